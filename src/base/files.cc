@@ -1,0 +1,89 @@
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+
+namespace buoy {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const { return fd_; }
+  int close() {
+    const int result = ::close(fd_);
+    fd_ = -1;
+    return result;
+  }
+
+ private:
+  int fd_;
+};
+
+void write_all(int fd, std::string_view bytes, const std::string& name) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      throw_io_error("write", name, errno);
+    }
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path, std::uintmax_t limit) {
+  const std::string name = path.string();
+  const Descriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) throw_io_error("open", name, errno);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) throw_io_error("inspect", name, errno);
+  if (S_ISDIR(status.st_mode)) throw_io_error("read", name, EISDIR);
+  if (static_cast<std::uintmax_t>(status.st_size) > limit) {
+    throw_input_error({name, fmt::format("at most {} bytes", limit), fmt::format("{} bytes", status.st_size)});
+  }
+  std::string bytes;
+  bytes.reserve(static_cast<size_t>(status.st_size));
+  char chunk[1 << 16];
+  for (;;) {
+    const ssize_t got = ::read(file.get(), chunk, sizeof chunk);
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      throw_io_error("read", name, errno);
+    }
+    if (got == 0) return bytes;
+    bytes.append(chunk, static_cast<size_t>(got));
+    if (bytes.size() > limit) throw_input_error({name, fmt::format("at most {} bytes", limit), "more"});
+  }
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view bytes) {
+  const std::string target = path.string();
+  const std::string partial = fmt::format("{}.partial.{}", target, ::getpid());
+  try {
+    Descriptor file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (file.get() < 0) throw_io_error("create", target, errno);
+    write_all(file.get(), bytes, target);
+    if (::fsync(file.get()) != 0) throw_io_error("sync", target, errno);
+    if (file.close() != 0) throw_io_error("close", target, errno);
+    if (::rename(partial.c_str(), target.c_str()) != 0) throw_io_error("rename onto", target, errno);
+  } catch (...) {
+    ::unlink(partial.c_str());
+    throw;
+  }
+}
+
+}  // namespace buoy

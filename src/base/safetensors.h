@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace buoy {
+
+// The safetensors container: 8 bytes of header length, a JSON header, then the data of all tensors end
+// to end. Used for checkpoints and for traces.
+
+struct SafetensorsEntry {
+  std::string dtype;  // "F32", "BF16", "I32", ...
+  std::vector<std::int64_t> shape;
+  std::span<const std::byte> data;
+};
+
+struct SafetensorsFile {
+  std::map<std::string, SafetensorsEntry> tensors;
+  std::map<std::string, std::string> metadata;  // the header's __metadata__
+};
+
+// Checks everything before returning: header length, JSON, dtypes, shape times element size against the
+// offsets, no overlap, no gap, no byte outside the file. `bytes` must outlive the result; `name` is the
+// file named in errors.
+SafetensorsFile parse_safetensors(std::span<const std::byte> bytes, const std::string& name);
+
+struct SafetensorsTensor {
+  std::string name;
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  std::span<const std::byte> data;
+};
+
+// The whole file as bytes, tensors in the given order, header padded to 8 bytes; equal input gives equal
+// bytes.
+std::string format_safetensors(std::span<const SafetensorsTensor> tensors,
+                               const std::map<std::string, std::string>& metadata);
+
+// Bytes per element, or 0 for a type the format does not know.
+size_t safetensors_element_size(std::string_view dtype);
+
+}  // namespace buoy

@@ -1,0 +1,77 @@
+#include "decode/autoregressive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "ops/sampling.h"
+
+namespace buoy::decode {
+namespace {
+
+void check(const AutoregressiveOptions& options) {
+  if (!(options.temperature >= 0)) {
+    throw_usage_error({"temperature", "0 or more", fmt::format("{}", options.temperature)});
+  }
+  if (options.top_p && !(*options.top_p > 0 && *options.top_p <= 1)) {
+    throw_usage_error({"top-p", "more than 0, at most 1", fmt::format("{}", *options.top_p)});
+  }
+  if (options.top_k && *options.top_k < 1) {
+    throw_usage_error({"top-k", "at least 1", std::to_string(*options.top_k)});
+  }
+  if (!(options.repetition_penalty > 0)) {
+    throw_usage_error({"repetition-penalty", "more than 0", fmt::format("{}", options.repetition_penalty)});
+  }
+}
+
+void penalise(std::vector<double>& logits, std::span<const std::int32_t> seen, double penalty) {
+  for (const auto id : std::set<std::int32_t>(seen.begin(), seen.end())) {
+    double& logit = logits[static_cast<size_t>(id)];
+    logit = logit > 0 ? logit / penalty : logit * penalty;
+  }
+}
+
+}  // namespace
+
+AutoregressiveMachine::AutoregressiveMachine(std::span<const std::int32_t> prompt,
+                                             const AutoregressiveOptions& options, model::KvCache cache)
+    : StepMachine(prompt, options.max_new_tokens), options_(options), cache_(std::move(cache)) {
+  check(options);
+}
+
+std::vector<model::SequenceInput> AutoregressiveMachine::next_forwards() {
+  const auto fresh = std::span(row_).subspan(static_cast<size_t>(cache_.length()));
+  last_row_ = static_cast<std::int32_t>(fresh.size()) - 1;
+  return {{fresh, std::span(&last_row_, 1), &cache_}};
+}
+
+StepRecord AutoregressiveMachine::advance(std::span<const LogitRows> logits) {
+  StepRecord record{step_, options_.max_new_tokens, {}};
+  const auto last = logits[0].row(0);
+  std::vector<double> row(last.begin(), last.end());
+  if (options_.repetition_penalty != 1) penalise(row, row_, options_.repetition_penalty);
+  const auto position = static_cast<std::int32_t>(row_.size());
+  if (options_.temperature > 0) {
+    for (double& logit : row) logit /= options_.temperature;
+    if (options_.top_k) ops::keep_top_k(row, *options_.top_k);
+    if (options_.top_p && *options_.top_p < 1) ops::keep_top_p_below(row, *options_.top_p);
+  }
+  const auto p = ops::softmax(row);
+  const DrawAddress address{DrawStream::kTokenDraw, static_cast<std::uint32_t>(step_),
+                            static_cast<std::uint32_t>(position), 0};
+  const size_t token = options_.temperature > 0 ? ops::categorical(p, uniform(options_.seed, address))
+                                                : ops::argmax(std::span<const double>(row));
+  row_.push_back(0);
+  revealed_at_.push_back(-1);
+  reveal(record, position, static_cast<std::int32_t>(token), p[token]);
+  ++step_;
+  const bool ended = std::find(options_.eos_tokens.begin(), options_.eos_tokens.end(), row_.back()) != options_.eos_tokens.end();
+  finished_ = ended || step_ == options_.max_new_tokens;
+  return record;
+}
+
+}  // namespace buoy::decode

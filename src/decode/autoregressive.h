@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+
+#include "decode/step_machine.h"
+#include "model/kv_cache.h"
+
+namespace buoy::decode {
+
+struct AutoregressiveOptions {
+  std::int32_t max_new_tokens = 128;
+  double temperature = 0;  // 0: greedy, filters unused
+  std::optional<std::int64_t> top_k;
+  std::optional<double> top_p;
+  double repetition_penalty = 1;
+  std::vector<std::int32_t> eos_tokens;
+  std::uint64_t seed = 0;
+};
+
+// transformers' generate: one token per step from the last row, with a key/value cache; stops at an
+// end-of-sequence token, which is kept.
+class AutoregressiveMachine final : public StepMachine {
+ public:
+  AutoregressiveMachine(std::span<const std::int32_t> prompt, const AutoregressiveOptions& options,
+                        model::KvCache cache);
+
+  bool finished() const override { return finished_; }
+  std::vector<model::SequenceInput> next_forwards() override;
+  StepRecord advance(std::span<const LogitRows> logits) override;
+
+ private:
+  AutoregressiveOptions options_;
+  model::KvCache cache_;
+  std::int32_t last_row_ = 0;  // of the tokens not yet in the cache
+  bool finished_ = false;
+};
+
+}  // namespace buoy::decode

@@ -1,0 +1,205 @@
+#include "model/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "ops/attention.h"
+#include "ops/elementwise.h"
+#include "ops/norm.h"
+
+namespace buoy::model {
+namespace {
+
+// Rows of the MLP at a time: its two wide buffers stay small however long the sequence is.
+constexpr std::int64_t kMlpRows = 1024;
+
+std::optional<ops::RopeScaling> rope_scaling(const RopeConfig& config) {
+  if (!config.scaling) return std::nullopt;
+  const auto& s = *config.scaling;
+  return ops::RopeScaling{s.factor, s.low_freq_factor, s.high_freq_factor, s.original_context};
+}
+
+}  // namespace
+
+// Where each sequence lies in the packed rows.
+struct Model::Packed {
+  std::span<const SequenceInput> sequences;
+  std::vector<std::int64_t> first_rows;
+  std::vector<std::int32_t> tokens;
+  std::vector<std::int32_t> positions;
+  std::vector<std::int64_t> logit_rows;  // packed row numbers
+
+  explicit Packed(std::span<const SequenceInput> inputs) : sequences(inputs) {
+    for (const auto& sequence : inputs) {
+      const auto first_row = static_cast<std::int64_t>(tokens.size());
+      const auto past = static_cast<std::int32_t>(sequence.cache != nullptr ? sequence.cache->length() : 0);
+      first_rows.push_back(first_row);
+      for (size_t i = 0; i < sequence.tokens.size(); ++i) positions.push_back(past + static_cast<std::int32_t>(i));
+      tokens.insert(tokens.end(), sequence.tokens.begin(), sequence.tokens.end());
+      for (const auto row : sequence.logit_rows) logit_rows.push_back(first_row + row);
+    }
+  }
+
+  std::int64_t rows() const { return static_cast<std::int64_t>(tokens.size()); }
+};
+
+Model Model::load(const std::filesystem::path& folder) {
+  Checkpoint checkpoint = Checkpoint::open(folder);
+  const FamilyTraits traits = traits_of(checkpoint.config().family);
+  return Model(std::move(checkpoint), traits);
+}
+
+Model::Model(Checkpoint checkpoint, FamilyTraits traits)
+    : checkpoint_(std::move(checkpoint)),
+      traits_(std::move(traits)),
+      weights_(load_weights(checkpoint_, traits_)),
+      rope_(ops::rope_frequencies(config().rope.theta, config().rope.rotary_dim, rope_scaling(config().rope))) {}
+
+void Model::check_tokens(std::span<const SequenceInput> sequences) const {
+  for (const auto& sequence : sequences) {
+    if (sequence.tokens.empty()) throw_usage_error({"sequence", "at least one token", "none"});
+    for (const auto id : sequence.tokens) {
+      if (id < 0 || id >= config().vocabulary) {
+        throw_usage_error({"token id", fmt::format("0 to {}", config().vocabulary - 1), std::to_string(id)});
+      }
+    }
+    for (const auto row : sequence.logit_rows) {
+      BUOY_CHECK(row >= 0 && static_cast<size_t>(row) < sequence.tokens.size());
+    }
+  }
+}
+
+const float* Model::forward(const Context& context, std::span<const SequenceInput> sequences, probe::LayerTap* tap) {
+  check_tokens(sequences);
+  const Packed packed(sequences);
+  rope_.grow(*std::max_element(packed.positions.begin(), packed.positions.end()) + 1);
+  embed(context, packed);
+  for (std::int64_t layer = 0; layer < config().layers; ++layer) {
+    attention_layer(context, layer, packed, tap);
+    mlp_layer(context, layer, packed);
+  }
+  for (const auto& sequence : sequences) {
+    if (sequence.cache != nullptr) sequence.cache->advance(static_cast<std::int64_t>(sequence.tokens.size()));
+  }
+
+  const std::int64_t hidden = config().hidden;
+  const auto wanted = static_cast<std::int64_t>(packed.logit_rows.size());
+  float* rows = work_.normed.data();
+  for (std::int64_t i = 0; i < wanted; ++i) {
+    const float* from = work_.hidden.data() + packed.logit_rows[static_cast<size_t>(i)] * hidden;
+    ops::rms_norm(context, {from, 1, hidden, weights_.final_norm.data(), config().norm_eps, rows + i * hidden});
+  }
+  float* logits = work_.logits.reserve(static_cast<size_t>(wanted * config().vocabulary));
+  linear(context, rows, wanted, weights_.head, {}, logits);
+  require_finite(context, logits, wanted * config().vocabulary, "the logits");
+  return logits;
+}
+
+void Model::embed(const Context& context, const Packed& packed) {
+  const std::int64_t hidden = config().hidden;
+  const auto rows = static_cast<size_t>(packed.rows());
+  const auto queries = static_cast<size_t>(config().heads * config().head_dim);
+  const auto keys = static_cast<size_t>(config().kv_heads * config().head_dim);
+  float* out = work_.hidden.reserve(rows * static_cast<size_t>(hidden));
+  work_.normed.reserve(std::max(rows, packed.logit_rows.size()) * static_cast<size_t>(hidden));
+  work_.queries.reserve(rows * queries);
+  work_.keys.reserve(rows * keys);
+  work_.values.reserve(rows * keys);
+  work_.attended.reserve(rows * queries);
+  const auto mlp_rows = static_cast<size_t>(std::min(packed.rows(), kMlpRows));
+  work_.gate.reserve(mlp_rows * static_cast<size_t>(config().mlp_hidden));
+  work_.up.reserve(mlp_rows * static_cast<size_t>(config().mlp_hidden));
+  context.threads.run(packed.rows(), [&](std::int64_t row, int) {
+    to_float(weights_.embedding, packed.tokens[static_cast<size_t>(row)] * hidden, hidden, out + row * hidden);
+  });
+}
+
+void Model::attention_layer(const Context& context, std::int64_t number, const Packed& packed, probe::LayerTap* tap) {
+  const ModelConfig& c = config();
+  const LayerWeights& layer = weights_.layers[static_cast<size_t>(number)];
+  const std::int64_t rows = packed.rows(), query_width = c.heads * c.head_dim, key_width = c.kv_heads * c.head_dim;
+  float *normed = work_.normed.data(), *queries = work_.queries.data(), *keys = work_.keys.data(),
+        *values = work_.values.data(), *attended = work_.attended.data();
+
+  ops::rms_norm(context, {work_.hidden.data(), rows, c.hidden, layer.attention_norm.data(), c.norm_eps, normed});
+  linear(context, normed, rows, layer.query, layer.query_bias, queries);
+  linear(context, normed, rows, layer.key, layer.key_bias, keys);
+  linear(context, normed, rows, layer.value, layer.value_bias, values);
+  if (!layer.query_norm.empty()) {
+    ops::rms_norm(context, {queries, rows * c.heads, c.head_dim, layer.query_norm.data(), c.norm_eps, queries});
+    ops::rms_norm(context, {keys, rows * c.kv_heads, c.head_dim, layer.key_norm.data(), c.norm_eps, keys});
+  }
+  ops::rope(context, rope_, {queries, c.heads, c.head_dim, packed.positions});
+  ops::rope(context, rope_, {keys, c.kv_heads, c.head_dim, packed.positions});
+  // The softmax would swallow a NaN score, so it is caught before.
+  require_finite(context, queries, rows * query_width, fmt::format("the queries of layer {}", number));
+  require_finite(context, keys, rows * key_width, fmt::format("the keys of layer {}", number));
+
+  const bool tapped = tap != nullptr && tap->wants(number);
+  float* row_top = tapped ? work_.row_top.reserve(static_cast<size_t>(rows * c.heads)) : nullptr;
+  float* row_sum = tapped ? work_.row_sum.reserve(static_cast<size_t>(rows * c.heads)) : nullptr;
+  std::vector<ops::AttentionSequence> sequences;
+  for (size_t n = 0; n < packed.sequences.size(); ++n) {
+    const std::int64_t first = packed.first_rows[n];
+    const auto count = static_cast<std::int64_t>(packed.sequences[n].tokens.size());
+    KvCache* cache = packed.sequences[n].cache;
+    const std::int64_t past = cache != nullptr ? cache->length() : 0;
+    if (cache != nullptr) cache->append(number, keys + first * key_width, values + first * key_width, count);
+    sequences.push_back({.queries = queries + first * query_width,
+                         .query_rows = count,
+                         .first_position = past,
+                         .keys = cache != nullptr ? cache->keys(number) : keys + first * key_width,
+                         .values = cache != nullptr ? cache->values(number) : values + first * key_width,
+                         .key_rows = past + count,
+                         .key_bias = nullptr,
+                         .output = attended + first * query_width,
+                         .row_top = tapped ? row_top + first * c.heads : nullptr,
+                         .row_sum = tapped ? row_sum + first * c.heads : nullptr});
+  }
+  ops::attention(context, {c.heads, c.kv_heads, c.head_dim, {traits_.mask, 0}}, sequences, work_.attention);
+  if (tapped) {
+    for (size_t n = 0; n < sequences.size(); ++n) {
+      const auto& s = sequences[n];
+      tap->take({number, static_cast<std::int64_t>(n), s.query_rows, s.key_rows, s.first_position, c.heads, c.kv_heads,
+                 c.head_dim, s.queries, s.keys, s.values, s.row_top, s.row_sum, traits_.mask == ops::MaskKind::kCausal});
+    }
+  }
+  linear(context, attended, rows, layer.attention_out, {}, normed);
+  ops::add(context, work_.hidden.data(), normed, rows * c.hidden);
+}
+
+void Model::mlp_layer(const Context& context, std::int64_t number, const Packed& packed) {
+  const ModelConfig& c = config();
+  const LayerWeights& layer = weights_.layers[static_cast<size_t>(number)];
+  float *gate = work_.gate.data(), *up = work_.up.data();
+  for (std::int64_t first = 0; first < packed.rows(); first += kMlpRows) {
+    const std::int64_t rows = std::min(kMlpRows, packed.rows() - first);
+    float* stream = work_.hidden.data() + first * c.hidden;
+    float* normed = work_.normed.data();
+    ops::rms_norm(context, {stream, rows, c.hidden, layer.mlp_norm.data(), c.norm_eps, normed});
+    linear(context, normed, rows, layer.gate, {}, gate);
+    linear(context, normed, rows, layer.up, {}, up);
+    ops::swiglu(context, gate, up, rows * c.mlp_hidden);
+    linear(context, gate, rows, layer.down, {}, normed);
+    ops::add(context, stream, normed, rows * c.hidden);
+  }
+}
+
+void Model::linear(const Context& context, const float* input, std::int64_t rows, const Weight& weight,
+                   const std::vector<float>& bias, float* output) {
+  ops::linear(context, {input, rows, &weight, bias.empty() ? nullptr : bias.data(), output}, work_.linear);
+}
+
+void Model::require_finite(const Context& context, const float* values, std::int64_t count,
+                           const std::string& where) const {
+  if (ops::all_finite(context, values, count)) return;
+  const std::string culprit = checkpoint_.find_non_finite();
+  throw_input_error({fmt::format("{}: {}", checkpoint_.folder().string(), where), "finite numbers",
+                     culprit.empty() ? "a NaN or an infinity although all weights are finite (overflow)"
+                                     : fmt::format("a NaN or an infinity; tensor {} holds one", culprit)});
+}
+
+}  // namespace buoy::model

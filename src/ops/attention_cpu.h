@@ -1,0 +1,13 @@
+#pragma once
+
+#include "ops/attention.h"
+
+namespace buoy::ops {
+
+void attention_cpu(const Context& context, const AttentionShape& shape, std::span<const AttentionSequence> sequences,
+                   AttentionScratch& scratch);
+
+void attention_probabilities_cpu(const Context& context, const AttentionShape& shape,
+                                 const AttentionSequence& sequence, float* probabilities);
+
+}  // namespace buoy::ops

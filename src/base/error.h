@@ -49,9 +49,9 @@ struct Mismatch {
 }  // namespace buoy
 
 // Guards an internal promise; stays on in release builds.
-#define BUOY_CHECK(condition)                                                                           \
-  do {                                                                                                  \
-    if (!(condition))                                                                                   \
-      throw ::buoy::InternalError(std::string(__FILE__) + ":" + std::to_string(__LINE__) +              \
-                                  ": broken promise: " #condition);                                     \
+#define BUOY_CHECK(condition)                                                              \
+  do {                                                                                     \
+    if (!(condition))                                                                      \
+      throw ::buoy::InternalError(std::string(__FILE__) + ":" + std::to_string(__LINE__) + \
+                                  ": broken promise: " #condition);                        \
   } while (false)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <system_error>
 
 #include "base/error.h"
 
@@ -43,7 +44,22 @@ void write_all(int fd, std::string_view bytes, const std::string& name) {
   }
 }
 
+std::filesystem::file_type type_of(const std::filesystem::path& path) {
+  std::error_code failure;
+  const auto type = std::filesystem::status(path, failure).type();
+  if (type == std::filesystem::file_type::none) throw_io_error("inspect", path.string(), failure.value());
+  return type;
+}
+
 }  // namespace
+
+bool path_exists(const std::filesystem::path& path) {
+  return type_of(path) != std::filesystem::file_type::not_found;
+}
+
+bool is_folder(const std::filesystem::path& path) {
+  return type_of(path) == std::filesystem::file_type::directory;
+}
 
 std::string read_file(const std::filesystem::path& path, std::uintmax_t limit) {
   const std::string name = path.string();
@@ -53,7 +69,8 @@ std::string read_file(const std::filesystem::path& path, std::uintmax_t limit) {
   if (::fstat(file.get(), &status) != 0) throw_io_error("inspect", name, errno);
   if (S_ISDIR(status.st_mode)) throw_io_error("read", name, EISDIR);
   if (static_cast<std::uintmax_t>(status.st_size) > limit) {
-    throw_input_error({name, fmt::format("at most {} bytes", limit), fmt::format("{} bytes", status.st_size)});
+    throw_input_error(
+        {name, fmt::format("at most {} bytes", limit), fmt::format("{} bytes", status.st_size)});
   }
   std::string bytes;
   bytes.reserve(static_cast<size_t>(status.st_size));

@@ -1,6 +1,7 @@
 #include "base/json_file.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <set>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/utf8.h"
 
 namespace buoy {
 namespace {
@@ -20,8 +22,11 @@ class Guard {
   explicit Guard(const std::string& name) : name_(name) {}
 
   bool operator()(int depth, Json::parse_event_t event, Json& value) {
-    if (depth > kDeepestNesting) {
-      throw_input_error({name_, fmt::format("JSON nested at most {} deep", kDeepestNesting), "deeper nesting"});
+    const bool opens =
+        event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+    if (depth + opens > kDeepestNesting) {
+      throw_input_error(
+          {name_, fmt::format("JSON nested at most {} deep", kDeepestNesting), "deeper nesting"});
     }
     if (event == Json::parse_event_t::object_start) {
       open_objects_.emplace_back();
@@ -58,7 +63,7 @@ Json read_json_file(const std::filesystem::path& path, std::uintmax_t limit) {
 std::string describe_json(const Json& json) {
   if (json.is_string()) {
     std::string text = json.get<std::string>();
-    if (text.size() > 60) text = text.substr(0, 57) + "...";
+    if (text.size() > 60) text = text.substr(0, first_invalid_utf8(text.substr(0, 57))) + "...";
     return fmt::format("text \"{}\"", text);
   }
   if (json.is_array()) return fmt::format("a list of {}", json.size());
@@ -71,7 +76,9 @@ JsonObject::JsonObject(const Json& json, std::string name) : json_(&json), name_
   if (!json.is_object()) throw_input_error({name_, "a JSON object", describe_json(json)});
 }
 
-bool JsonObject::has(const std::string& key) const { return find(key) != nullptr; }
+bool JsonObject::has(const std::string& key) const {
+  return find(key) != nullptr;
+}
 
 const Json* JsonObject::find(const std::string& key) const {
   const auto found = json_->find(key);

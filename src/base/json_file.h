@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +10,8 @@
 namespace buoy {
 
 using Json = nlohmann::json;
+
+// Files that look inside a Json include <nlohmann/json.hpp> themselves; it is too large for every header.
 
 // Parses JSON and refuses what parsers usually let pass: duplicate keys, invalid UTF-8, trailing text.
 // `name` is the file named in errors.

@@ -12,7 +12,8 @@ double to_unit(std::uint32_t high, std::uint32_t low) {
 }
 
 std::array<std::uint32_t, 4> words(std::uint64_t seed, const DrawAddress& address) {
-  return philox(seed, {address.index, address.position, address.step, static_cast<std::uint32_t>(address.stream)});
+  return philox(seed,
+                {address.index, address.position, address.step, static_cast<std::uint32_t>(address.stream)});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "base/safetensors.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/json_file.h"
+#include "base/utf8.h"
 
 namespace buoy {
 namespace {
@@ -17,20 +19,20 @@ constexpr std::uint64_t kHeaderLimit = 100'000'000;  // the format's own limit
 constexpr size_t kMostDimensions = 16;
 
 constexpr std::array<std::pair<std::string_view, size_t>, 15> kElementSizes = {{{"BOOL", 1},
-                                                                               {"U8", 1},
-                                                                               {"I8", 1},
-                                                                               {"F8_E5M2", 1},
-                                                                               {"F8_E4M3", 1},
-                                                                               {"I16", 2},
-                                                                               {"U16", 2},
-                                                                               {"F16", 2},
-                                                                               {"BF16", 2},
-                                                                               {"I32", 4},
-                                                                               {"U32", 4},
-                                                                               {"F32", 4},
-                                                                               {"I64", 8},
-                                                                               {"U64", 8},
-                                                                               {"F64", 8}}};
+                                                                                {"U8", 1},
+                                                                                {"I8", 1},
+                                                                                {"F8_E5M2", 1},
+                                                                                {"F8_E4M3", 1},
+                                                                                {"I16", 2},
+                                                                                {"U16", 2},
+                                                                                {"F16", 2},
+                                                                                {"BF16", 2},
+                                                                                {"I32", 4},
+                                                                                {"U32", 4},
+                                                                                {"F32", 4},
+                                                                                {"I64", 8},
+                                                                                {"U64", 8},
+                                                                                {"F64", 8}}};
 
 struct Extent {
   std::uint64_t begin;
@@ -46,7 +48,8 @@ std::uint64_t required_offset(const Json& value, const std::string& where) {
 }
 
 // Elements times element size, or InputError when it does not fit 64 bits.
-std::uint64_t byte_count(const std::vector<std::int64_t>& shape, size_t element_size, const std::string& where) {
+std::uint64_t byte_count(const std::vector<std::int64_t>& shape, size_t element_size,
+                         const std::string& where) {
   std::uint64_t bytes = element_size;
   for (const auto extent : shape) {
     if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes)) {
@@ -80,7 +83,8 @@ SafetensorsEntry parse_entry(const Json& json, std::span<const std::byte> data, 
   extent.begin = required_offset((*offsets)[0], where + ": data_offsets");
   extent.end = required_offset((*offsets)[1], where + ": data_offsets");
   if (extent.begin > extent.end || extent.end > data.size()) {
-    throw_input_error({where + ": data_offsets", fmt::format("begin <= end <= {} (the data in the file)", data.size()),
+    throw_input_error({where + ": data_offsets",
+                       fmt::format("begin <= end <= {} (the data in the file)", data.size()),
                        fmt::format("[{}, {}]", extent.begin, extent.end)});
   }
   const std::uint64_t needed = byte_count(entry.shape, element_size, where);
@@ -93,8 +97,9 @@ SafetensorsEntry parse_entry(const Json& json, std::span<const std::byte> data, 
 }
 
 void check_layout(std::vector<Extent>& extents, std::uint64_t data_size, const std::string& name) {
-  std::sort(extents.begin(), extents.end(),
-            [](const Extent& a, const Extent& b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
+  std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
   std::uint64_t at = 0;
   for (const Extent& extent : extents) {
     if (extent.begin != at) {
@@ -109,6 +114,11 @@ void check_layout(std::vector<Extent>& extents, std::uint64_t data_size, const s
   }
 }
 
+void require_utf8(const std::string& text, const std::string& where) {
+  const size_t valid = first_invalid_utf8(text);
+  if (valid < text.size()) throw_input_error({where, "UTF-8", fmt::format("an invalid byte at {}", valid)});
+}
+
 }  // namespace
 
 size_t safetensors_element_size(std::string_view dtype) {
@@ -120,13 +130,16 @@ size_t safetensors_element_size(std::string_view dtype) {
 
 SafetensorsFile parse_safetensors(std::span<const std::byte> bytes, const std::string& name) {
   if (bytes.size() < 8) {
-    throw_input_error({name, "a safetensors file of at least 8 bytes", fmt::format("{} bytes", bytes.size())});
+    throw_input_error(
+        {name, "a safetensors file of at least 8 bytes", fmt::format("{} bytes", bytes.size())});
   }
   std::uint64_t header_size = 0;
   for (int i = 7; i >= 0; --i) header_size = header_size << 8 | std::to_integer<std::uint64_t>(bytes[i]);
   if (header_size > kHeaderLimit || header_size > bytes.size() - 8) {
-    throw_input_error({name + ": header", fmt::format("at most {} bytes", std::min<std::uint64_t>(kHeaderLimit, bytes.size() - 8)),
-                       fmt::format("a declared length of {}", header_size)});
+    throw_input_error(
+        {name + ": header",
+         fmt::format("at most {} bytes", std::min<std::uint64_t>(kHeaderLimit, bytes.size() - 8)),
+         fmt::format("a declared length of {}", header_size)});
   }
   const std::string_view header(reinterpret_cast<const char*>(bytes.data()) + 8, header_size);
   const auto data = bytes.subspan(8 + header_size);
@@ -153,12 +166,19 @@ std::string format_safetensors(std::span<const SafetensorsTensor> tensors,
                                const std::map<std::string, std::string>& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
+  for (const auto& [key, value] : metadata) {
+    require_utf8(key, "__metadata__");
+    require_utf8(value, "__metadata__: " + key);
+  }
   std::uint64_t at = 0;
   for (const auto& tensor : tensors) {
-    BUOY_CHECK(byte_count(tensor.shape, safetensors_element_size(tensor.dtype), tensor.name) == tensor.data.size());
-    header[tensor.name] = {{"dtype", tensor.dtype},
-                           {"shape", tensor.shape},
-                           {"data_offsets", {at, at + tensor.data.size()}}};
+    require_utf8(tensor.name, "a tensor's name");
+    BUOY_CHECK(tensor.name != "__metadata__" && !header.contains(tensor.name));
+    BUOY_CHECK(safetensors_element_size(tensor.dtype) > 0);
+    BUOY_CHECK(byte_count(tensor.shape, safetensors_element_size(tensor.dtype), tensor.name) ==
+               tensor.data.size());
+    header[tensor.name] = {
+        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {at, at + tensor.data.size()}}};
     at += tensor.data.size();
   }
   std::string text = header.dump();

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "checkpoint/shard_index.h"
 
 namespace buoy {
@@ -25,7 +26,9 @@ std::optional<DType> weight_type(std::string_view name) {
 }
 
 // Tables some exporters store although they follow from the config.
-bool is_derived(const std::string& name) { return name.ends_with("rotary_emb.inv_freq"); }
+bool is_derived(const std::string& name) {
+  return name.ends_with("rotary_emb.inv_freq");
+}
 
 bool all_finite(const Weight& weight) {
   std::array<float, 4096> chunk;
@@ -42,26 +45,33 @@ bool all_finite(const Weight& weight) {
 }  // namespace
 
 Checkpoint Checkpoint::open(const fs::path& folder) {
-  if (!fs::is_directory(folder)) {
+  if (!is_folder(folder)) {
     throw_input_error({folder.string(), "a folder with config.json and safetensors weights",
-                       fs::exists(folder) ? "a file" : "nothing of that name"});
+                       path_exists(folder) ? "a file" : "nothing of that name"});
   }
   Checkpoint checkpoint;
   checkpoint.folder_ = folder;
   checkpoint.config_ = read_config(folder);
   const auto index = folder / "model.safetensors.index.json";
   const auto single = folder / "model.safetensors";
-  if (fs::exists(index)) {
+  if (path_exists(index)) {
     const auto weight_map = read_shard_index(index);
     std::set<std::string> shards;
     for (const auto& [tensor, shard] : weight_map) shards.insert(shard);
-    for (const auto& shard : shards) checkpoint.add_file(folder / shard, &weight_map);
+    for (const auto& shard : shards) {
+      if (!path_exists(folder / shard)) {
+        throw_input_error(
+            {index.string() + ": weight_map", "files of this folder", shard + ", which is not there"});
+      }
+      checkpoint.add_file(folder / shard, &weight_map);
+    }
     for (const auto& [tensor, shard] : weight_map) {
       if (!checkpoint.has(tensor)) {
-        throw_input_error({(folder / shard).string(), fmt::format("tensor {} as the index says", tensor), "none"});
+        throw_input_error(
+            {(folder / shard).string(), fmt::format("tensor {} as the index says", tensor), "none"});
       }
     }
-  } else if (fs::exists(single)) {
+  } else if (path_exists(single)) {
     checkpoint.add_file(single, nullptr);
   } else {
     throw_input_error({folder.string(), "model.safetensors or model.safetensors.index.json", "neither"});
@@ -89,7 +99,8 @@ void Checkpoint::add_file(const fs::path& path, const std::map<std::string, std:
 Weight Checkpoint::weight(const std::string& name, const std::vector<std::int64_t>& shape) {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) {
-    throw_input_error({folder_.string(), fmt::format("tensor {} of shape {}", name, describe_shape(shape)), "no such tensor"});
+    throw_input_error({folder_.string(), fmt::format("tensor {} of shape {}", name, describe_shape(shape)),
+                       "no such tensor"});
   }
   const auto& [tensor, file] = found->second;
   const std::string where = fmt::format("{}: {}", file, name);
@@ -114,9 +125,10 @@ const std::byte* Checkpoint::aligned(const SafetensorsEntry& tensor, DType dtype
 void Checkpoint::refuse_unused() const {
   for (const auto& [name, entry] : tensors_) {
     if (used_.contains(name) || is_derived(name)) continue;
-    throw_input_error({fmt::format("{}: {}", entry.file, name),
-                       fmt::format("only tensors of a {} with {} layers", config_.architecture, config_.layers),
-                       "a tensor it does not have"});
+    throw_input_error(
+        {fmt::format("{}: {}", entry.file, name),
+         fmt::format("only tensors of a {} with {} layers", config_.architecture, config_.layers),
+         "a tensor it does not have"});
   }
 }
 
@@ -140,7 +152,9 @@ std::vector<std::string> Checkpoint::tensor_names() const {
   return names;
 }
 
-std::vector<fs::path> Checkpoint::files() const { return files_; }
+std::vector<fs::path> Checkpoint::files() const {
+  return files_;
+}
 
 std::string Checkpoint::stored_types() const {
   std::set<std::string> types;

@@ -1,6 +1,7 @@
 #include "checkpoint/config.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <array>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "checkpoint/unsupported_settings.h"
 
 namespace buoy {
@@ -44,6 +46,14 @@ std::int64_t required_size(const JsonObject& config, std::initializer_list<const
   throw_input_error({config.name(), spellings, "neither"});
 }
 
+// The spelling this file uses, for errors.
+const char* spelling(const JsonObject& config, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    if (config.has(key)) return key;
+  }
+  return *keys.begin();
+}
+
 void read_family(const JsonObject& config, ModelConfig& out) {
   const Json* list = config.find("architectures");
   if (list == nullptr || !list->is_array() || list->empty() || !(*list)[0].is_string()) {
@@ -72,36 +82,44 @@ void read_rope(const JsonObject& config, ModelConfig& out) {
   const auto parameters = config.object("rope_parameters");
   const auto scaling = parameters ? parameters : config.object("rope_scaling");
   if (config.has("rope_theta")) out.rope.theta = positive_number(config, "rope_theta");
-  if (parameters && parameters->has("rope_theta")) out.rope.theta = positive_number(*parameters, "rope_theta");
+  if (parameters && parameters->has("rope_theta"))
+    out.rope.theta = positive_number(*parameters, "rope_theta");
 
-  const double fraction = config.number("partial_rotary_factor").value_or(1.0);
+  const JsonObject& owner = parameters && parameters->has("partial_rotary_factor") ? *parameters : config;
+  const double fraction = owner.number("partial_rotary_factor").value_or(1.0);
+  if (!(fraction > 0 && fraction <= 1)) owner.fail("partial_rotary_factor", "a number above 0 and at most 1");
   const double rotary = fraction * static_cast<double>(out.head_dim);
   out.rope.rotary_dim = static_cast<std::int64_t>(rotary);
-  if (!(fraction > 0 && fraction <= 1) || out.rope.rotary_dim % 2 != 0 || out.rope.rotary_dim < 2) {
+  if (out.rope.rotary_dim % 2 != 0 || out.rope.rotary_dim < 2) {
     throw_input_error({config.name() + ": head_dim", "an even number of rotary dimensions",
                        fmt::format("{} of {}", rotary, out.head_dim)});
   }
 
   if (!scaling) return;
-  const auto type = scaling->has("rope_type") ? scaling->text("rope_type") : scaling->text("type");
-  if (!type || *type == "default") return;
-  if (*type != "llama3") scaling->fail(scaling->has("rope_type") ? "rope_type" : "type", "\"llama3\" or \"default\"");
-  out.rope.scaling = Llama3RopeScaling{positive_number(*scaling, "factor"), positive_number(*scaling, "low_freq_factor"),
-                                       positive_number(*scaling, "high_freq_factor"),
-                                       positive_number(*scaling, "original_max_position_embeddings")};
+  const char* type_key = spelling(*scaling, {"rope_type", "type"});
+  const auto type = scaling->text(type_key);
+  if (type ? *type == "default" : !scaling->has("factor")) return;
+  if (type != "llama3") scaling->fail(type_key, "\"llama3\" or \"default\"");
+  out.rope.scaling =
+      Llama3RopeScaling{positive_number(*scaling, "factor"), positive_number(*scaling, "low_freq_factor"),
+                        positive_number(*scaling, "high_freq_factor"),
+                        positive_number(*scaling, "original_max_position_embeddings")};
   if (out.rope.scaling->low_freq_factor >= out.rope.scaling->high_freq_factor) {
     scaling->fail("low_freq_factor", "a number below high_freq_factor");
   }
 }
 
 std::int32_t token_id(const Json& value, const JsonObject& config, const char* key, std::int64_t vocabulary) {
-  if (!value.is_number_integer() || value.get<std::int64_t>() < 0 || value.get<std::int64_t>() >= vocabulary) {
-    config.fail(key, fmt::format("a token id below {}", vocabulary));
+  if (!value.is_number_integer() || value.get<std::int64_t>() < 0 ||
+      value.get<std::int64_t>() >= vocabulary) {
+    throw_input_error({fmt::format("{}: {}", config.name(), key),
+                       fmt::format("a token id below {}", vocabulary), describe_json(value)});
   }
   return value.get<std::int32_t>();
 }
 
-std::optional<std::int32_t> optional_token(const JsonObject& config, const char* key, std::int64_t vocabulary) {
+std::optional<std::int32_t> optional_token(const JsonObject& config, const char* key,
+                                           std::int64_t vocabulary) {
   const Json* value = config.find(key);
   if (value == nullptr) return std::nullopt;
   return token_id(*value, config, key, vocabulary);
@@ -116,27 +134,43 @@ std::vector<std::int32_t> token_list(const JsonObject& config, const char* key, 
   return ids;
 }
 
-void check_heads(const ModelConfig& config, const std::string& name) {
-  if (config.heads % config.kv_heads != 0) {
-    throw_input_error({name, "query heads to be a multiple of key/value heads",
-                       fmt::format("{} and {}", config.heads, config.kv_heads)});
+// Query heads share key/value heads evenly, and share the hidden size unless the file says how wide they are.
+void read_head_dim(const JsonObject& config, ModelConfig& out) {
+  if (out.heads % out.kv_heads != 0) {
+    throw_input_error(
+        {fmt::format("{}: {}", config.name(), spelling(config, {"n_heads", "num_attention_heads"})),
+         fmt::format("a multiple of {} key/value heads", out.kv_heads), std::to_string(out.heads)});
   }
+  const auto head_dim = any_integer(config, {"head_dim"});
+  if (!head_dim && out.hidden % out.heads != 0) {
+    throw_input_error({fmt::format("{}: {}", config.name(), spelling(config, {"d_model", "hidden_size"})),
+                       fmt::format("a multiple of {} heads, or head_dim", out.heads),
+                       std::to_string(out.hidden)});
+  }
+  out.head_dim = head_dim.value_or(out.hidden / out.heads);
 }
 
 }  // namespace
 
 std::string_view name_of(Family family) {
   switch (family) {
-    case Family::kLlada: return "LLaDA";
-    case Family::kDream: return "Dream";
-    case Family::kLlama: return "Llama";
-    case Family::kQwen2: return "Qwen2";
-    case Family::kQwen3: return "Qwen3";
+    case Family::kLlada:
+      return "LLaDA";
+    case Family::kDream:
+      return "Dream";
+    case Family::kLlama:
+      return "Llama";
+    case Family::kQwen2:
+      return "Qwen2";
+    case Family::kQwen3:
+      return "Qwen3";
   }
   return "?";
 }
 
-bool is_masked_diffusion(Family family) { return family == Family::kLlada || family == Family::kDream; }
+bool is_masked_diffusion(Family family) {
+  return family == Family::kLlada || family == Family::kDream;
+}
 
 ModelConfig parse_config(const Json& json, const std::string& name) {
   const JsonObject config(json, name);
@@ -151,17 +185,11 @@ ModelConfig parse_config(const Json& json, const std::string& name) {
   out.mlp_hidden = required_size(config, {"mlp_hidden_size", "intermediate_size"});
   out.vocabulary = required_size(config, {"embedding_size", "vocab_size"});
   out.context = required_size(config, {"max_sequence_length", "max_position_embeddings"});
-  check_heads(out, name);
-
-  const auto head_dim = any_integer(config, {"head_dim"});
-  if (!head_dim && out.hidden % out.heads != 0) {
-    throw_input_error({name, "a hidden size that the heads divide, or head_dim",
-                       fmt::format("hidden {} and {} heads", out.hidden, out.heads)});
-  }
-  out.head_dim = head_dim.value_or(out.hidden / out.heads);
+  read_head_dim(config, out);
   out.norm_eps = positive_number(config, "rms_norm_eps");
   read_rope(config, out);
-  out.tied_head = config.boolean("weight_tying").value_or(config.boolean("tie_word_embeddings").value_or(false));
+  out.tied_head =
+      config.boolean("weight_tying").value_or(config.boolean("tie_word_embeddings").value_or(false));
 
   out.mask_token = optional_token(config, "mask_token_id", out.vocabulary);
   out.bos_token = optional_token(config, "bos_token_id", out.vocabulary);
@@ -177,9 +205,10 @@ void apply_generation_config(ModelConfig& config, const Json& json, const std::s
 
 ModelConfig read_config(const std::filesystem::path& folder) {
   const auto path = folder / "config.json";
+  if (!path_exists(path)) throw_input_error({folder.string(), "a config.json in this folder", "none"});
   ModelConfig config = parse_config(read_json_file(path), path.string());
   const auto generation = folder / "generation_config.json";
-  if (std::filesystem::exists(generation)) {
+  if (path_exists(generation)) {
     apply_generation_config(config, read_json_file(generation), generation.string());
   }
   return config;

@@ -1,6 +1,7 @@
 #include "checkpoint/shard_index.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 
@@ -15,13 +16,14 @@ std::map<std::string, std::string> parse_shard_index(const Json& json, const std
   std::map<std::string, std::string> files;
   for (const auto& [tensor, file] : map->items()) {
     if (!file.is_string()) {
-      throw_input_error({fmt::format("{}: weight_map: {}", name, tensor), "a file name", describe_json(file)});
+      throw_input_error(
+          {fmt::format("{}: weight_map: {}", name, tensor), "a file name", describe_json(file)});
     }
     const auto& shard = file.get_ref<const std::string&>();
     if (shard.empty() || shard.find('/') != std::string::npos || shard.find('\0') != std::string::npos ||
         !shard.ends_with(".safetensors")) {
-      throw_input_error({fmt::format("{}: weight_map: {}", name, tensor), "a .safetensors file in the same folder",
-                         describe_json(file)});
+      throw_input_error({fmt::format("{}: weight_map: {}", name, tensor),
+                         "a .safetensors file in the same folder", describe_json(file)});
     }
     files[tensor] = shard;
   }

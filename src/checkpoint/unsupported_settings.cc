@@ -1,6 +1,7 @@
 #include "checkpoint/unsupported_settings.h"
 
 #include <array>
+#include <nlohmann/json.hpp>
 
 namespace buoy {
 namespace {
@@ -11,19 +12,19 @@ struct BooleanSetting {
 };
 
 constexpr std::array<BooleanSetting, 14> kBooleans = {{{"alibi", false},
-                                                      {"rope", true},
-                                                      {"attention_layer_norm", false},
-                                                      {"bias_for_layer_norm", false},
-                                                      {"include_bias", false},
-                                                      {"include_qkv_bias", false},
-                                                      {"scale_logits", false},
-                                                      {"input_emb_norm", false},
-                                                      {"multi_query_attention", false},
-                                                      {"attention_bias", false},
-                                                      {"mlp_bias", false},
-                                                      {"use_sliding_window", false},
-                                                      {"use_mrope", false},
-                                                      {"layer_norm_with_affine", true}}};
+                                                       {"rope", true},
+                                                       {"attention_layer_norm", false},
+                                                       {"bias_for_layer_norm", false},
+                                                       {"include_bias", false},
+                                                       {"include_qkv_bias", false},
+                                                       {"scale_logits", false},
+                                                       {"input_emb_norm", false},
+                                                       {"multi_query_attention", false},
+                                                       {"attention_bias", false},
+                                                       {"mlp_bias", false},
+                                                       {"use_sliding_window", false},
+                                                       {"use_mrope", false},
+                                                       {"layer_norm_with_affine", true}}};
 
 struct TextSetting {
   const char* key;
@@ -44,7 +45,8 @@ void refuse_unsupported_settings(const JsonObject& config) {
   }
   for (const auto& setting : kTexts) {
     const auto value = config.text(setting.key);
-    if (value && *value != setting.supported) config.fail(setting.key, std::string("\"") + setting.supported + '"');
+    if (value && *value != setting.supported)
+      config.fail(setting.key, std::string("\"") + setting.supported + '"');
   }
   const auto group = config.integer("block_group_size");
   if (group && *group != 1) config.fail("block_group_size", "1");

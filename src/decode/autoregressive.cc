@@ -69,7 +69,8 @@ StepRecord AutoregressiveMachine::advance(std::span<const LogitRows> logits) {
   revealed_at_.push_back(-1);
   reveal(record, position, static_cast<std::int32_t>(token), p[token]);
   ++step_;
-  const bool ended = std::find(options_.eos_tokens.begin(), options_.eos_tokens.end(), row_.back()) != options_.eos_tokens.end();
+  const bool ended = std::find(options_.eos_tokens.begin(), options_.eos_tokens.end(), row_.back()) !=
+                     options_.eos_tokens.end();
   finished_ = ended || step_ == options_.max_new_tokens;
   return record;
 }

@@ -24,7 +24,8 @@ void check(const DreamOptions& options) {
   if (options.top_k && *options.top_k < 1) {
     throw_usage_error({"top-k", "at least 1", std::to_string(*options.top_k)});
   }
-  if (!(options.alg_temp >= 0)) throw_usage_error({"alg-temp", "0 or more", fmt::format("{}", options.alg_temp)});
+  if (!(options.alg_temp >= 0))
+    throw_usage_error({"alg-temp", "0 or more", fmt::format("{}", options.alg_temp)});
   if (!(options.eps > 0 && options.eps < 1)) {
     throw_usage_error({"eps", "between 0 and 1", fmt::format("{}", options.eps)});
   }
@@ -44,7 +45,8 @@ double confidence_of(DreamAlgorithm algorithm, const std::vector<double>& p, siz
       return negative_entropy;
     }
     case DreamAlgorithm::kOrigin:
-    case DreamAlgorithm::kMaskgitPlus: return p[token];
+    case DreamAlgorithm::kMaskgitPlus:
+      return p[token];
   }
   return 0;
 }
@@ -132,7 +134,8 @@ StepRecord DreamMachine::advance(std::span<const LogitRows> logits) {
 
   for (const Proposal& proposal : proposals) {
     if (!std::binary_search(chosen.begin(), chosen.end(), proposal.position)) continue;
-    if (proposal.token != options_.mask_token) reveal(record, proposal.position, proposal.token, proposal.confidence);
+    if (proposal.token != options_.mask_token)
+      reveal(record, proposal.position, proposal.token, proposal.confidence);
   }
   ++step_;
   return record;

@@ -28,7 +28,8 @@ void drive(const Context& context, model::Model& model, std::span<StepMachine* c
     }
     size_t first = 0;
     for (const auto& turn : turns) {
-      const StepRecord record = machines[turn.sequence]->advance(std::span(rows).subspan(first, turn.forwards));
+      const StepRecord record =
+          machines[turn.sequence]->advance(std::span(rows).subspan(first, turn.forwards));
       first += turn.forwards;
       if (on_step) on_step(turn.sequence, *machines[turn.sequence], record);
     }

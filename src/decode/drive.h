@@ -7,7 +7,8 @@
 namespace buoy::decode {
 
 // Called after every step of every sequence; `sequence` is its number in the list handed to drive().
-using StepCallback = std::function<void(size_t sequence, const StepMachine& machine, const StepRecord& record)>;
+using StepCallback =
+    std::function<void(size_t sequence, const StepMachine& machine, const StepRecord& record)>;
 
 // Runs all machines to their end, packing the unfinished ones into one forward per step. Each gives the
 // tokens it would give alone. The tap, if any, sees every forward.

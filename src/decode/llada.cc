@@ -17,7 +17,8 @@ constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 
 void check(const LladaOptions& options) {
   if (options.block_length < 1 || options.max_new_tokens % options.block_length != 0) {
-    throw_usage_error({"block-length", fmt::format("a divisor of max-new-tokens ({})", options.max_new_tokens),
+    throw_usage_error({"block-length",
+                       fmt::format("a divisor of max-new-tokens ({})", options.max_new_tokens),
                        std::to_string(options.block_length)});
   }
   const std::int32_t blocks = options.max_new_tokens / options.block_length;
@@ -28,7 +29,8 @@ void check(const LladaOptions& options) {
   if (!(options.temperature >= 0)) {
     throw_usage_error({"temperature", "0 or more", fmt::format("{}", options.temperature)});
   }
-  if (!(options.cfg_scale >= 0)) throw_usage_error({"cfg-scale", "0 or more", fmt::format("{}", options.cfg_scale)});
+  if (!(options.cfg_scale >= 0))
+    throw_usage_error({"cfg-scale", "0 or more", fmt::format("{}", options.cfg_scale)});
   if ((options.logits_eos_inf || options.confidence_eos_eot_inf) && !options.eos_token) {
     throw_usage_error({"eos options", "a known end-of-sequence token", "none in the config"});
   }
@@ -38,7 +40,8 @@ void check(const LladaOptions& options) {
 }
 
 // argmax of l + t * Gumbel noise: a sample of softmax(l / t).
-size_t noisy_argmax(std::span<const float> logits, double temperature, std::uint64_t seed, DrawAddress address) {
+size_t noisy_argmax(std::span<const float> logits, double temperature, std::uint64_t seed,
+                    DrawAddress address) {
   size_t best = 0;
   double best_score = -std::numeric_limits<double>::infinity();
   for (size_t v = 0; v < logits.size(); ++v) {
@@ -102,16 +105,16 @@ StepRecord LladaMachine::advance(std::span<const LogitRows> logits) {
     if (options_.cfg_scale > 0) {
       const auto unconditional = logits[1].row(i);
       const float strength = static_cast<float>(options_.cfg_scale + 1.0);
-      for (size_t v = 0; v < row.size(); ++v) row[v] = unconditional[v] + strength * (row[v] - unconditional[v]);
+      for (size_t v = 0; v < row.size(); ++v)
+        row[v] = unconditional[v] + strength * (row[v] - unconditional[v]);
     }
     if (options_.logits_eos_inf) row[static_cast<size_t>(*options_.eos_token)] = kForbidden;
 
     const auto position = static_cast<std::uint32_t>(candidates_[i]);
     const auto step = static_cast<std::uint32_t>(step_);
-    const size_t token = options_.temperature > 0
-                             ? noisy_argmax(row, options_.temperature, options_.seed,
-                                            {DrawStream::kTokenNoise, step, position, 0})
-                             : ops::argmax(std::span<const float>(row));
+    const size_t token = options_.temperature > 0 ? noisy_argmax(row, options_.temperature, options_.seed,
+                                                                 {DrawStream::kTokenNoise, step, position, 0})
+                                                  : ops::argmax(std::span<const float>(row));
     // In the reference this is one chained assignment: without noise both rows are the same tensor and
     // both tokens leave the confidence, with noise only the end-of-turn token does.
     if (options_.confidence_eos_eot_inf) {
@@ -126,7 +129,8 @@ StepRecord LladaMachine::advance(std::span<const LogitRows> logits) {
   }
 
   for (const auto position : highest(scored, quota())) {
-    const auto i = static_cast<size_t>(std::lower_bound(candidates_.begin(), candidates_.end(), position) - candidates_.begin());
+    const auto i = static_cast<size_t>(std::lower_bound(candidates_.begin(), candidates_.end(), position) -
+                                       candidates_.begin());
     // A model may propose the mask itself; the position then simply stays masked.
     if (proposals[i] != options_.mask_token) reveal(record, position, proposals[i], scored[i].score);
   }

@@ -33,7 +33,9 @@ class LladaMachine final : public StepMachine {
   StepRecord advance(std::span<const LogitRows> logits) override;
 
  private:
-  std::int32_t steps_per_block() const { return options_.steps / (options_.max_new_tokens / options_.block_length); }
+  std::int32_t steps_per_block() const {
+    return options_.steps / (options_.max_new_tokens / options_.block_length);
+  }
   std::int32_t block_begin() const;
   std::int64_t quota() const;
 

@@ -49,8 +49,11 @@ class StepMachine {
   // The whole row: prompt, then generated positions (masks where nothing was revealed yet).
   const std::vector<std::int32_t>& row() const { return row_; }
   std::int32_t prompt_length() const { return prompt_length_; }
-  std::span<const std::int32_t> generated() const { return std::span(row_).subspan(static_cast<size_t>(prompt_length_)); }
-  // For each position of the row: the step that revealed it, -1 for a prompt token or a position never revealed.
+  std::span<const std::int32_t> generated() const {
+    return std::span(row_).subspan(static_cast<size_t>(prompt_length_));
+  }
+  // For each position of the row: the step that revealed it, -1 for a prompt token or a position never
+  // revealed.
   const std::vector<std::int32_t>& revealed_at() const { return revealed_at_; }
 
  protected:

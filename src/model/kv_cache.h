@@ -12,8 +12,12 @@ class KvCache {
   KvCache(std::int64_t layers, std::int64_t width) : width_(width), keys_(layers), values_(layers) {}
 
   std::int64_t length() const { return length_; }
-  const float* keys(std::int64_t layer) const { return keys_[static_cast<size_t>(layer)].data(); }      // [length, width]
-  const float* values(std::int64_t layer) const { return values_[static_cast<size_t>(layer)].data(); }  // [length, width]
+  const float* keys(std::int64_t layer) const {
+    return keys_[static_cast<size_t>(layer)].data();
+  }  // [length, width]
+  const float* values(std::int64_t layer) const {
+    return values_[static_cast<size_t>(layer)].data();
+  }  // [length, width]
 
   void append(std::int64_t layer, const float* keys, const float* values, std::int64_t rows) {
     const auto layer_index = static_cast<size_t>(layer);

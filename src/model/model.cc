@@ -37,7 +37,8 @@ struct Model::Packed {
       const auto first_row = static_cast<std::int64_t>(tokens.size());
       const auto past = static_cast<std::int32_t>(sequence.cache != nullptr ? sequence.cache->length() : 0);
       first_rows.push_back(first_row);
-      for (size_t i = 0; i < sequence.tokens.size(); ++i) positions.push_back(past + static_cast<std::int32_t>(i));
+      for (size_t i = 0; i < sequence.tokens.size(); ++i)
+        positions.push_back(past + static_cast<std::int32_t>(i));
       tokens.insert(tokens.end(), sequence.tokens.begin(), sequence.tokens.end());
       for (const auto row : sequence.logit_rows) logit_rows.push_back(first_row + row);
     }
@@ -56,9 +57,11 @@ Model::Model(Checkpoint checkpoint, FamilyTraits traits)
     : checkpoint_(std::move(checkpoint)),
       traits_(std::move(traits)),
       weights_(load_weights(checkpoint_, traits_)),
-      rope_(ops::rope_frequencies(config().rope.theta, config().rope.rotary_dim, rope_scaling(config().rope))) {}
+      rope_(ops::rope_frequencies(config().rope.theta, config().rope.rotary_dim,
+                                  rope_scaling(config().rope))) {}
 
 void Model::check_tokens(std::span<const SequenceInput> sequences) const {
+  BUOY_CHECK(!sequences.empty());
   for (const auto& sequence : sequences) {
     if (sequence.tokens.empty()) throw_usage_error({"sequence", "at least one token", "none"});
     for (const auto id : sequence.tokens) {
@@ -72,7 +75,8 @@ void Model::check_tokens(std::span<const SequenceInput> sequences) const {
   }
 }
 
-const float* Model::forward(const Context& context, std::span<const SequenceInput> sequences, probe::LayerTap* tap) {
+const float* Model::forward(const Context& context, std::span<const SequenceInput> sequences,
+                            probe::LayerTap* tap) {
   check_tokens(sequences);
   const Packed packed(sequences);
   rope_.grow(*std::max_element(packed.positions.begin(), packed.positions.end()) + 1);
@@ -90,7 +94,8 @@ const float* Model::forward(const Context& context, std::span<const SequenceInpu
   float* rows = work_.normed.data();
   for (std::int64_t i = 0; i < wanted; ++i) {
     const float* from = work_.hidden.data() + packed.logit_rows[static_cast<size_t>(i)] * hidden;
-    ops::rms_norm(context, {from, 1, hidden, weights_.final_norm.data(), config().norm_eps, rows + i * hidden});
+    ops::rms_norm(context,
+                  {from, 1, hidden, weights_.final_norm.data(), config().norm_eps, rows + i * hidden});
   }
   float* logits = work_.logits.reserve(static_cast<size_t>(wanted * config().vocabulary));
   linear(context, rows, wanted, weights_.head, {}, logits);
@@ -113,23 +118,28 @@ void Model::embed(const Context& context, const Packed& packed) {
   work_.gate.reserve(mlp_rows * static_cast<size_t>(config().mlp_hidden));
   work_.up.reserve(mlp_rows * static_cast<size_t>(config().mlp_hidden));
   context.threads.run(packed.rows(), [&](std::int64_t row, int) {
-    to_float(weights_.embedding, packed.tokens[static_cast<size_t>(row)] * hidden, hidden, out + row * hidden);
+    to_float(weights_.embedding, packed.tokens[static_cast<size_t>(row)] * hidden, hidden,
+             out + row * hidden);
   });
 }
 
-void Model::attention_layer(const Context& context, std::int64_t number, const Packed& packed, probe::LayerTap* tap) {
+void Model::attention_layer(const Context& context, std::int64_t number, const Packed& packed,
+                            probe::LayerTap* tap) {
   const ModelConfig& c = config();
   const LayerWeights& layer = weights_.layers[static_cast<size_t>(number)];
-  const std::int64_t rows = packed.rows(), query_width = c.heads * c.head_dim, key_width = c.kv_heads * c.head_dim;
+  const std::int64_t rows = packed.rows(), query_width = c.heads * c.head_dim,
+                     key_width = c.kv_heads * c.head_dim;
   float *normed = work_.normed.data(), *queries = work_.queries.data(), *keys = work_.keys.data(),
         *values = work_.values.data(), *attended = work_.attended.data();
 
-  ops::rms_norm(context, {work_.hidden.data(), rows, c.hidden, layer.attention_norm.data(), c.norm_eps, normed});
+  ops::rms_norm(context,
+                {work_.hidden.data(), rows, c.hidden, layer.attention_norm.data(), c.norm_eps, normed});
   linear(context, normed, rows, layer.query, layer.query_bias, queries);
   linear(context, normed, rows, layer.key, layer.key_bias, keys);
   linear(context, normed, rows, layer.value, layer.value_bias, values);
   if (!layer.query_norm.empty()) {
-    ops::rms_norm(context, {queries, rows * c.heads, c.head_dim, layer.query_norm.data(), c.norm_eps, queries});
+    ops::rms_norm(context,
+                  {queries, rows * c.heads, c.head_dim, layer.query_norm.data(), c.norm_eps, queries});
     ops::rms_norm(context, {keys, rows * c.kv_heads, c.head_dim, layer.key_norm.data(), c.norm_eps, keys});
   }
   ops::rope(context, rope_, {queries, c.heads, c.head_dim, packed.positions});
@@ -163,8 +173,9 @@ void Model::attention_layer(const Context& context, std::int64_t number, const P
   if (tapped) {
     for (size_t n = 0; n < sequences.size(); ++n) {
       const auto& s = sequences[n];
-      tap->take({number, static_cast<std::int64_t>(n), s.query_rows, s.key_rows, s.first_position, c.heads, c.kv_heads,
-                 c.head_dim, s.queries, s.keys, s.values, s.row_top, s.row_sum, traits_.mask == ops::MaskKind::kCausal});
+      tap->take({number, static_cast<std::int64_t>(n), s.query_rows, s.key_rows, s.first_position, c.heads,
+                 c.kv_heads, c.head_dim, s.queries, s.keys, s.values, s.row_top, s.row_sum,
+                 traits_.mask == ops::MaskKind::kCausal});
     }
   }
   linear(context, attended, rows, layer.attention_out, {}, normed);

@@ -45,11 +45,13 @@ class Model {
   Model(Checkpoint checkpoint, FamilyTraits traits);
   void check_tokens(std::span<const SequenceInput> sequences) const;
   void embed(const Context& context, const Packed& packed);
-  void attention_layer(const Context& context, std::int64_t layer, const Packed& packed, probe::LayerTap* tap);
+  void attention_layer(const Context& context, std::int64_t layer, const Packed& packed,
+                       probe::LayerTap* tap);
   void mlp_layer(const Context& context, std::int64_t layer, const Packed& packed);
   void linear(const Context& context, const float* input, std::int64_t rows, const Weight& weight,
               const std::vector<float>& bias, float* output);
-  void require_finite(const Context& context, const float* values, std::int64_t count, const std::string& where) const;
+  void require_finite(const Context& context, const float* values, std::int64_t count,
+                      const std::string& where) const;
 
   struct Workspace {
     Buffer<float> hidden;                 // [rows, hidden], the residual stream

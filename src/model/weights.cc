@@ -53,7 +53,8 @@ ModelWeights load_weights(Checkpoint& checkpoint, const FamilyTraits& traits) {
   ModelWeights weights;
   weights.embedding = checkpoint.weight(traits.embedding, {config.vocabulary, config.hidden});
   weights.final_norm = vector_weight(checkpoint, traits.final_norm, config.hidden);
-  for (std::int64_t i = 0; i < config.layers; ++i) weights.layers.push_back(load_layer(checkpoint, traits, i));
+  for (std::int64_t i = 0; i < config.layers; ++i)
+    weights.layers.push_back(load_layer(checkpoint, traits, i));
   // A tied checkpoint may still carry the head's name; transformers ignores its content, and so do we.
   if (config.tied_head) {
     weights.head = weights.embedding;

@@ -50,8 +50,8 @@ struct AttentionScratch {
 // softmax(q k^T / sqrt(head_dim) + bias) v, blocked over keys with a running maximum, so memory grows
 // with tokens and never with their square. A query that sees no key gets zeros. A row's result depends on
 // its own query and the keys it sees alone, to the bit.
-void attention(const Context& context, const AttentionShape& shape, std::span<const AttentionSequence> sequences,
-               AttentionScratch& scratch);
+void attention(const Context& context, const AttentionShape& shape,
+               std::span<const AttentionSequence> sequences, AttentionScratch& scratch);
 
 struct ReferenceAttention {
   double* output;         // [query_rows, heads, head_dim]
@@ -60,11 +60,12 @@ struct ReferenceAttention {
 };
 
 // In double; forms the whole matrix of probabilities. Null members are not written.
-void attention_reference(const AttentionShape& shape, const AttentionSequence& sequence, const ReferenceAttention& out);
+void attention_reference(const AttentionShape& shape, const AttentionSequence& sequence,
+                         const ReferenceAttention& out);
 
 // The matrix itself, for those who ask for it: probabilities [heads, query_rows, key_rows] from the
 // row_top and row_sum that a call of attention() left in `sequence`.
-void attention_probabilities(const Context& context, const AttentionShape& shape, const AttentionSequence& sequence,
-                             float* probabilities);
+void attention_probabilities(const Context& context, const AttentionShape& shape,
+                             const AttentionSequence& sequence, float* probabilities);
 
 }  // namespace buoy::ops

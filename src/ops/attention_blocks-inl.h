@@ -96,7 +96,8 @@ struct QueryBlock {
   size_t last_key;  // the largest end
 };
 
-HWY_INLINE QueryBlock query_block(const AttentionShape& shape, const AttentionSequence& s, size_t head, size_t block) {
+HWY_INLINE QueryBlock query_block(const AttentionShape& shape, const AttentionSequence& s, size_t head,
+                                  size_t block) {
   QueryBlock q{};
   q.head = head;
   q.first = block * kQueryBlock;
@@ -113,8 +114,9 @@ HWY_INLINE void pack_queries(const AttentionShape& shape, const AttentionSequenc
                              const QueryBlock& q, float* queries) {
   const size_t stride = static_cast<size_t>(shape.heads) * layout.head_dim;
   for (size_t r = 0; r < q.rows; r += kTileRows) {
-    pack_panel(s.queries + (q.first + r) * stride + q.head * layout.head_dim, stride, std::min(kTileRows, q.rows - r),
-               kTileRows, layout.head_dim, queries + r / kTileRows * panel_size(kTileRows, layout.head_dim));
+    pack_panel(s.queries + (q.first + r) * stride + q.head * layout.head_dim, stride,
+               std::min(kTileRows, q.rows - r), kTileRows, layout.head_dim,
+               queries + r / kTileRows * panel_size(kTileRows, layout.head_dim));
   }
 }
 

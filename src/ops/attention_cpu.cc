@@ -46,7 +46,8 @@ void accumulate_values(const Layout& layout, const QueryBlock& q, const float* b
     pack_panel(room.scores + r * kScoreStride, kScoreStride, tile_rows, kTileRows, padded, weights);
     for (size_t p = 0; p < layout.value_panel_columns; ++p) {
       float tile[kTileRows * kTileColumns];
-      dot_tile(tile_rows, weights, block_values + p * panel_size(kTileColumns, kKeyBlock), padded, tile, kTileColumns);
+      dot_tile(tile_rows, weights, block_values + p * panel_size(kTileColumns, kKeyBlock), padded, tile,
+               kTileColumns);
       for (size_t i = 0; i < tile_rows; ++i) {
         float* out = room.accumulated + (r + i) * columns + p * kTileColumns;
         for (size_t c = 0; c < kTileColumns; ++c) out[c] = out[c] * keep[r + i] + tile[i * kTileColumns + c];
@@ -55,8 +56,8 @@ void accumulate_values(const Layout& layout, const QueryBlock& q, const float* b
   }
 }
 
-void attend(const AttentionShape& shape, const AttentionSequence& s, const Layout& layout, const QueryBlock& q,
-            const float* keys, const float* values, const Room& room) {
+void attend(const AttentionShape& shape, const AttentionSequence& s, const Layout& layout,
+            const QueryBlock& q, const float* keys, const float* values, const Room& room) {
   const size_t columns = layout.value_panel_columns * kTileColumns;
   float top[kQueryBlock], sum[kQueryBlock];
   std::fill_n(top, q.rows, kHidden);
@@ -134,7 +135,8 @@ void attention_packed(const Context& context, const AttentionShape& shape,
     const auto& p = packed[n];
     const size_t kv_head = head / (heads / kv_heads);
     attend(shape, sequences[n], p.layout, query_block(shape, sequences[n], head, block),
-           keys + p.keys_at + kv_head * p.layout.keys_per_head, values + p.values_at + kv_head * p.layout.values_per_head,
+           keys + p.keys_at + kv_head * p.layout.keys_per_head,
+           values + p.values_at + kv_head * p.layout.values_per_head,
            divide(rooms + static_cast<size_t>(thread) * room, p.layout));
   });
 }
@@ -147,8 +149,8 @@ namespace buoy::ops {
 
 HWY_EXPORT(attention_packed);
 
-void attention_cpu(const Context& context, const AttentionShape& shape, std::span<const AttentionSequence> sequences,
-                   AttentionScratch& scratch) {
+void attention_cpu(const Context& context, const AttentionShape& shape,
+                   std::span<const AttentionSequence> sequences, AttentionScratch& scratch) {
   HWY_DYNAMIC_DISPATCH(attention_packed)(context, shape, sequences, scratch);
 }
 

@@ -47,7 +47,8 @@ void probabilities_of_head(const AttentionShape& shape, const AttentionSequence&
 void probabilities_of_heads(const Context& context, const AttentionShape& shape, const AttentionSequence& s,
                             float* probabilities) {
   context.threads.run(shape.heads, [&](std::int64_t head, int) {
-    probabilities_of_head(shape, s, static_cast<size_t>(head), probabilities + head * s.query_rows * s.key_rows);
+    probabilities_of_head(shape, s, static_cast<size_t>(head),
+                          probabilities + head * s.query_rows * s.key_rows);
   });
 }
 

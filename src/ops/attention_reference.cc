@@ -30,7 +30,8 @@ std::vector<double> scores(const AttentionShape& shape, const AttentionSequence&
 
 }  // namespace
 
-void attention_reference(const AttentionShape& shape, const AttentionSequence& s, const ReferenceAttention& out) {
+void attention_reference(const AttentionShape& shape, const AttentionSequence& s,
+                         const ReferenceAttention& out) {
   for (std::int64_t head = 0; head < shape.heads; ++head) {
     const std::int64_t kv_head = head / (shape.heads / shape.kv_heads);
     for (std::int64_t row = 0; row < s.query_rows; ++row) {

@@ -30,7 +30,7 @@ using VF = hn::Vec<F32>;
 
 // Accumulators, one row of operands and one more vector must fit the registers: 32 on NEON and AVX-512,
 // 16 on AVX2 and SSE.
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+#if HWY_ARCH_X86 && HWY_TARGET >= HWY_AVX2
 inline constexpr size_t kTileRows = 3;
 inline constexpr size_t kTileColumns = 4;
 #else
@@ -38,11 +38,17 @@ inline constexpr size_t kTileRows = 4;
 inline constexpr size_t kTileColumns = 6;
 #endif
 
-HWY_INLINE size_t lanes() { return hn::Lanes(F32()); }
-HWY_INLINE size_t round_up(size_t n, size_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+HWY_INLINE size_t lanes() {
+  return hn::Lanes(F32());
+}
+HWY_INLINE size_t round_up(size_t n, size_t multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
 
 // A panel interleaves `width` rows: [depth / L][width][L], zero-filled past `rows` and past `depth`.
-HWY_INLINE size_t panel_size(size_t width, size_t depth) { return width * round_up(depth, lanes()); }
+HWY_INLINE size_t panel_size(size_t width, size_t depth) {
+  return width * round_up(depth, lanes());
+}
 
 // The next L numbers of a stored row, as float.
 template <typename Stored>
@@ -112,10 +118,10 @@ HWY_INLINE void dot_tile(const float* HWY_RESTRICT a, const float* HWY_RESTRICT 
     const VF a1 = kRows > 1 ? hn::Load(df, a + 1 * L) : zero;
     const VF a2 = kRows > 2 ? hn::Load(df, a + 2 * L) : zero;
     const VF a3 = kRows > 3 ? hn::Load(df, a + 3 * L) : zero;
-#define BUOY_COLUMN(J)                                       \
-  {                                                          \
-    const VF bj = hn::Load(df, b + J * L);                   \
-    c0##J = hn::MulAdd(a0, bj, c0##J);                       \
+#define BUOY_COLUMN(J)                                          \
+  {                                                             \
+    const VF bj = hn::Load(df, b + J * L);                      \
+    c0##J = hn::MulAdd(a0, bj, c0##J);                          \
     if constexpr (kRows > 1) c1##J = hn::MulAdd(a1, bj, c1##J); \
     if constexpr (kRows > 2) c2##J = hn::MulAdd(a2, bj, c2##J); \
     if constexpr (kRows > 3) c3##J = hn::MulAdd(a3, bj, c3##J); \
@@ -130,17 +136,17 @@ HWY_INLINE void dot_tile(const float* HWY_RESTRICT a, const float* HWY_RESTRICT 
     }
 #undef BUOY_COLUMN
   }
-#define BUOY_ROW(I)                                            \
-  if constexpr (kRows > I) {                                   \
-    float* row = out + I * stride;                             \
-    row[0] = hn::GetLane(hn::SumOfLanes(df, c##I##0));         \
-    row[1] = hn::GetLane(hn::SumOfLanes(df, c##I##1));         \
-    row[2] = hn::GetLane(hn::SumOfLanes(df, c##I##2));         \
-    row[3] = hn::GetLane(hn::SumOfLanes(df, c##I##3));         \
-    if constexpr (kTileColumns > 4) {                          \
-      row[4] = hn::GetLane(hn::SumOfLanes(df, c##I##4));       \
-      row[5] = hn::GetLane(hn::SumOfLanes(df, c##I##5));       \
-    }                                                          \
+#define BUOY_ROW(I)                                      \
+  if constexpr (kRows > I) {                             \
+    float* row = out + I * stride;                       \
+    row[0] = hn::GetLane(hn::SumOfLanes(df, c##I##0));   \
+    row[1] = hn::GetLane(hn::SumOfLanes(df, c##I##1));   \
+    row[2] = hn::GetLane(hn::SumOfLanes(df, c##I##2));   \
+    row[3] = hn::GetLane(hn::SumOfLanes(df, c##I##3));   \
+    if constexpr (kTileColumns > 4) {                    \
+      row[4] = hn::GetLane(hn::SumOfLanes(df, c##I##4)); \
+      row[5] = hn::GetLane(hn::SumOfLanes(df, c##I##5)); \
+    }                                                    \
   }
   BUOY_ROW(0)
   BUOY_ROW(1)
@@ -150,12 +156,17 @@ HWY_INLINE void dot_tile(const float* HWY_RESTRICT a, const float* HWY_RESTRICT 
 }
 
 // The same for 1 <= rows <= kTileRows.
-HWY_INLINE void dot_tile(size_t rows, const float* a, const float* b, size_t depth, float* out, size_t stride) {
+HWY_INLINE void dot_tile(size_t rows, const float* a, const float* b, size_t depth, float* out,
+                         size_t stride) {
   switch (rows) {
-    case 1: return dot_tile<1>(a, b, depth, out, stride);
-    case 2: return dot_tile<2>(a, b, depth, out, stride);
-    case 3: return dot_tile<3>(a, b, depth, out, stride);
-    default: return dot_tile<kTileRows>(a, b, depth, out, stride);
+    case 1:
+      return dot_tile<1>(a, b, depth, out, stride);
+    case 2:
+      return dot_tile<2>(a, b, depth, out, stride);
+    case 3:
+      return dot_tile<3>(a, b, depth, out, stride);
+    default:
+      return dot_tile<kTileRows>(a, b, depth, out, stride);
   }
 }
 

@@ -23,8 +23,9 @@ void in_pieces(const Context& context, std::int64_t count, const Task& task) {
 }  // namespace
 
 void swiglu(const Context& context, float* gate, const float* up, std::int64_t count) {
-  in_pieces(context, count,
-            [&](std::int64_t first, std::int64_t n) { swiglu_cpu(gate + first, up + first, static_cast<size_t>(n)); });
+  in_pieces(context, count, [&](std::int64_t first, std::int64_t n) {
+    swiglu_cpu(gate + first, up + first, static_cast<size_t>(n));
+  });
 }
 
 void add(const Context& context, float* sum, const float* term, std::int64_t count) {

@@ -63,7 +63,9 @@ namespace buoy::ops {
 HWY_EXPORT(swiglu_vectors);
 HWY_EXPORT(all_finite_vectors);
 
-void swiglu_cpu(float* gate, const float* up, size_t count) { HWY_DYNAMIC_DISPATCH(swiglu_vectors)(gate, up, count); }
+void swiglu_cpu(float* gate, const float* up, size_t count) {
+  HWY_DYNAMIC_DISPATCH(swiglu_vectors)(gate, up, count);
+}
 
 bool all_finite_cpu(const float* values, size_t count) {
   return HWY_DYNAMIC_DISPATCH(all_finite_vectors)(values, count);

@@ -9,7 +9,7 @@
 namespace buoy::ops {
 
 struct LinearArgs {
-  const float* input;   // [rows, inputs]
+  const float* input;  // [rows, inputs]
   std::int64_t rows;
   const Weight* weight;  // [outputs, inputs], any stored type
   const float* bias;     // [outputs] or null

@@ -21,7 +21,9 @@ constexpr size_t kMostRows = 1024;
 constexpr size_t kPanelColumns = 20 * kTileColumns;
 
 // Panels are laid out by pass over the depth, then by rows: [pass][row panel][depth / L][kTileRows][L].
-size_t row_panels_size(size_t rows, size_t depth) { return round_up(rows, kTileRows) * round_up(depth, lanes()); }
+size_t row_panels_size(size_t rows, size_t depth) {
+  return round_up(rows, kTileRows) * round_up(depth, lanes());
+}
 
 struct Product {
   const float* row_panels;
@@ -34,14 +36,15 @@ struct Product {
 };
 
 template <typename Stored>
-void multiply_columns(const Product& p, const Stored* weight, size_t first, size_t count, float* column_panels) {
+void multiply_columns(const Product& p, const Stored* weight, size_t first, size_t count,
+                      float* column_panels) {
   for (size_t k0 = 0; k0 < p.inputs; k0 += kDepth) {
     const size_t depth = std::min(kDepth, p.inputs - k0);
     const size_t column_panel = panel_size(kTileColumns, depth);
     const size_t row_panel = panel_size(kTileRows, depth);
     for (size_t c = 0; c < count; c += kTileColumns) {
-      pack_panel(weight + (first + c) * p.inputs + k0, p.inputs, std::min(kTileColumns, count - c), kTileColumns,
-                 depth, column_panels + c / kTileColumns * column_panel);
+      pack_panel(weight + (first + c) * p.inputs + k0, p.inputs, std::min(kTileColumns, count - c),
+                 kTileColumns, depth, column_panels + c / kTileColumns * column_panel);
     }
     const float* rows_at_depth = p.row_panels + round_up(p.rows, kTileRows) * k0;
     for (size_t r = 0; r < p.rows; r += kTileRows) {
@@ -76,7 +79,8 @@ void multiply(const Context& context, const LinearArgs& args, LinearScratch& scr
   const size_t outputs = static_cast<size_t>(args.weight->rows());
   const size_t all_rows = static_cast<size_t>(args.rows);
   const size_t thread_panel = kPanelColumns * round_up(std::min(kDepth, inputs), lanes());
-  float* thread_panels = scratch.thread_panels.reserve(thread_panel * static_cast<size_t>(context.threads.size()));
+  float* thread_panels =
+      scratch.thread_panels.reserve(thread_panel * static_cast<size_t>(context.threads.size()));
 
   for (size_t first_row = 0; first_row < all_rows; first_row += kMostRows) {
     const size_t rows = std::min(kMostRows, all_rows - first_row);
@@ -86,8 +90,10 @@ void multiply(const Context& context, const LinearArgs& args, LinearScratch& scr
       const size_t r = static_cast<size_t>(tile) * kTileRows;
       for (size_t k0 = 0; k0 < inputs; k0 += kDepth) {
         const size_t depth = std::min(kDepth, inputs - k0);
-        pack_panel(args.input + (first_row + r) * inputs + k0, inputs, std::min(kTileRows, rows - r), kTileRows,
-                   depth, row_panels + round_up(rows, kTileRows) * k0 + r / kTileRows * panel_size(kTileRows, depth));
+        pack_panel(
+            args.input + (first_row + r) * inputs + k0, inputs, std::min(kTileRows, rows - r), kTileRows,
+            depth,
+            row_panels + round_up(rows, kTileRows) * k0 + r / kTileRows * panel_size(kTileRows, depth));
       }
     });
     const Product product{row_panels, first_row, rows, inputs, outputs, args.bias, args.output};
@@ -109,9 +115,12 @@ void multiply(const Context& context, const LinearArgs& args, LinearScratch& scr
 
 void linear_any_type(const Context& context, const LinearArgs& args, LinearScratch& scratch) {
   switch (args.weight->dtype) {
-    case DType::kF32: return multiply<float>(context, args, scratch);
-    case DType::kBF16: return multiply<Bf16>(context, args, scratch);
-    case DType::kF16: return multiply<hwy::float16_t>(context, args, scratch);
+    case DType::kF32:
+      return multiply<float>(context, args, scratch);
+    case DType::kBF16:
+      return multiply<Bf16>(context, args, scratch);
+    case DType::kF16:
+      return multiply<hwy::float16_t>(context, args, scratch);
   }
 }
 

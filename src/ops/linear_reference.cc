@@ -11,7 +11,8 @@ void linear_reference(const LinearArgs& args, double* output) {
     to_float(*args.weight, n * inputs, inputs, row.data());
     for (std::int64_t m = 0; m < args.rows; ++m) {
       double sum = args.bias != nullptr ? args.bias[n] : 0.0;
-      for (std::int64_t k = 0; k < inputs; ++k) sum += double{args.input[m * inputs + k]} * row[static_cast<size_t>(k)];
+      for (std::int64_t k = 0; k < inputs; ++k)
+        sum += double{args.input[m * inputs + k]} * row[static_cast<size_t>(k)];
       output[m * outputs + n] = sum;
     }
   }

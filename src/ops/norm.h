@@ -7,12 +7,12 @@
 namespace buoy::ops {
 
 struct NormArgs {
-  const float* input;   // [rows, width]
+  const float* input;  // [rows, width]
   std::int64_t rows;
   std::int64_t width;
   const float* weight;  // [width]
   double eps;
-  float* output;        // [rows, width]; may be the input
+  float* output;  // [rows, width]; may be the input
 };
 
 // RMSNorm: x * rsqrt(mean(x^2) + eps) * weight, row by row. With width = head_dim and rows = tokens x

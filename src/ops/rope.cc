@@ -7,7 +7,8 @@
 
 namespace buoy::ops {
 
-std::vector<double> rope_frequencies(double theta, std::int64_t rotary_dim, const std::optional<RopeScaling>& scaling) {
+std::vector<double> rope_frequencies(double theta, std::int64_t rotary_dim,
+                                     const std::optional<RopeScaling>& scaling) {
   BUOY_CHECK(theta > 0 && rotary_dim > 0 && rotary_dim % 2 == 0);
   std::vector<double> frequencies;
   for (std::int64_t j = 0; j < rotary_dim / 2; ++j) {

@@ -18,7 +18,8 @@ struct RopeScaling {
 };
 
 // One frequency per rotated pair, in double.
-std::vector<double> rope_frequencies(double theta, std::int64_t rotary_dim, const std::optional<RopeScaling>& scaling);
+std::vector<double> rope_frequencies(double theta, std::int64_t rotary_dim,
+                                     const std::optional<RopeScaling>& scaling);
 
 // cos and sin of every (position, pair), computed in double, kept as float; grows as positions appear.
 class RopeTable {
@@ -37,7 +38,7 @@ class RopeTable {
 };
 
 struct RopeArgs {
-  float* states;                            // [rows, heads, head_dim], rotated in place
+  float* states;  // [rows, heads, head_dim], rotated in place
   std::int64_t heads;
   std::int64_t head_dim;                    // dimensions past 2 * pairs stay as they are
   std::span<const std::int32_t> positions;  // [rows]

@@ -29,8 +29,12 @@ std::vector<size_t> descending(std::span<const double> values) {
 
 }  // namespace
 
-size_t argmax(std::span<const float> logits) { return first_largest(logits); }
-size_t argmax(std::span<const double> values) { return first_largest(values); }
+size_t argmax(std::span<const float> logits) {
+  return first_largest(logits);
+}
+size_t argmax(std::span<const double> values) {
+  return first_largest(values);
+}
 
 double log_sum_exp(std::span<const float> logits) {
   const double top = logits[argmax(logits)];
@@ -60,6 +64,7 @@ void keep_top_k(std::vector<double>& logits, std::int64_t k) {
 }
 
 void keep_top_p_above(std::vector<double>& logits, double p) {
+  if (p >= 1) return;  // nothing holds more than 1, whatever a rounded sum says
   const auto probabilities = softmax(logits);
   double above = 0;
   for (const size_t i : descending(logits)) {

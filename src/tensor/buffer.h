@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
 #include <span>
+#include <utility>
 
 #include "base/error.h"
 
@@ -18,12 +20,20 @@ class Buffer {
 
   Buffer() = default;
   explicit Buffer(size_t count) { reserve(count); }
+  Buffer(Buffer&& other) noexcept
+      : data_(std::move(other.data_)), capacity_(std::exchange(other.capacity_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    data_ = std::move(other.data_);
+    capacity_ = std::exchange(other.capacity_, 0);
+    return *this;
+  }
 
   // Room for `count` elements. Old contents are lost when it has to grow.
   T* reserve(size_t count) {
     if (count > capacity_) {
       data_.reset();
       capacity_ = 0;
+      if (count > (SIZE_MAX - kAlignment) / sizeof(T)) throw std::bad_alloc();
       const size_t bytes = (count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
       void* fresh = std::aligned_alloc(kAlignment, bytes);
       if (fresh == nullptr) throw std::bad_alloc();

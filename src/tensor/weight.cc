@@ -34,7 +34,9 @@ void to_float(const Weight& weight, std::int64_t first, std::int64_t count, floa
   BUOY_CHECK(first >= 0 && count >= 0 && first + count <= weight.size());
   const std::byte* from = weight.data + static_cast<size_t>(first) * size_of(weight.dtype);
   switch (weight.dtype) {
-    case DType::kF32: std::memcpy(out, from, static_cast<size_t>(count) * 4); break;
+    case DType::kF32:
+      std::memcpy(out, from, static_cast<size_t>(count) * 4);
+      break;
     case DType::kBF16:
       for (std::int64_t i = 0; i < count; ++i) out[i] = bf16_to_float(load<std::uint16_t>(from + 2 * i));
       break;

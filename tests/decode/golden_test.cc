@@ -29,7 +29,8 @@ TEST_P(GoldenDecoding, IdsAndRevealSteps) {
     decode::drive(context, model, machines, nullptr);
     EXPECT_EQ(machine->row(), expected.row);
     const auto& steps = machine->revealed_at();
-    EXPECT_EQ(std::vector<std::int32_t>(steps.begin() + machine->prompt_length(), steps.end()), expected.revealed_at);
+    EXPECT_EQ(std::vector<std::int32_t>(steps.begin() + machine->prompt_length(), steps.end()),
+              expected.revealed_at);
   }
 }
 
@@ -49,11 +50,12 @@ TEST_P(GoldenDecoding, PackedTogetherEqualsAlone) {
   for (size_t n = 0; n < cases.size(); ++n) EXPECT_EQ(machines[n]->row(), cases[n].row) << cases[n].name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Goldens, GoldenDecoding, ::testing::ValuesIn(testing::golden_cases()), [](const auto& test) {
-  std::string name = test.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Goldens, GoldenDecoding, ::testing::ValuesIn(testing::golden_cases()),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace buoy

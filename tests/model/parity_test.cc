@@ -85,12 +85,15 @@ TEST_P(Parity, LogitsAttentionQueriesAndKeys) {
     std::vector<std::int32_t> rows(ids.size());
     std::iota(rows.begin(), rows.end(), 0);
     CaptureAll capture(context);
-    const float* logits = model.forward(context, std::vector<model::SequenceInput>{{ids, rows, nullptr}}, &capture);
-    const std::vector<double> ours(logits, logits + ids.size() * static_cast<size_t>(model.config().vocabulary));
+    const float* logits =
+        model.forward(context, std::vector<model::SequenceInput>{{ids, rows, nullptr}}, &capture);
+    const std::vector<double> ours(logits,
+                                   logits + ids.size() * static_cast<size_t>(model.config().vocabulary));
     expect_within(golden, prompt + ".logits", ours);
     if (golden.has(prompt + ".logits_plain16")) {
       const auto exact = golden.numbers(prompt + ".logits_f64");
-      EXPECT_LE(rms_difference(ours, exact), 2 * rms_difference(golden.numbers(prompt + ".logits_plain16"), exact));
+      EXPECT_LE(rms_difference(ours, exact),
+                2 * rms_difference(golden.numbers(prompt + ".logits_plain16"), exact));
     }
     size_t compared = 0;
     for (const auto& [number, layer] : capture.layers) {

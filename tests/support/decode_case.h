@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,8 @@ struct DecodeCase {
 inline std::vector<DecodeCase> read_decode_cases(const std::filesystem::path& folder) {
   std::vector<DecodeCase> cases;
   for (const Json& entry : read_json_file(folder / "decode.json")) {
-    cases.push_back({entry.at("name"), entry.at("prompt_ids"), entry.at("row"), entry.at("revealed_at"), entry.at("options")});
+    cases.push_back({entry.at("name"), entry.at("prompt_ids"), entry.at("row"), entry.at("revealed_at"),
+                     entry.at("options")});
   }
   return cases;
 }

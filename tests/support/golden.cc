@@ -17,7 +17,9 @@ std::vector<T> elements(const SafetensorsEntry& entry) {
 
 }  // namespace
 
-std::filesystem::path data_folder() { return BUOY_TEST_DATA; }
+std::filesystem::path data_folder() {
+  return BUOY_TEST_DATA;
+}
 
 std::vector<std::string> golden_cases() {
   std::vector<std::string> names;

@@ -1,0 +1,59 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "bench/measure.h"
+#include "bench/random_checkpoint.h"
+#include "model/model.h"
+
+namespace buoy::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Multiplications and additions of the matrix products and of attention, logits left out.
+double flops(const ModelConfig& c, double tokens) {
+  const double queries = static_cast<double>(c.heads * c.head_dim),
+               keys = static_cast<double>(c.kv_heads * c.head_dim);
+  const double hidden = static_cast<double>(c.hidden), mlp = static_cast<double>(c.mlp_hidden);
+  const double weights = hidden * (2 * queries + 2 * keys) + 3 * hidden * mlp;
+  return static_cast<double>(c.layers) * (2 * tokens * weights + 4 * tokens * tokens * queries);
+}
+
+struct Case {
+  const char* name;
+  ShapeOfModel shape;
+};
+
+}  // namespace
+
+std::vector<Result> bench_forward(const Context& context, double peak) {
+  ShapeOfModel block = llada_8b();
+  block.layers = 1;
+  block.vocabulary = 1024;
+  const Case cases[] = {
+      {"one LLaDA-8B block, bf16", block},
+      {"small model, 12 layers of 256, bf16", {Family::kLlada, 256, 12, 8, 8, 32, 768, 4096}}};
+  std::vector<Result> results;
+  const fs::path folder = fs::temp_directory_path() / fmt::format("buoy-bench-{}", ::getpid());
+  for (const auto& [name, shape] : cases) {
+    write_random_checkpoint(folder, shape, 1);
+    const double load = median_seconds([&] { model::Model::load(folder); });
+    results.push_back({fmt::format("load: {}", name), load, load, "s", 0});
+    model::Model model = model::Model::load(folder);
+    for (const int tokens : {64, 256, 1024}) {
+      std::vector<std::int32_t> ids(static_cast<size_t>(tokens));
+      for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 37 % 1000);
+      const std::vector<model::SequenceInput> inputs = {{ids, {}, nullptr}};
+      const double seconds = median_seconds([&] { model.forward(context, inputs); });
+      const double rate = flops(model.config(), tokens) / seconds / 1e9;
+      results.push_back(
+          {fmt::format("forward: {}, T = {}", name, tokens), seconds, rate, "GFLOP/s", rate / peak});
+    }
+  }
+  fs::remove_all(folder);
+  return results;
+}
+
+}  // namespace buoy::bench

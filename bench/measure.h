@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tensor/context.h"
+
+namespace buoy::bench {
+
+// One line of the result table.
+struct Result {
+  std::string name;
+  double seconds;        // median of the repetitions
+  double rate;           // in `unit`
+  std::string unit;      // "GFLOP/s", "MB/s", "s"
+  double share_of_peak;  // of the sgemm rate measured in the same run; 0 when that means nothing
+};
+
+// Median time of a call, after one call to warm up; at least `repetitions` and at least half a second.
+double median_seconds(const std::function<void()>& call, int repetitions = 3);
+
+// OpenBLAS sgemm, 1024 x 4096 x 4096, on this many threads: what the machine can do, in GFLOP/s.
+double sgemm_rate(int threads);
+
+std::vector<Result> bench_forward(const Context& context, double peak);
+std::vector<Result> bench_tokenizers(const std::string& folder);
+
+}  // namespace buoy::bench

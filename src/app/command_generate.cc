@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "app/canvas.h"
+#include "app/commands.h"
+#include "app/decode_options.h"
+#include "app/model_folder.h"
+#include "base/error.h"
+#include "base/json_file.h"
+#include "base/progress.h"
+#include "decode/drive.h"
+
+namespace buoy::app {
+namespace {
+
+struct GenerateOptions {
+  ModelOptions model;
+  PromptOptions prompt;
+  DecodeOptions decode;
+  bool json = false;
+  bool no_canvas = false;
+};
+
+// The answer for a reader: everything before the first end token, special tokens left out.
+std::string answer_text(const text::Tokenizer& tokenizer, std::span<const std::int32_t> ids,
+                        const std::vector<std::int32_t>& ends) {
+  const auto end = std::find_first_of(ids.begin(), ids.end(), ends.begin(), ends.end());
+  return tokenizer.decode(ids.subspan(0, static_cast<size_t>(end - ids.begin())), true);
+}
+
+void run(const Context& context, model::Model& model, decode::StepMachine& machine,
+         const GenerateOptions& options, const std::optional<text::Tokenizer>& tokenizer) {
+  decode::StepMachine* machines[] = {&machine};
+  if (!options.json && !options.no_canvas && Canvas::possible()) {
+    Canvas canvas(tokenizer,
+                  options.decode.mask_token ? options.decode.mask_token : model.config().mask_token);
+    decode::drive(
+        context, model, machines,
+        [&](size_t, const decode::StepMachine& m, const decode::StepRecord& r) { canvas.draw(m, r); });
+  } else {
+    std::optional<Progress> progress;
+    decode::drive(context, model, machines,
+                  [&](size_t, const decode::StepMachine&, const decode::StepRecord& r) {
+                    if (!progress) progress.emplace(stderr, "step", r.steps);
+                    progress->advance();
+                  });
+  }
+}
+
+void generate(const GenerateOptions& options) {
+  if (options.decode.max_new_tokens < 1) {
+    throw_usage_error({"--max-new-tokens", "at least 1", std::to_string(options.decode.max_new_tokens)});
+  }
+  model::Model model = model::Model::load(options.model.folder);
+  const auto tokenizer = load_tokenizer_if_present(options.model.folder);
+  if (tokenizer) check_vocabulary(*tokenizer, model.config(), options.model.folder);
+  const Prompt prompt = make_prompt(options.prompt, options.model.folder, tokenizer);
+  const auto machine = make_machine(model, options.decode, prompt.ids, tokenizer);
+  const std::int64_t length = static_cast<std::int64_t>(prompt.ids.size()) + options.decode.max_new_tokens;
+  if (length > model.config().context) {
+    fmt::print(stderr, "buoy: warning: {} tokens of prompt and answer, but the model was made for {}\n",
+               length, model.config().context);
+  }
+
+  ThreadPool threads(thread_count(options.model));
+  run({threads}, model, *machine, options, tokenizer);
+
+  const auto ids = machine->generated();
+  const std::optional<std::string> text =
+      tokenizer ? std::optional(answer_text(*tokenizer, ids, end_tokens(model, options.decode, tokenizer)))
+                : std::nullopt;
+  if (options.json) {
+    const std::span revealed =
+        std::span(machine->revealed_at()).subspan(static_cast<size_t>(machine->prompt_length()));
+    const Json out = {{"ids", std::vector(ids.begin(), ids.end())},
+                      {"text", text ? Json(*text) : Json(nullptr)},
+                      {"revealed_at", std::vector(revealed.begin(), revealed.end())}};
+    fmt::print("{}\n", out.dump());
+  } else if (text) {
+    fmt::print("{}\n", *text);
+  } else {
+    for (size_t i = 0; i < ids.size(); ++i) fmt::print("{}{}", i == 0 ? "" : ",", ids[i]);
+    fmt::print("\n");
+  }
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app) {
+  auto* command = app.add_subcommand("generate", "let a model write, and watch it");
+  command->description(
+      "Let a model write. On a terminal the answer fills in as it is decoded: a diffusion model reveals "
+      "positions\n"
+      "in any order, an autoregressive one from left to right. --json prints one line with ids, text and the "
+      "step\n"
+      "at which each position was revealed (-1: never).");
+  auto options = std::make_shared<GenerateOptions>();
+  add_model_options(*command, options->model);
+  add_prompt_options(*command, options->prompt, "--prompt");
+  command->add_option("--ids", options->prompt.ids,
+                      "token ids instead of text, as in 1,2,3 (needs no tokenizer)");
+  add_decode_options(*command, options->decode);
+  command->add_flag("--json", options->json, "print JSON");
+  command->add_flag("--no-canvas", options->no_canvas, "no live view");
+  command->footer(
+      "Examples:\n"
+      "  buoy generate --model LLaDA-8B-Instruct --prompt \"What is 2+2?\" --chat --max-new-tokens 64 "
+      "--block-length 32\n"
+      "  buoy generate --model Dream-v0-Instruct-7B --prompt \"Hello\" --chat --algorithm entropy "
+      "--temperature 0.2 --top-p 0.95\n"
+      "  buoy generate --model Llama-3.1-8B-Instruct --prompt \"Hello\" --chat --temperature 0.7 --seed 1 "
+      "--json");
+  command->callback([options] { generate(*options); });
+}
+
+}  // namespace buoy::app

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace buoy::app {
+
+// Each adds one subcommand with its options and help, and runs it when chosen.
+void add_inspect(CLI::App& app);
+void add_tokenize(CLI::App& app);
+void add_generate(CLI::App& app);
+void add_forward(CLI::App& app);
+
+}  // namespace buoy::app

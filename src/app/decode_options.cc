@@ -1,0 +1,185 @@
+#include "app/decode_options.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "decode/autoregressive.h"
+#include "decode/dream.h"
+#include "decode/llada.h"
+
+namespace buoy::app {
+namespace {
+
+// Where LLaDA's released vocabulary keeps the end of a turn; its config does not say.
+constexpr std::int32_t kLladaEndOfTurn = 126348;
+
+std::optional<std::int32_t> end_of_turn(const model::Model& model, const DecodeOptions& options,
+                                        const std::optional<text::Tokenizer>& tokenizer) {
+  if (options.eot_token) return options.eot_token;
+  if (tokenizer) {
+    for (const char* literal : {"<|eot_id|>", "<|im_end|>"}) {
+      if (const auto id = tokenizer->token_id(literal)) return id;
+    }
+  }
+  if (model.config().family == Family::kLlada && model.config().vocabulary > kLladaEndOfTurn)
+    return kLladaEndOfTurn;
+  return std::nullopt;
+}
+
+std::vector<std::int32_t> eos_tokens(const model::Model& model, const DecodeOptions& options) {
+  return options.eos_tokens.empty() ? model.config().eos_tokens : options.eos_tokens;
+}
+
+void check_token(const char* option, std::int32_t id, const model::Model& model) {
+  if (id < 0 || id >= model.config().vocabulary) {
+    throw_usage_error(
+        {option, fmt::format("an id from 0 to {}", model.config().vocabulary - 1), std::to_string(id)});
+  }
+}
+
+std::int32_t mask_token(const model::Model& model, const DecodeOptions& options) {
+  return options.mask_token.value_or(*model.config().mask_token);
+}
+
+struct Belongs {
+  const char* option;
+  bool given;
+  const char* families;
+  bool fits;
+};
+
+void refuse_foreign_options(const model::Model& model, const DecodeOptions& o) {
+  const Family family = model.config().family;
+  const bool llada = family == Family::kLlada, dream = family == Family::kDream, ar = !llada && !dream;
+  const Belongs table[] = {
+      {"--steps", o.steps.has_value(), "LLaDA and Dream", llada || dream},
+      {"--block-length", o.block_length.has_value(), "LLaDA", llada},
+      {"--algorithm", o.algorithm.has_value(), "LLaDA and Dream", llada || dream},
+      {"--mask-token-id", o.mask_token.has_value(), "LLaDA and Dream", llada || dream},
+      {"--cfg-scale", o.cfg_scale.has_value(), "LLaDA", llada},
+      {"--logits-eos-inf", o.logits_eos_inf, "LLaDA", llada},
+      {"--confidence-eos-eot-inf", o.confidence_eos_eot_inf, "LLaDA", llada},
+      {"--top-p", o.top_p.has_value(), "Dream and autoregressive models", dream || ar},
+      {"--top-k", o.top_k.has_value(), "Dream and autoregressive models", dream || ar},
+      {"--alg-temp", o.alg_temp.has_value(), "Dream", dream},
+      {"--eps", o.eps.has_value(), "Dream", dream},
+      {"--repetition-penalty", o.repetition_penalty.has_value(), "autoregressive models", ar}};
+  for (const auto& row : table) {
+    if (row.given && !row.fits) {
+      throw_usage_error({row.option, fmt::format("a model it belongs to ({})", row.families),
+                         std::string(name_of(family))});
+    }
+  }
+}
+
+[[noreturn]] void unknown_algorithm(const char* known, const std::string& found) {
+  throw_usage_error({"--algorithm", fmt::format("one of {}", known), '"' + found + '"'});
+}
+
+decode::LladaOrder llada_order(const std::string& name) {
+  if (name == "low_confidence") return decode::LladaOrder::kLowConfidence;
+  if (name == "random") return decode::LladaOrder::kRandom;
+  unknown_algorithm("low_confidence, random", name);
+}
+
+decode::DreamAlgorithm dream_algorithm(const std::string& name) {
+  if (name == "origin") return decode::DreamAlgorithm::kOrigin;
+  if (name == "maskgit_plus") return decode::DreamAlgorithm::kMaskgitPlus;
+  if (name == "topk_margin") return decode::DreamAlgorithm::kTopkMargin;
+  if (name == "entropy") return decode::DreamAlgorithm::kEntropy;
+  unknown_algorithm("origin, maskgit_plus, topk_margin, entropy", name);
+}
+
+}  // namespace
+
+void add_decode_options(CLI::App& command, DecodeOptions& o) {
+  const std::string diffusion = "Diffusion models", autoregressive = "Sampling";
+  command.add_option("--max-new-tokens", o.max_new_tokens, "tokens to generate (default 128)");
+  command.add_option("--seed", o.seed, "seed of all random draws (default 0)");
+  command.add_option("--temperature", o.temperature, "0 is greedy (default)");
+  command.add_option("--steps", o.steps, "denoising steps (default: as many as tokens)")->group(diffusion);
+  command.add_option("--block-length", o.block_length, "LLaDA: block size (default: one block)")
+      ->group(diffusion);
+  command
+      .add_option("--algorithm", o.algorithm,
+                  "order of unmasking. LLaDA: low_confidence (default), random. Dream: origin (default), "
+                  "maskgit_plus,\n"
+                  "topk_margin, entropy (the publisher's recipe)")
+      ->group(diffusion);
+  command.add_option("--alg-temp", o.alg_temp, "Dream: randomness of the order (default 0)")
+      ->group(diffusion);
+  command.add_option("--eps", o.eps, "Dream: end of the time schedule (default 0.001)")->group(diffusion);
+  command.add_option("--cfg-scale", o.cfg_scale, "LLaDA: classifier-free guidance (default 0)")
+      ->group(diffusion);
+  command.add_flag("--logits-eos-inf", o.logits_eos_inf, "LLaDA: never write the end token")
+      ->group(diffusion);
+  command.add_flag("--confidence-eos-eot-inf", o.confidence_eos_eot_inf, "LLaDA: reveal end tokens last")
+      ->group(diffusion);
+  command.add_option("--top-p", o.top_p, "keep the most probable tokens up to this mass")
+      ->group(autoregressive);
+  command.add_option("--top-k", o.top_k, "keep this many of the most probable tokens")->group(autoregressive);
+  command.add_option("--repetition-penalty", o.repetition_penalty, "penalise tokens already there")
+      ->group(autoregressive);
+  command.add_option("--mask-token-id", o.mask_token, "mask token instead of the config's")->group(diffusion);
+  command.add_option("--eos-token-id", o.eos_tokens, "end tokens instead of the config's, as in 1,2")
+      ->delimiter(',');
+  command.add_option("--eot-token-id", o.eot_token, "end-of-turn token instead of the tokenizer's");
+}
+
+std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, const DecodeOptions& o,
+                                                  std::span<const std::int32_t> prompt,
+                                                  const std::optional<text::Tokenizer>& tokenizer) {
+  refuse_foreign_options(model, o);
+  for (const auto id : o.eos_tokens) check_token("--eos-token-id", id, model);
+  if (o.eot_token) check_token("--eot-token-id", *o.eot_token, model);
+  if (o.mask_token) check_token("--mask-token-id", *o.mask_token, model);
+  const auto eos = eos_tokens(model, o);
+  if (model.config().family == Family::kLlada) {
+    decode::LladaOptions options;
+    options.max_new_tokens = o.max_new_tokens;
+    options.steps = o.steps.value_or(o.max_new_tokens);
+    options.block_length = o.block_length.value_or(o.max_new_tokens);
+    options.order = llada_order(o.algorithm.value_or("low_confidence"));
+    options.temperature = o.temperature;
+    options.cfg_scale = o.cfg_scale.value_or(0);
+    options.logits_eos_inf = o.logits_eos_inf;
+    options.confidence_eos_eot_inf = o.confidence_eos_eot_inf;
+    options.mask_token = mask_token(model, o);
+    if (!eos.empty()) options.eos_token = eos.front();
+    options.eot_token = end_of_turn(model, o, tokenizer);
+    options.seed = o.seed;
+    return std::make_unique<decode::LladaMachine>(prompt, options);
+  }
+  if (model.config().family == Family::kDream) {
+    decode::DreamOptions options;
+    options.max_new_tokens = o.max_new_tokens;
+    options.steps = o.steps.value_or(o.max_new_tokens);
+    options.algorithm = dream_algorithm(o.algorithm.value_or("origin"));
+    options.temperature = o.temperature;
+    options.top_p = o.top_p;
+    options.top_k = o.top_k;
+    options.alg_temp = o.alg_temp.value_or(0);
+    options.eps = o.eps.value_or(1e-3);
+    options.mask_token = mask_token(model, o);
+    options.seed = o.seed;
+    return std::make_unique<decode::DreamMachine>(prompt, options);
+  }
+  decode::AutoregressiveOptions options;
+  options.max_new_tokens = o.max_new_tokens;
+  options.temperature = o.temperature;
+  options.top_k = o.top_k;
+  options.top_p = o.top_p;
+  options.repetition_penalty = o.repetition_penalty.value_or(1);
+  options.eos_tokens = eos;
+  options.seed = o.seed;
+  return std::make_unique<decode::AutoregressiveMachine>(prompt, options, model.new_cache());
+}
+
+std::vector<std::int32_t> end_tokens(const model::Model& model, const DecodeOptions& options,
+                                     const std::optional<text::Tokenizer>& tokenizer) {
+  auto ends = eos_tokens(model, options);
+  if (const auto eot = end_of_turn(model, options, tokenizer)) ends.push_back(*eot);
+  return ends;
+}
+
+}  // namespace buoy::app

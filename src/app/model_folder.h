@@ -1,0 +1,52 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/model.h"
+#include "text/chat_template.h"
+#include "text/tokenizer.h"
+
+namespace buoy::app {
+
+// Options shared by everything that runs a model.
+struct ModelOptions {
+  std::string folder;
+  int threads = 0;  // 0: all cores this process may use
+};
+
+void add_model_options(CLI::App& command, ModelOptions& options);
+int thread_count(const ModelOptions& options);
+
+// A prompt given as text or as ids.
+struct PromptOptions {
+  std::string text, file, ids;
+  bool chat = false;
+  std::string system, chat_style;
+  bool no_thinking = false;
+};
+
+void add_prompt_options(CLI::App& command, PromptOptions& options, const std::string& text_flag);
+
+struct Prompt {
+  std::vector<std::int32_t> ids;
+  std::string rendered;               // "" when given as ids
+  std::vector<text::ByteSpan> spans;  // of each id in `rendered`
+};
+
+// Encodes the prompt with the folder's tokenizer; with ids none is needed.
+Prompt make_prompt(const PromptOptions& options, const std::filesystem::path& folder,
+                   const std::optional<text::Tokenizer>& tokenizer);
+
+bool has_tokenizer(const std::filesystem::path& folder);
+std::optional<text::Tokenizer> load_tokenizer_if_present(const std::filesystem::path& folder);
+// A token without an embedding row would crash any model: refused here, where both are known.
+void check_vocabulary(const text::Tokenizer& tokenizer, const ModelConfig& config,
+                      const std::filesystem::path& folder);
+
+std::vector<std::int32_t> parse_ids(const std::string& list);  // "1,2,3"
+
+}  // namespace buoy::app

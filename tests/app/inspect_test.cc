@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "app/program.h"
+#include "base/json_file.h"
+#include "support/golden.h"
+
+namespace buoy {
+namespace {
+
+using testing::run_buoy;
+
+TEST(Inspect, SaysWhatAFolderHolds) {
+  const auto folder = (testing::data_folder() / "goldens/qwen3-f32").string();
+  const auto result = run_buoy({"inspect", "--json", folder});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json facts = Json::parse(result.out);
+  EXPECT_EQ(facts["family"], "Qwen3");
+  EXPECT_EQ(facts["decoding"], "autoregressive");
+  EXPECT_EQ(facts["tied_head"], true);
+  EXPECT_NE(facts["head_dim"].get<int>(), facts["hidden"].get<int>() / facts["heads"].get<int>());
+  EXPECT_EQ(facts["problems"].size(), 1u) << "no tokenizer in that folder";
+}
+
+TEST(Inspect, ListsWhatIsMissingAndStillSaysTheRest) {
+  const testing::ScratchFolder scratch;
+  testing::write_talking_model(scratch / "model", true);
+  std::filesystem::remove(scratch / "model" / "model.safetensors");
+  const auto result = run_buoy({"inspect", (scratch / "model").string()});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_NE(result.out.find("LLaDA"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("model.safetensors"), std::string::npos) << result.out;
+}
+
+TEST(Tokenize, IdsTokensAndSpans) {
+  const testing::ScratchFolder scratch;
+  testing::write_talking_model(scratch / "model", true);
+  const auto folder = (scratch / "model").string();
+  const std::string text = "floating tokens";
+  const auto plain = run_buoy({"tokenize", "--model", folder, "--text", text});
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  const Json out = Json::parse(plain.out);
+  ASSERT_EQ(out["ids"].size(), out["tokens"].size());
+  EXPECT_EQ(out["ids"][0], 294) << "the post-processor's BOS";
+  std::string joined;
+  for (size_t i = 1; i < out["tokens"].size(); ++i) {
+    const size_t begin = out["spans"][i][0], end = out["spans"][i][1];
+    EXPECT_EQ(text.substr(begin, end - begin), out["tokens"][i].get<std::string>());
+    joined += out["tokens"][i].get<std::string>();
+  }
+  EXPECT_EQ(joined, text);
+
+  const auto chat =
+      run_buoy({"tokenize", "--model", folder, "--text", "hi", "--chat", "--chat-style", "llada"});
+  ASSERT_EQ(chat.exit_code, 0) << chat.err;
+  EXPECT_EQ(Json::parse(chat.out)["ids"][0], 294);
+  EXPECT_EQ(Json::parse(chat.out)["ids"][1], 297);
+}
+
+}  // namespace
+}  // namespace buoy

@@ -1,0 +1,62 @@
+#include "base/mapped_file.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/fails_with.h"
+#include "base/temp_folder.h"
+
+namespace buoy {
+namespace {
+
+using testing::fails_with;
+using testing::TempFolder;
+
+std::string text_of(const MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+TEST(MappedFile, ShowsEveryByte) {
+  const TempFolder folder;
+  const std::string bytes = std::string("\0\xFF", 2) + std::string(10'000, 'x');
+  EXPECT_EQ(text_of(MappedFile(folder.write("file", bytes))), bytes);
+}
+
+TEST(MappedFile, OfAnEmptyFileIsEmpty) {
+  const TempFolder folder;
+  EXPECT_TRUE(MappedFile(folder.write("file", "")).bytes().empty());
+}
+
+TEST(MappedFile, OutlivesTheNameOfTheFile) {
+  const TempFolder folder;
+  const auto path = folder.write("file", "content");
+  const MappedFile file(path);
+  std::filesystem::remove(path);
+  EXPECT_EQ(text_of(file), "content");
+}
+
+TEST(MappedFile, MovesWithoutMovingItsBytes) {
+  const TempFolder folder;
+  MappedFile first(folder.write("first", "first")), second(folder.write("second", "second"));
+  const std::byte* bytes = first.bytes().data();
+  MappedFile moved(std::move(first));
+  EXPECT_EQ(moved.bytes().data(), bytes);
+  EXPECT_EQ(text_of(moved), "first");
+  moved = std::move(second);
+  EXPECT_EQ(text_of(moved), "second");
+}
+
+TEST(MappedFile, NamesThePathItCannotMap) {
+  const TempFolder folder;
+  const auto missing = folder.path() / "missing";
+  EXPECT_TRUE(
+      fails_with<IoError>([&] { MappedFile file(missing); }, {missing.string(), "cannot open", "No such"}));
+  EXPECT_TRUE(fails_with<IoError>([&] { MappedFile file(folder.path()); },
+                                  {folder.path().string(), "cannot map", "Is a directory"}));
+}
+
+}  // namespace
+}  // namespace buoy

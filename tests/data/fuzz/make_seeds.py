@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Writes the seed corpora of tests/fuzz beside itself. Run it again after changing it; the output is fixed."""
+import json
+import pathlib
+import struct
+
+HERE = pathlib.Path(__file__).parent
+
+
+def safetensors(tensors, metadata=None, padding=b""):
+    header, data = {}, b""
+    if metadata is not None:
+        header["__metadata__"] = metadata
+    for name, dtype, shape, payload in tensors:
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(payload)]}
+        data += payload
+    text = json.dumps(header, separators=(",", ":")).encode() + padding
+    return struct.pack("<Q", len(text)) + text + data
+
+
+SAFETENSORS = {
+    "empty": safetensors([]),
+    "metadata_only": safetensors([], {"format": "pt"}),
+    "one_f32": safetensors([("a", "F32", [2, 3], bytes(24))]),
+    "scalar": safetensors([("s", "F64", [], bytes(8))]),
+    "zero_size": safetensors([("z", "F32", [0, 7], b""), ("a", "U8", [1], b"\1")]),
+    "all_types": safetensors([(t.lower(), t, [2], bytes(2 * size)) for t, size in (
+        ("BOOL", 1), ("U8", 1), ("I8", 1), ("F8_E5M2", 1), ("F8_E4M3", 1), ("I16", 2), ("U16", 2), ("F16", 2),
+        ("BF16", 2), ("I32", 4), ("U32", 4), ("F32", 4), ("I64", 8), ("U64", 8), ("F64", 8))], {"format": "pt"}),
+    "padded": safetensors([("a", "BF16", [1, 1, 1], b"\x80\x3f")], None, b"     "),
+    "unicode_name": safetensors([("\u00e9\U0001f642", "U8", [1], b"x")]),
+}
+
+LLADA = {
+    "architectures": ["LLaDAModelLM"], "model_type": "llada", "d_model": 4096, "n_layers": 32, "n_heads": 32,
+    "n_kv_heads": None, "mlp_hidden_size": 12288, "vocab_size": 126464, "embedding_size": 126464,
+    "max_sequence_length": 4096, "rope": True, "rope_theta": 500000.0, "alibi": False, "layer_norm_type": "rms",
+    "rms_norm_eps": 1e-05, "activation_type": "silu", "block_type": "llama", "block_group_size": 1,
+    "weight_tying": False, "multi_query_attention": None, "mask_token_id": 126336, "eos_token_id": 126081}
+DREAM = {
+    "architectures": ["DreamModel"], "hidden_size": 3584, "intermediate_size": 18944, "num_hidden_layers": 28,
+    "num_attention_heads": 28, "num_key_value_heads": 4, "hidden_act": "silu", "vocab_size": 152064,
+    "max_position_embeddings": 131072, "rms_norm_eps": 1e-06, "rope_theta": 1000000.0, "rope_scaling": None,
+    "use_sliding_window": False, "tie_word_embeddings": False, "bos_token_id": 151643, "eos_token_id": 151643,
+    "mask_token_id": 151666}
+LLAMA31 = {
+    "architectures": ["LlamaForCausalLM"], "hidden_size": 4096, "intermediate_size": 14336,
+    "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
+    "vocab_size": 128256, "max_position_embeddings": 131072, "rms_norm_eps": 1e-05, "attention_bias": False,
+    "mlp_bias": False, "rope_theta": 500000.0,
+    "rope_scaling": {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                     "original_max_position_embeddings": 8192, "rope_type": "llama3"},
+    "bos_token_id": 128000, "eos_token_id": [128001, 128008, 128009]}
+QWEN3 = {
+    "architectures": ["Qwen3ForCausalLM"], "hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 28,
+    "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151936,
+    "max_position_embeddings": 40960, "rms_norm_eps": 1e-06, "partial_rotary_factor": 0.5,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 1000000}, "tie_word_embeddings": True,
+    "bos_token_id": 151643, "eos_token_id": 151645}
+INDEX = {"metadata": {"total_size": 8}, "weight_map": {
+    "model.norm.weight": "model-00001-of-00002.safetensors", "lm_head.weight": "model-00002-of-00002.safetensors"}}
+
+CONFIG = {
+    "llada": LLADA, "dream": DREAM, "llama31": LLAMA31, "qwen3": QWEN3, "index": INDEX,
+    "qwen2": {**DREAM, "architectures": ["Qwen2ForCausalLM"], "mask_token_id": None},
+    "generation": {"eos_token_id": [5, 7], "temperature": 0.6},
+    "quantised": {**LLAMA31, "quantization_config": {"bits": 4}},
+}
+
+
+def main():
+    for folder, files in (("safetensors", SAFETENSORS),
+                          ("config", {k: json.dumps(v).encode() for k, v in CONFIG.items()})):
+        (HERE / folder).mkdir(exist_ok=True)
+        for name, data in files.items():
+            (HERE / folder / name).write_bytes(data)
+    words = sorted({key for config in CONFIG.values() for key in config} | {
+        "weight_map", "rope_type", "type", "default", "llama3", "factor", "low_freq_factor", "high_freq_factor",
+        ".safetensors", "dtype", "shape", "data_offsets", "__metadata__", "BF16", "F32", "I64", "use_mrope",
+        "include_bias", "scale_logits", "input_emb_norm", "attention_layer_norm", "layer_norm_with_affine"})
+    words += ["1e308", "-1", "9223372036854775808", "18446744073709551615", "2147483648", "null", "true", "1e-320"]
+    (HERE / "json.dict").write_text("".join(f'"{word}"\n' for word in words))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "model/model.h"
+#include "support/golden.h"
+
+namespace buoy::testing {
+
+using Ids = std::vector<std::int32_t>;
+
+inline Ids all_rows(size_t count) {
+  Ids rows(count);
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+// Logits of one or more sequences as bits, row after row.
+struct Bits {
+  std::vector<float> numbers;
+
+  bool operator==(const Bits& other) const {
+    return numbers.size() == other.numbers.size() &&
+           std::memcmp(numbers.data(), other.numbers.data(), numbers.size() * sizeof(float)) == 0;
+  }
+  void append(const Bits& more) { numbers.insert(numbers.end(), more.numbers.begin(), more.numbers.end()); }
+};
+
+// One of the tiny golden checkpoints with a pool of threads.
+class GoldenRun {
+ public:
+  explicit GoldenRun(const std::string& name, int thread_count = 2)
+      : threads_(thread_count), model_(model::Model::load(data_folder() / "goldens" / name)) {}
+
+  model::Model& model() { return model_; }
+  bool causal() const { return model_.traits().mask == ops::MaskKind::kCausal; }
+
+  Ids random_ids(std::int64_t count, std::uint64_t seed) const {
+    Ids ids;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double u = uniform(seed, {DrawStream::kWeights, 0, 0, static_cast<std::uint32_t>(i)});
+      ids.push_back(static_cast<std::int32_t>(u * static_cast<double>(model_.config().vocabulary)));
+    }
+    return ids;
+  }
+
+  Bits forward(const std::vector<model::SequenceInput>& inputs, probe::LayerTap* tap = nullptr) {
+    size_t rows = 0;
+    for (const auto& input : inputs) rows += input.logit_rows.size();
+    const float* logits = model_.forward({threads_}, inputs, tap);
+    return {{logits, logits + rows * static_cast<size_t>(model_.config().vocabulary)}};
+  }
+
+  // Logits of every row of one sequence.
+  Bits forward(const Ids& ids, model::KvCache* cache = nullptr, probe::LayerTap* tap = nullptr) {
+    const Ids rows = all_rows(ids.size());
+    return forward({{ids, rows, cache}}, tap);
+  }
+
+ private:
+  ThreadPool threads_;
+  model::Model model_;
+};
+
+inline std::string golden_case_name(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+}  // namespace buoy::testing

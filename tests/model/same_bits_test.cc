@@ -1,0 +1,101 @@
+// How a forward pass is arranged changes no bit of its result: packing, threads, the
+// choice of logit rows and being watched. For every golden checkpoint.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/golden_run.h"
+
+namespace buoy {
+namespace {
+
+using testing::all_rows;
+using testing::Bits;
+using testing::GoldenRun;
+using testing::Ids;
+
+class SameBits : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(SameBits, PackedOrOneByOne) {
+  GoldenRun run(GetParam());
+  std::vector<Ids> ids, rows;
+  for (const std::int64_t length : {1, 5, 37, 300}) {
+    ids.push_back(run.random_ids(length, static_cast<std::uint64_t>(length)));
+    rows.push_back(all_rows(ids.back().size()));
+  }
+  Bits alone;
+  for (const auto& sequence : ids) alone.append(run.forward(sequence));
+  std::vector<model::SequenceInput> batch;
+  for (size_t n = 0; n < ids.size(); ++n) batch.push_back({ids[n], rows[n], nullptr});
+  EXPECT_EQ(run.forward(batch), alone);
+}
+
+TEST_P(SameBits, OneOrThreeThreads) {
+  GoldenRun one(GetParam(), 1), three(GetParam(), 3);
+  const Ids ids = one.random_ids(300, 7);
+  EXPECT_EQ(three.forward(ids), one.forward(ids));
+}
+
+TEST_P(SameBits, AfterAnotherPassOrBefore) {
+  GoldenRun run(GetParam());
+  const Ids ids = run.random_ids(50, 3);
+  const Bits fresh = run.forward(ids);
+  run.forward(run.random_ids(1500, 4));  // grows every buffer, several passes of the MLP
+  EXPECT_EQ(run.forward(ids), fresh);
+}
+
+TEST_P(SameBits, SomeLogitRowsOrAll) {
+  GoldenRun run(GetParam());
+  const Ids ids = run.random_ids(40, 8), wanted = {39, 0, 7, 7, 12};
+  const Bits every = run.forward(ids);
+  const auto width = static_cast<size_t>(run.model().config().vocabulary);
+  Bits expected;
+  for (const auto row : wanted) {
+    const auto first = every.numbers.begin() + static_cast<std::int64_t>(static_cast<size_t>(row) * width);
+    expected.numbers.insert(expected.numbers.end(), first, first + static_cast<std::int64_t>(width));
+  }
+  EXPECT_EQ(run.forward({{ids, wanted, nullptr}}), expected);
+  EXPECT_EQ(run.forward({{ids, {}, nullptr}}), Bits{});
+}
+
+class Watch final : public probe::LayerTap {
+ public:
+  explicit Watch(std::vector<std::int64_t> layers) : layers_(std::move(layers)) {}
+  bool wants(std::int64_t layer) const override {
+    return std::count(layers_.begin(), layers_.end(), layer) > 0;
+  }
+  void take(const probe::LayerStates& states) override {
+    taken.push_back(states.layer);
+    for (std::int64_t i = 0; i < states.heads * states.query_rows; ++i)
+      smallest_sum = std::min(smallest_sum, states.row_sum[i]);
+  }
+
+  std::vector<std::int64_t> taken;
+  float smallest_sum = INFINITY;
+
+ private:
+  std::vector<std::int64_t> layers_;
+};
+
+TEST_P(SameBits, WatchedOrNot) {
+  GoldenRun run(GetParam());
+  const Ids ids = run.random_ids(300, 9);
+  const Bits unwatched = run.forward(ids);
+  std::vector<std::int64_t> layers(static_cast<size_t>(run.model().config().layers));
+  std::iota(layers.begin(), layers.end(), 0);
+  Watch all(layers), one({1}), none({});
+  EXPECT_EQ(run.forward(ids, nullptr, &all), unwatched);
+  EXPECT_EQ(run.forward(ids, nullptr, &one), unwatched);
+  EXPECT_EQ(run.forward(ids, nullptr, &none), unwatched);
+  EXPECT_EQ(all.taken, layers);
+  EXPECT_EQ(one.taken, (std::vector<std::int64_t>{1}));
+  EXPECT_TRUE(none.taken.empty());
+  EXPECT_GE(all.smallest_sum, 1);  // the largest score of a row weighs exp(0)
+}
+
+INSTANTIATE_TEST_SUITE_P(Goldens, SameBits, ::testing::ValuesIn(testing::golden_cases()),
+                         testing::golden_case_name);
+
+}  // namespace
+}  // namespace buoy

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_file.h"
+#include "text/tokenizer.h"
+
+namespace buoy::text {
+
+std::filesystem::path data_file(const std::string& name);  // of tests/data/text
+
+// The small tokenizer of tests/data/text, as text, as JSON and loaded.
+std::string tiny_tokenizer_text();
+Json tiny_tokenizer_json();
+Tokenizer tiny_tokenizer();
+
+// A folder of tools/fetch_tokenizers ("llama3", "qwen2_5", ...); nothing when it was not fetched.
+std::optional<std::filesystem::path> real_tokenizer_folder(const std::string& name);
+
+// Removed with everything in it at the end of the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  void write(const std::string& name, std::string_view text) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Random well-formed text that mixes scripts, marks, spaces, contractions and emoji.
+std::string random_text(std::mt19937& random, size_t characters);
+
+std::string repeat(std::string_view text, size_t bytes);  // whole repetitions only, at most `bytes`
+
+// Begins and ends do not decrease, nothing of the text is left out, and none of it is beyond the end.
+void expect_spans_cover(const Encoding& encoding, std::string_view text);
+
+// The message of the Error of type T that `action` throws; fails the test when it does not.
+template <typename T, typename Action>
+std::string error_message(const Action& action) {
+  try {
+    action();
+  } catch (const T& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "another exception: " << error.what();
+    return "";
+  }
+  ADD_FAILURE() << "no exception";
+  return "";
+}
+
+}  // namespace buoy::text
+
+#define BUOY_NEEDS_TOKENIZER(folder, name)         \
+  const auto folder = real_tokenizer_folder(name); \
+  if (!folder) GTEST_SKIP() << "no " << name << " here; tools/fetch_tokenizers fetches it"

@@ -12,7 +12,7 @@ target_compile_options(buoy_settings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wnon-virtual-dtor -ffp-contract=off>)
 # GCC 13 suspects every reference returned by a function that also takes a temporary, such as a key's name.
 target_compile_options(buoy_settings INTERFACE
-  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>)
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>)
 target_compile_definitions(buoy_settings INTERFACE BUOY_VERSION="${PROJECT_VERSION}")
 
 if(BUOY_SANITIZE)

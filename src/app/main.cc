@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   buoy::app::add_tokenize(app);
   buoy::app::add_generate(app);
   buoy::app::add_forward(app);
+  buoy::app::add_devices(app);
   try {
     app.parse(argc, argv);
     return 0;

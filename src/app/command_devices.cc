@@ -1,0 +1,29 @@
+#include <fmt/format.h>
+
+#include "app/commands.h"
+#include "base/error.h"
+#include "base/progress.h"
+#include "tensor/device.h"
+#include "tensor/thread_pool.h"
+
+namespace buoy::app {
+
+void add_devices(CLI::App& app) {
+  auto* command = app.add_subcommand("devices", "what this build can run on");
+  command->callback([] {
+    fmt::print("cpu   {} thread{}\n", available_threads(), available_threads() == 1 ? "" : "s");
+    try {
+      const auto devices = cuda_devices();
+      for (size_t i = 0; i < devices.size(); ++i) {
+        const auto& d = devices[i];
+        fmt::print("cuda:{} {}, compute capability {}.{}, {} ({} free); no operation runs there yet\n", i, d.name, d.major,
+                   d.minor, describe_bytes(d.memory_bytes), describe_bytes(d.free_bytes));
+      }
+      if (devices.empty()) fmt::print("cuda  no device found\n");
+    } catch (const UsageError& absent) {
+      fmt::print("cuda  {}\n", absent.what());
+    }
+  });
+}
+
+}  // namespace buoy::app

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace buoy {
+
+struct DeviceInfo {
+  std::string name;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t free_bytes = 0;
+  int major = 0, minor = 0;  // compute capability
+};
+
+// The NVIDIA GPUs this process can use. A build without the CUDA backend links a stub that throws
+// UsageError, so callers carry no #ifdef.
+std::vector<DeviceInfo> cuda_devices();
+
+}  // namespace buoy

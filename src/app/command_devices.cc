@@ -16,8 +16,8 @@ void add_devices(CLI::App& app) {
       const auto devices = cuda_devices();
       for (size_t i = 0; i < devices.size(); ++i) {
         const auto& d = devices[i];
-        fmt::print("cuda:{} {}, compute capability {}.{}, {} ({} free); no operation runs there yet\n", i, d.name, d.major,
-                   d.minor, describe_bytes(d.memory_bytes), describe_bytes(d.free_bytes));
+        fmt::print("cuda:{} {}, compute capability {}.{}, {} ({} free); no operation runs there yet\n", i,
+                   d.name, d.major, d.minor, describe_bytes(d.memory_bytes), describe_bytes(d.free_bytes));
       }
       if (devices.empty()) fmt::print("cuda  no device found\n");
     } catch (const UsageError& absent) {

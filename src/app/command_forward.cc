@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/npz.h"
 #include "base/progress.h"
-#include "ops/attention.h"
 
 namespace buoy::app {
 namespace {
@@ -26,33 +25,22 @@ struct ForwardOptions {
 const std::set<std::string> kDumps = {"logits", "attention", "queries", "keys"};
 
 // Writes what a layer's attention saw, layer by layer, as the forward pass reaches it.
-class DumpTap final : public probe::LayerTap {
+class DumpProbe final : public probe::Probe {
  public:
-  DumpTap(const Context& context, const std::set<std::string>& wanted, NpzWriter& out)
-      : context_(context), wanted_(wanted), out_(out) {}
+  DumpProbe(const std::set<std::string>& wanted, NpzWriter& out) : wanted_(wanted), out_(out) {}
 
-  bool wants(std::int64_t) const override {
-    return wanted_.contains("attention") || wanted_.contains("queries") || wanted_.contains("keys");
+  probe::LayerRequest request(const probe::Address&, const probe::LayerExtent&) override {
+    probe::LayerRequest request;
+    request.dense = wanted_.contains("attention");
+    request.states = wanted_.contains("queries") || wanted_.contains("keys");
+    return request;
   }
 
-  void take(const probe::LayerStates& s) override {
-    const std::string layer = fmt::format("layer_{}_", s.layer);
+  void take(const probe::Address& address, probe::LayerRecord&& record) override {
+    const std::string layer = fmt::format("layer_{}_", address.layer);
+    const probe::LayerStates& s = record.states;
     if (wanted_.contains("attention")) {
-      buffer_.resize(static_cast<size_t>(s.heads * s.query_rows * s.key_rows));
-      const ops::AttentionMask mask{s.causal ? ops::MaskKind::kCausal : ops::MaskKind::kBidirectional, 0};
-      ops::attention_probabilities(context_, {s.heads, s.kv_heads, s.head_dim, mask},
-                                   {.queries = s.queries,
-                                    .query_rows = s.query_rows,
-                                    .first_position = s.first_position,
-                                    .keys = s.keys,
-                                    .values = s.values,
-                                    .key_rows = s.key_rows,
-                                    .key_bias = nullptr,
-                                    .output = nullptr,
-                                    .row_top = const_cast<float*>(s.row_top),
-                                    .row_sum = const_cast<float*>(s.row_sum)},
-                                   buffer_.data());
-      out_.add(layer + "full_attention_heads", buffer_, {s.heads, s.query_rows, s.key_rows});
+      out_.add(layer + "full_attention_heads", record.dense, {s.heads, s.query_rows, s.key_rows});
     }
     if (wanted_.contains("queries"))
       add_heads(layer + "query_states", s.queries, s.query_rows, s.heads, s.head_dim);
@@ -72,7 +60,6 @@ class DumpTap final : public probe::LayerTap {
     out_.add(name, buffer_, {heads, rows, dim});
   }
 
-  const Context& context_;
   const std::set<std::string>& wanted_;
   NpzWriter& out_;
   std::vector<float> buffer_;
@@ -107,14 +94,14 @@ void forward(const ForwardOptions& options) {
   ThreadPool threads(thread_count(options.model));
   const Context context{threads};
   NpzWriter out(options.out);
-  DumpTap tap(context, wanted, out);
+  DumpProbe probe(wanted, out);
   std::vector<std::int32_t> rows;
   if (wanted.contains("logits")) {
     rows.resize(prompt.ids.size());
     std::iota(rows.begin(), rows.end(), 0);
   }
   const std::vector<model::SequenceInput> inputs = {{prompt.ids, rows, nullptr}};
-  const float* logits = model.forward(context, inputs, &tap);
+  const float* logits = model.forward(context, inputs, &probe);
   if (wanted.contains("logits")) {
     const auto tokens = static_cast<std::int64_t>(prompt.ids.size());
     out.add("logits", {logits, static_cast<size_t>(tokens * model.config().vocabulary)},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -14,8 +15,8 @@ namespace buoy::decode {
 namespace {
 
 void check(const AutoregressiveOptions& options) {
-  if (!(options.temperature >= 0)) {
-    throw_usage_error({"temperature", "0 or more", fmt::format("{}", options.temperature)});
+  if (!(options.temperature >= 0) || std::isinf(options.temperature)) {
+    throw_usage_error({"temperature", "a finite number, 0 or more", fmt::format("{}", options.temperature)});
   }
   if (options.top_p && !(*options.top_p > 0 && *options.top_p <= 1)) {
     throw_usage_error({"top-p", "more than 0, at most 1", fmt::format("{}", *options.top_p)});

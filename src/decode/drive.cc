@@ -3,7 +3,7 @@
 namespace buoy::decode {
 
 void drive(const Context& context, model::Model& model, std::span<StepMachine* const> machines,
-           const StepCallback& on_step, probe::LayerTap* tap) {
+           const StepCallback& on_step, probe::Probe* probe) {
   const std::int64_t vocabulary = model.config().vocabulary;
   for (;;) {
     struct Turn {
@@ -14,13 +14,17 @@ void drive(const Context& context, model::Model& model, std::span<StepMachine* c
     std::vector<model::SequenceInput> inputs;
     for (size_t n = 0; n < machines.size(); ++n) {
       if (machines[n]->finished()) continue;
-      const auto forwards = machines[n]->next_forwards();
+      auto forwards = machines[n]->next_forwards();
+      for (size_t branch = 0; branch < forwards.size(); ++branch) {
+        forwards[branch].address = {static_cast<std::int64_t>(n), machines[n]->step(),
+                                    static_cast<std::int64_t>(branch), 0};
+      }
       turns.push_back({n, forwards.size()});
       inputs.insert(inputs.end(), forwards.begin(), forwards.end());
     }
     if (turns.empty()) return;
 
-    const float* logits = model.forward(context, inputs, tap);
+    const float* logits = model.forward(context, inputs, probe);
     std::vector<LogitRows> rows;
     for (const auto& input : inputs) {
       rows.push_back({logits, vocabulary});

@@ -11,8 +11,9 @@ using StepCallback =
     std::function<void(size_t sequence, const StepMachine& machine, const StepRecord& record)>;
 
 // Runs all machines to their end, packing the unfinished ones into one forward per step. Each gives the
-// tokens it would give alone. The tap, if any, sees every forward.
+// tokens it would give alone. A probe, if any, is asked about every forward:
+// its address holds the number in the list, the step, and branch 1 for the unconditional pass of guidance.
 void drive(const Context& context, model::Model& model, std::span<StepMachine* const> machines,
-           const StepCallback& on_step, probe::LayerTap* tap = nullptr);
+           const StepCallback& on_step, probe::Probe* probe = nullptr);
 
 }  // namespace buoy::decode

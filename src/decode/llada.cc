@@ -26,8 +26,8 @@ void check(const LladaOptions& options) {
     throw_usage_error({"steps", fmt::format("a multiple of the number of blocks ({})", blocks),
                        std::to_string(options.steps)});
   }
-  if (!(options.temperature >= 0)) {
-    throw_usage_error({"temperature", "0 or more", fmt::format("{}", options.temperature)});
+  if (!(options.temperature >= 0) || std::isinf(options.temperature)) {
+    throw_usage_error({"temperature", "a finite number, 0 or more", fmt::format("{}", options.temperature)});
   }
   if (!(options.cfg_scale >= 0))
     throw_usage_error({"cfg-scale", "0 or more", fmt::format("{}", options.cfg_scale)});
@@ -96,6 +96,9 @@ std::vector<model::SequenceInput> LladaMachine::next_forwards() {
 
 StepRecord LladaMachine::advance(std::span<const LogitRows> logits) {
   StepRecord record{step_, options_.steps, {}};
+  for (const auto& token : {options_.eos_token, options_.eot_token}) {
+    BUOY_CHECK(!token || (*token >= 0 && *token < logits[0].vocabulary));
+  }
   std::vector<Scored> scored;
   std::vector<std::int32_t> proposals;
   std::vector<float> row;

@@ -52,6 +52,7 @@ class StepMachine {
   std::span<const std::int32_t> generated() const {
     return std::span(row_).subspan(static_cast<size_t>(prompt_length_));
   }
+  std::int32_t step() const { return step_; }  // the one to come
   // For each position of the row: the step that revealed it, -1 for a prompt token or a position never
   // revealed.
   const std::vector<std::int32_t>& revealed_at() const { return revealed_at_; }

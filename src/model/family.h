@@ -14,7 +14,7 @@ struct LayerNames {
   std::string query_norm, key_norm;  // empty when the family has none
 };
 
-// Everything in which the families differ. The pass itself is the same for all (transformer.cc).
+// Everything in which the families differ. The pass itself is the same for all (model.cc).
 struct FamilyTraits {
   ops::MaskKind mask;
   bool qkv_bias;

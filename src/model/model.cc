@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
@@ -20,6 +21,27 @@ std::optional<ops::RopeScaling> rope_scaling(const RopeConfig& config) {
   if (!config.scaling) return std::nullopt;
   const auto& s = *config.scaling;
   return ops::RopeScaling{s.factor, s.low_freq_factor, s.high_freq_factor, s.original_context};
+}
+
+// Room for the row normalisers where somebody looks; bias and scale where somebody intervenes.
+void attach(LayerObservation& observation, std::int64_t heads, ops::AttentionSequence& sequence) {
+  if (observation.request.needs_normaliser()) {
+    observation.row_top.resize(static_cast<size_t>(heads * sequence.query_rows));
+    observation.row_sum.resize(static_cast<size_t>(heads * sequence.query_rows));
+    sequence.row_top = observation.row_top.data();
+    sequence.row_sum = observation.row_sum.data();
+  }
+  const probe::Intervention& change = observation.intervention;
+  if (!change.key_bias.empty()) {
+    const auto size = static_cast<std::int64_t>(change.key_bias.size());
+    BUOY_CHECK(size == sequence.key_rows || size == heads * sequence.key_rows);
+    sequence.key_bias = change.key_bias.data();
+    sequence.key_bias_stride = size == sequence.key_rows ? 0 : sequence.key_rows;
+  }
+  if (!change.head_scale.empty()) {
+    BUOY_CHECK(static_cast<std::int64_t>(change.head_scale.size()) == heads);
+    sequence.head_scale = change.head_scale.data();
+  }
 }
 
 }  // namespace
@@ -76,13 +98,13 @@ void Model::check_tokens(std::span<const SequenceInput> sequences) const {
 }
 
 const float* Model::forward(const Context& context, std::span<const SequenceInput> sequences,
-                            probe::LayerTap* tap) {
+                            probe::Probe* probe) {
   check_tokens(sequences);
   const Packed packed(sequences);
   rope_.grow(*std::max_element(packed.positions.begin(), packed.positions.end()) + 1);
   embed(context, packed);
   for (std::int64_t layer = 0; layer < config().layers; ++layer) {
-    attention_layer(context, layer, packed, tap);
+    attention_layer(context, layer, packed, probe);
     mlp_layer(context, layer, packed);
   }
   for (const auto& sequence : sequences) {
@@ -124,7 +146,7 @@ void Model::embed(const Context& context, const Packed& packed) {
 }
 
 void Model::attention_layer(const Context& context, std::int64_t number, const Packed& packed,
-                            probe::LayerTap* tap) {
+                            probe::Probe* probe) {
   const ModelConfig& c = config();
   const LayerWeights& layer = weights_.layers[static_cast<size_t>(number)];
   const std::int64_t rows = packed.rows(), query_width = c.heads * c.head_dim,
@@ -142,15 +164,14 @@ void Model::attention_layer(const Context& context, std::int64_t number, const P
                   {queries, rows * c.heads, c.head_dim, layer.query_norm.data(), c.norm_eps, queries});
     ops::rms_norm(context, {keys, rows * c.kv_heads, c.head_dim, layer.key_norm.data(), c.norm_eps, keys});
   }
+  auto observations = probe != nullptr ? ask(number, packed, *probe) : std::vector<LayerObservation>();
+  keep_unrotated(packed, observations);
   ops::rope(context, rope_, {queries, c.heads, c.head_dim, packed.positions});
   ops::rope(context, rope_, {keys, c.kv_heads, c.head_dim, packed.positions});
   // The softmax would swallow a NaN score, so it is caught before.
   require_finite(context, queries, rows * query_width, fmt::format("the queries of layer {}", number));
   require_finite(context, keys, rows * key_width, fmt::format("the keys of layer {}", number));
 
-  const bool tapped = tap != nullptr && tap->wants(number);
-  float* row_top = tapped ? work_.row_top.reserve(static_cast<size_t>(rows * c.heads)) : nullptr;
-  float* row_sum = tapped ? work_.row_sum.reserve(static_cast<size_t>(rows * c.heads)) : nullptr;
   std::vector<ops::AttentionSequence> sequences;
   for (size_t n = 0; n < packed.sequences.size(); ++n) {
     const std::int64_t first = packed.first_rows[n];
@@ -158,28 +179,76 @@ void Model::attention_layer(const Context& context, std::int64_t number, const P
     KvCache* cache = packed.sequences[n].cache;
     const std::int64_t past = cache != nullptr ? cache->length() : 0;
     if (cache != nullptr) cache->append(number, keys + first * key_width, values + first * key_width, count);
-    sequences.push_back({.queries = queries + first * query_width,
-                         .query_rows = count,
-                         .first_position = past,
-                         .keys = cache != nullptr ? cache->keys(number) : keys + first * key_width,
-                         .values = cache != nullptr ? cache->values(number) : values + first * key_width,
-                         .key_rows = past + count,
-                         .key_bias = nullptr,
-                         .output = attended + first * query_width,
-                         .row_top = tapped ? row_top + first * c.heads : nullptr,
-                         .row_sum = tapped ? row_sum + first * c.heads : nullptr});
+    ops::AttentionSequence sequence{
+        .queries = queries + first * query_width,
+        .query_rows = count,
+        .first_position = past,
+        .keys = cache != nullptr ? cache->keys(number) : keys + first * key_width,
+        .values = cache != nullptr ? cache->values(number) : values + first * key_width,
+        .key_rows = past + count,
+        .key_bias = nullptr,
+        .output = attended + first * query_width,
+        .row_top = nullptr,
+        .row_sum = nullptr};
+    if (!observations.empty()) attach(observations[n], c.heads, sequence);
+    sequences.push_back(sequence);
   }
-  ops::attention(context, {c.heads, c.kv_heads, c.head_dim, {traits_.mask, 0}}, sequences, work_.attention);
-  if (tapped) {
-    for (size_t n = 0; n < sequences.size(); ++n) {
-      const auto& s = sequences[n];
-      tap->take({number, static_cast<std::int64_t>(n), s.query_rows, s.key_rows, s.first_position, c.heads,
-                 c.kv_heads, c.head_dim, s.queries, s.keys, s.values, s.row_top, s.row_sum,
-                 traits_.mask == ops::MaskKind::kCausal});
-    }
+  const ops::AttentionShape shape{c.heads, c.kv_heads, c.head_dim, {traits_.mask, 0}};
+  ops::attention(context, shape, sequences, work_.attention);
+  unrotate_past(context, packed, number, observations);
+  for (size_t n = 0; n < observations.size(); ++n) {
+    if (!observations[n].request.any()) continue;
+    probe->take(observations[n].address, measure(context, shape, sequences[n], observations[n]));
   }
   linear(context, attended, rows, layer.attention_out, {}, normed);
   ops::add(context, work_.hidden.data(), normed, rows * c.hidden);
+}
+
+std::vector<LayerObservation> Model::ask(std::int64_t layer, const Packed& packed,
+                                         probe::Probe& probe) const {
+  std::vector<LayerObservation> observations;
+  for (const auto& sequence : packed.sequences) {
+    const auto rows = static_cast<std::int64_t>(sequence.tokens.size());
+    const std::int64_t past = sequence.cache != nullptr ? sequence.cache->length() : 0;
+    const probe::LayerExtent extent{rows, past + rows, config().heads};
+    LayerObservation observation;
+    observation.address = sequence.address;
+    observation.address.layer = layer;
+    observation.request = probe.request(observation.address, extent);
+    observation.intervention = probe.intervention(observation.address, extent);
+    observations.push_back(std::move(observation));
+  }
+  return observations;
+}
+
+void Model::keep_unrotated(const Packed& packed, std::vector<LayerObservation>& observations) const {
+  const std::int64_t query_width = config().heads * config().head_dim,
+                     key_width = config().kv_heads * config().head_dim;
+  for (size_t n = 0; n < observations.size(); ++n) {
+    if (!observations[n].request.qk_before) continue;
+    const std::int64_t first = packed.first_rows[n];
+    const auto rows = static_cast<std::int64_t>(packed.sequences[n].tokens.size());
+    const float* queries = work_.queries.data() + first * query_width;
+    const float* keys = work_.keys.data() + first * key_width;
+    observations[n].unrotated_queries.assign(queries, queries + rows * query_width);
+    observations[n].unrotated_keys.assign(keys, keys + rows * key_width);
+  }
+}
+
+// A cache holds rotated keys only; those of the past are turned back.
+void Model::unrotate_past(const Context& context, const Packed& packed, std::int64_t layer,
+                          std::vector<LayerObservation>& observations) const {
+  const std::int64_t width = config().kv_heads * config().head_dim;
+  for (size_t n = 0; n < observations.size(); ++n) {
+    const KvCache* cache = packed.sequences[n].cache;
+    if (!observations[n].request.qk_before || cache == nullptr || cache->length() == 0) continue;
+    std::vector<float> past(cache->keys(layer), cache->keys(layer) + cache->length() * width);
+    std::vector<std::int32_t> positions(static_cast<size_t>(cache->length()));
+    std::iota(positions.begin(), positions.end(), 0);
+    ops::rope(context, rope_, {past.data(), config().kv_heads, config().head_dim, positions, true});
+    auto& keys = observations[n].unrotated_keys;
+    keys.insert(keys.begin(), past.begin(), past.end());
+  }
 }
 
 void Model::mlp_layer(const Context& context, std::int64_t number, const Packed& packed) {

@@ -8,10 +8,11 @@
 #include "checkpoint/checkpoint.h"
 #include "model/family.h"
 #include "model/kv_cache.h"
+#include "model/observation.h"
 #include "model/weights.h"
 #include "ops/linear.h"
 #include "ops/rope.h"
-#include "probe/layer_tap.h"
+#include "probe/probe.h"
 #include "tensor/buffer.h"
 #include "tensor/context.h"
 
@@ -22,6 +23,7 @@ struct SequenceInput {
   std::span<const std::int32_t> tokens;
   std::span<const std::int32_t> logit_rows;  // rows of `tokens` whose logits are wanted
   KvCache* cache = nullptr;                  // past of the sequence; extended by `tokens`
+  probe::Address address = {};               // how a probe knows this forward; `layer` is filled in
 };
 
 // A loaded checkpoint that can be run. Not for use by two threads at once.
@@ -37,7 +39,7 @@ class Model {
   // Runs all sequences in one pass, packed end to end without padding; each comes out as if it had run
   // alone, to the bit. Returns [sum of logit rows, vocabulary], valid until the next call.
   const float* forward(const Context& context, std::span<const SequenceInput> sequences,
-                       probe::LayerTap* tap = nullptr);
+                       probe::Probe* probe = nullptr);
 
  private:
   struct Packed;
@@ -45,8 +47,11 @@ class Model {
   Model(Checkpoint checkpoint, FamilyTraits traits);
   void check_tokens(std::span<const SequenceInput> sequences) const;
   void embed(const Context& context, const Packed& packed);
-  void attention_layer(const Context& context, std::int64_t layer, const Packed& packed,
-                       probe::LayerTap* tap);
+  void attention_layer(const Context& context, std::int64_t layer, const Packed& packed, probe::Probe* probe);
+  std::vector<LayerObservation> ask(std::int64_t layer, const Packed& packed, probe::Probe& probe) const;
+  void keep_unrotated(const Packed& packed, std::vector<LayerObservation>& observations) const;
+  void unrotate_past(const Context& context, const Packed& packed, std::int64_t layer,
+                     std::vector<LayerObservation>& observations) const;
   void mlp_layer(const Context& context, std::int64_t layer, const Packed& packed);
   void linear(const Context& context, const float* input, std::int64_t rows, const Weight& weight,
               const std::vector<float>& bias, float* output);
@@ -58,7 +63,6 @@ class Model {
     Buffer<float> normed;                 // [rows, hidden], also the output of a sublayer
     Buffer<float> queries, keys, values;  // [rows, heads * head_dim]
     Buffer<float> attended;               // [rows, heads * head_dim]
-    Buffer<float> row_top, row_sum;       // [heads, rows] per sequence, only when tapped
     Buffer<float> gate, up;               // [kMlpRows, mlp_hidden]
     Buffer<float> logits;                 // [logit rows, vocabulary]
     ops::LinearScratch linear;

@@ -39,6 +39,9 @@ struct AttentionSequence {
   // exp(score - top). A weight is exp(score - top) / sum; one rounded log-sum-exp would lose bits.
   float* row_top;
   float* row_sum;
+  // With a stride of key_rows, key_bias is [heads, key_rows]; with 0 it serves all heads.
+  std::int64_t key_bias_stride = 0;
+  const float* head_scale = nullptr;  // [heads] or null: factor on a head's output
 };
 
 struct AttentionScratch {

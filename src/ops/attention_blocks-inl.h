@@ -140,7 +140,8 @@ HWY_INLINE size_t score_block(const AttentionSequence& s, const Layout& layout, 
     const size_t visible = q.end[r] > first_key ? std::min(count, q.end[r] - first_key) : 0;
     for (size_t j = 0; j < visible; ++j) row[j] *= scale;
     if (s.key_bias != nullptr) {
-      for (size_t j = 0; j < visible; ++j) row[j] += s.key_bias[first_key + j];
+      const float* bias = s.key_bias + q.head * static_cast<size_t>(s.key_bias_stride) + first_key;
+      for (size_t j = 0; j < visible; ++j) row[j] += bias[j];
     }
     for (size_t j = visible; j < padded; ++j) row[j] = kHidden;
   }

@@ -83,6 +83,9 @@ void attend(const AttentionShape& shape, const AttentionSequence& s, const Layou
     float* out = s.output + (q.first + r) * stride + q.head * layout.head_dim;
     const float* row = room.accumulated + r * columns;
     for (size_t i = 0; i < layout.head_dim; ++i) out[i] = sum[r] > 0 ? row[i] / sum[r] : 0.0f;
+    if (s.head_scale != nullptr) {
+      for (size_t i = 0; i < layout.head_dim; ++i) out[i] *= s.head_scale[q.head];
+    }
     const size_t row_number = q.head * static_cast<size_t>(s.query_rows) + q.first + r;
     if (s.row_top != nullptr) s.row_top[row_number] = top[r];
     if (s.row_sum != nullptr) s.row_sum[row_number] = sum[r];

@@ -22,8 +22,8 @@ std::vector<double> scores(const AttentionShape& shape, const AttentionSequence&
       dot += double{s.queries[(row * shape.heads + head) * shape.head_dim + i]} *
              s.keys[(j * shape.kv_heads + kv_head) * shape.head_dim + i];
     }
-    out[static_cast<size_t>(j)] =
-        dot / std::sqrt(static_cast<double>(shape.head_dim)) + (s.key_bias != nullptr ? s.key_bias[j] : 0.0);
+    out[static_cast<size_t>(j)] = dot / std::sqrt(static_cast<double>(shape.head_dim)) +
+                                  (s.key_bias != nullptr ? s.key_bias[head * s.key_bias_stride + j] : 0.0);
   }
   return out;
 }
@@ -55,6 +55,7 @@ void attention_reference(const AttentionShape& shape, const AttentionSequence& s
         for (std::int64_t j = 0; j < s.key_rows; ++j) {
           value += p[static_cast<size_t>(j)] * s.values[(j * shape.kv_heads + kv_head) * shape.head_dim + i];
         }
+        if (s.head_scale != nullptr) value *= s.head_scale[head];
         out.output[(row * shape.heads + head) * shape.head_dim + i] = value;
       }
     }

@@ -16,7 +16,7 @@ namespace buoy::ops::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // silu(g) * u = g * u / (1 + exp(-g)). The exponent stops at 88, just before float overflows: past it the
-// true value is below 1e-36 and so is what is returned.
+// true quotient is below |g| * 1e-38, and so is what is returned.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V swiglu_vector(D df, V gate, V up) {
   const V one = hn::Set(df, 1.0f);

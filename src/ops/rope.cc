@@ -43,6 +43,7 @@ void RopeTable::grow(std::int64_t positions) {
 void rope(const Context& context, const RopeTable& table, const RopeArgs& args) {
   const std::int64_t pairs = table.pairs();
   BUOY_CHECK(2 * pairs <= args.head_dim);
+  const float direction = args.inverse ? -1.0f : 1.0f;
   context.threads.run(static_cast<std::int64_t>(args.positions.size()), [&](std::int64_t row, int) {
     const float* cosine = table.cosines(args.positions[static_cast<size_t>(row)]);
     const float* sine = table.sines(args.positions[static_cast<size_t>(row)]);
@@ -51,8 +52,8 @@ void rope(const Context& context, const RopeTable& table, const RopeArgs& args) 
       float* high = low + pairs;
       for (std::int64_t j = 0; j < pairs; ++j) {
         const float a = low[j], b = high[j];
-        low[j] = a * cosine[j] - b * sine[j];
-        high[j] = b * cosine[j] + a * sine[j];
+        low[j] = a * cosine[j] - b * (direction * sine[j]);
+        high[j] = b * cosine[j] + a * (direction * sine[j]);
       }
     }
   });

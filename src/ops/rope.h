@@ -42,6 +42,7 @@ struct RopeArgs {
   std::int64_t heads;
   std::int64_t head_dim;                    // dimensions past 2 * pairs stay as they are
   std::span<const std::int32_t> positions;  // [rows]
+  bool inverse = false;                     // turn back
 };
 
 // Half-split rotation: dimension j turns with dimension j + pairs.

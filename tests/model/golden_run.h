@@ -51,17 +51,17 @@ class GoldenRun {
     return ids;
   }
 
-  Bits forward(const std::vector<model::SequenceInput>& inputs, probe::LayerTap* tap = nullptr) {
+  Bits forward(const std::vector<model::SequenceInput>& inputs, probe::Probe* probe = nullptr) {
     size_t rows = 0;
     for (const auto& input : inputs) rows += input.logit_rows.size();
-    const float* logits = model_.forward({threads_}, inputs, tap);
+    const float* logits = model_.forward({threads_}, inputs, probe);
     return {{logits, logits + rows * static_cast<size_t>(model_.config().vocabulary)}};
   }
 
   // Logits of every row of one sequence.
-  Bits forward(const Ids& ids, model::KvCache* cache = nullptr, probe::LayerTap* tap = nullptr) {
+  Bits forward(const Ids& ids, model::KvCache* cache = nullptr, probe::Probe* probe = nullptr) {
     const Ids rows = all_rows(ids.size());
-    return forward({{ids, rows, cache}}, tap);
+    return forward({{ids, rows, cache}}, probe);
   }
 
  private:

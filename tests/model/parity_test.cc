@@ -12,7 +12,6 @@
 #include <numeric>
 
 #include "model/model.h"
-#include "ops/attention.h"
 #include "support/golden.h"
 
 namespace buoy {
@@ -35,35 +34,21 @@ struct Captured {
   std::vector<double> queries, keys, attention;
 };
 
-class CaptureAll final : public probe::LayerTap {
+class CaptureAll final : public probe::Probe {
  public:
-  explicit CaptureAll(const Context& context) : context_(context) {}
-  bool wants(std::int64_t) const override { return true; }
-  void take(const probe::LayerStates& s) override {
-    Captured& layer = layers[s.layer];
-    layer.queries = transposed(s.queries, s.query_rows, s.heads, s.head_dim);
-    layer.keys = transposed(s.keys, s.key_rows, s.kv_heads, s.head_dim);
-    std::vector<float> p(static_cast<size_t>(s.heads * s.query_rows * s.key_rows));
-    const ops::AttentionMask mask{s.causal ? ops::MaskKind::kCausal : ops::MaskKind::kBidirectional, 0};
-    ops::attention_probabilities(context_, {s.heads, s.kv_heads, s.head_dim, mask},
-                                 {.queries = s.queries,
-                                  .query_rows = s.query_rows,
-                                  .first_position = s.first_position,
-                                  .keys = s.keys,
-                                  .values = s.values,
-                                  .key_rows = s.key_rows,
-                                  .key_bias = nullptr,
-                                  .output = nullptr,
-                                  .row_top = const_cast<float*>(s.row_top),
-                                  .row_sum = const_cast<float*>(s.row_sum)},
-                                 p.data());
-    layer.attention.assign(p.begin(), p.end());
+  probe::LayerRequest request(const probe::Address&, const probe::LayerExtent&) override {
+    probe::LayerRequest request;
+    request.dense = request.states = true;
+    return request;
+  }
+  void take(const probe::Address& address, probe::LayerRecord&& record) override {
+    const probe::LayerStates& s = record.states;
+    layers[address.layer] = {transposed(s.queries, s.query_rows, s.heads, s.head_dim),
+                             transposed(s.keys, s.key_rows, s.kv_heads, s.head_dim),
+                             {record.dense.begin(), record.dense.end()}};
   }
 
   std::map<std::int64_t, Captured> layers;
-
- private:
-  const Context& context_;
 };
 
 void expect_within(const Golden& golden, const std::string& array, const std::vector<double>& ours) {
@@ -84,7 +69,7 @@ TEST_P(Parity, LogitsAttentionQueriesAndKeys) {
     const auto ids = golden.ids(prompt + ".ids");
     std::vector<std::int32_t> rows(ids.size());
     std::iota(rows.begin(), rows.end(), 0);
-    CaptureAll capture(context);
+    CaptureAll capture;
     const float* logits =
         model.forward(context, std::vector<model::SequenceInput>{{ids, rows, nullptr}}, &capture);
     const std::vector<double> ours(logits,

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "ops/attention.h"
+#include "probe/probe.h"
+#include "tensor/context.h"
+
+namespace buoy::model {
+
+// The observation of one sequence in one layer: what was asked, the room for the row normalisers, and
+// copies of what the rotation would overwrite.
+struct LayerObservation {
+  probe::Address address;
+  probe::LayerRequest request;
+  probe::Intervention intervention;
+  std::vector<float> row_top, row_sum;                   // [heads, query_rows], when needed
+  std::vector<float> unrotated_queries, unrotated_keys;  // [rows, heads, head_dim], when needed
+};
+
+// Measures what was asked of a sequence whose attention has just been computed.
+probe::LayerRecord measure(const Context& context, const ops::AttentionShape& shape,
+                           const ops::AttentionSequence& sequence, const LayerObservation& observation);
+
+}  // namespace buoy::model

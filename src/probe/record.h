@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace buoy::probe {
+
+// What one layer's attention worked on. Valid during Probe::take only.
+struct LayerStates {
+  std::int64_t query_rows = 0;
+  std::int64_t key_rows = 0;
+  std::int64_t first_position = 0;  // of query row 0
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+  bool causal = false;
+  const float* queries = nullptr;  // [query_rows, heads, head_dim], after norm and rotation
+  const float* keys = nullptr;     // [key_rows, kv_heads, head_dim], likewise
+  const float* values = nullptr;   // [key_rows, kv_heads, head_dim]
+};
+
+// Column means of queries meeting keys, each [heads, keys].
+struct QkRecord {
+  std::vector<float> dot;           // mean of q.k, not divided by sqrt(head_dim)
+  std::vector<float> cosine;        // mean of cos(q, k)
+  std::vector<float> norm_product;  // mean of |q||k|
+  std::vector<float> self_dot;      // q.k of a position with itself
+};
+
+// What was asked for at one address; the rest is empty.
+struct LayerRecord {
+  LayerStates states;                  // sizes always, pointers when asked
+  std::vector<float> received;         // [groups, heads, keys], sums over the group's queries
+  std::vector<float> entropy;          // [heads, queries]
+  std::vector<float> log_sum_exp;      // [heads, queries]
+  std::vector<float> first_share;      // [heads, queries]
+  std::vector<float> row_weights;      // [rows, heads, keys]
+  std::vector<std::int32_t> top_keys;  // [rows, heads, top], -1: no more
+  std::vector<float> top_weights;      // [rows, heads, top]
+  QkRecord qk_after, qk_before;
+  std::vector<float> query_norm;  // [heads, queries]
+  std::vector<float> key_norm;    // [kv_heads, keys]
+  std::vector<float> value_norm;  // [kv_heads, keys]
+  std::vector<float> dense;       // [heads, queries, keys]
+};
+
+}  // namespace buoy::probe

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace buoy::probe {
+
+// Where in a run: which sequence, which of its forwards, which layer.
+struct Address {
+  std::int64_t sequence = 0;
+  std::int64_t step = 0;
+  std::int64_t branch = 0;  // 1: the unconditional pass of guidance
+  std::int64_t layer = 0;
+};
+
+inline constexpr std::int64_t kMostGroups = 16;
+inline constexpr std::uint8_t kNoGroup = 255;
+
+// What is wanted at one address. Everything is off; what stays off costs nothing.
+struct LayerRequest {
+  // Queries in up to kMostGroups groups, by row; kNoGroup leaves a row out. Empty: all rows in group 0.
+  std::int64_t groups = 1;
+  std::vector<std::uint8_t> group_of_row;
+
+  bool received = false;     // attention received by every key, per head and query group
+  bool entropy = false;      // of every row, nats
+  bool log_sum_exp = false;  // of every row
+  bool first_share = false;  // weight of every row on key 0
+
+  std::vector<std::int32_t> rows;  // query rows to look at closely, ascending
+  bool row_weights = false;        // all their weights
+  std::int64_t top = 0;            // their strongest keys
+
+  bool qk_after = false;   // column means of q.k, cos and |q||k| as the softmax sees them
+  bool qk_before = false;  // the same before the rotation
+  bool norms = false;      // |q|, |k|, |v|
+
+  bool dense = false;   // the weights themselves, [heads, rows, keys]
+  bool states = false;  // queries, keys and values
+
+  bool needs_second_pass() const {
+    return received || entropy || log_sum_exp || first_share || ((row_weights || top > 0) && !rows.empty());
+  }
+  bool needs_normaliser() const { return needs_second_pass() || dense || states; }
+  bool needs_moments() const { return qk_after || qk_before || norms; }
+  bool any() const { return needs_normaliser() || needs_moments(); }
+};
+
+// What is changed at one address: an additive bias before the softmax (minus infinity hides a key, log(x)
+// damps or boosts it) and a factor on a head's output. Empty: nothing.
+struct Intervention {
+  std::span<const float> key_bias;    // [heads, keys], or [keys] for all heads alike
+  std::span<const float> head_scale;  // [heads]
+
+  bool any() const { return !key_bias.empty() || !head_scale.empty(); }
+};
+
+}  // namespace buoy::probe

@@ -27,7 +27,8 @@ struct Bits {
   std::vector<float> numbers;
 
   bool operator==(const Bits& other) const {
-    return numbers.size() == other.numbers.size() &&
+    if (numbers.size() != other.numbers.size()) return false;
+    return numbers.empty() ||
            std::memcmp(numbers.data(), other.numbers.data(), numbers.size() * sizeof(float)) == 0;
   }
   void append(const Bits& more) { numbers.insert(numbers.end(), more.numbers.begin(), more.numbers.end()); }

@@ -11,23 +11,26 @@ int main(int argc, char** argv) {
   using namespace buoy;
   CLI::App app("Speed of Buoy's parts, as a share of the machine's own sgemm rate measured in the same run.");
   int threads = available_threads();
+  bool long_run = false;
   std::string json_file, tokenizers = ".cache/tokenizers";
   app.add_option("--threads", threads);
+  app.add_flag("--long", long_run, "also lengths up to 8192");
   app.add_option("--json", json_file, "also write the results here");
   app.add_option("--tokenizers", tokenizers, "folder filled by tools/fetch_tokenizers");
   CLI11_PARSE(app, argc, argv);
 
   ThreadPool pool(threads);
-  const double peak = bench::sgemm_rate(threads);
-  std::vector<bench::Result> results = {{"OpenBLAS sgemm 1024 x 4096 x 4096", 0, peak, "GFLOP/s", 1}};
+  std::vector<bench::Result> results = {bench::bench_sgemm(threads)};
+  const double peak = results[0].rate;
   for (auto& result : bench::bench_forward({pool}, peak)) results.push_back(std::move(result));
+  for (auto& result : bench::bench_observe({pool}, long_run)) results.push_back(std::move(result));
   for (auto& result : bench::bench_tokenizers(tokenizers)) results.push_back(std::move(result));
 
   Json out = Json::array();
   fmt::print("{} thread{}\n{:<58} {:>10} {:>16} {:>14}\n", threads, threads == 1 ? "" : "s", "what", "time",
              "rate", "of sgemm");
   for (const auto& r : results) {
-    fmt::print("{:<58} {:>8.2f}ms {:>8.1f} {:<8} {:>13}\n", r.name, r.seconds * 1e3, r.rate, r.unit,
+    fmt::print("{:<58} {:>8.2f}ms {:>8.2f} {:<8} {:>13}\n", r.name, r.seconds * 1e3, r.rate, r.unit,
                r.share_of_peak > 0 ? fmt::format("{:.0f}%", 100 * r.share_of_peak) : "");
     out.push_back({{"name", r.name},
                    {"seconds", r.seconds},

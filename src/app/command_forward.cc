@@ -114,12 +114,6 @@ void forward(const ForwardOptions& options) {
 
 void add_forward(CLI::App& app) {
   auto* command = app.add_subcommand("forward", "one forward pass, dumped for numpy");
-  command->description(
-      "Run one forward pass over a sequence and write float32 arrays that numpy.load opens:\n"
-      "  logits                          [T, V]\n"
-      "  layer_{l}_full_attention_heads  [H, T, T]   softmax weights (T x T: ask for it on short inputs)\n"
-      "  layer_{l}_query_states          [H, T, d]   after norm and rotation, as the softmax sees them\n"
-      "  layer_{l}_key_states            [KV, T, d]");
   auto options = std::make_shared<ForwardOptions>();
   add_model_options(*command, options->model);
   add_prompt_options(*command, options->prompt, "--prompt");
@@ -128,7 +122,14 @@ void add_forward(CLI::App& app) {
   command
       ->add_option("--dump", options->dump, "what to write: logits,attention,queries,keys (default: logits)")
       ->delimiter(',');
-  command->footer("Example: buoy forward --model DIR --ids 1,2,3 --out pass.npz --dump logits,attention");
+  command->footer(
+      "Run one forward pass over a sequence and write float32 arrays that numpy.load opens:\n"
+      "  logits                          [T, V]\n"
+      "  layer_{l}_full_attention_heads  [H, T, T]   softmax weights (T x T: ask for it on short inputs)\n"
+      "  layer_{l}_query_states          [H, T, d]   after norm and rotation, as the softmax sees them\n"
+      "  layer_{l}_key_states            [KV, T, d]"
+      "\n\n"
+      "Example: buoy forward --model DIR --ids 1,2,3 --out pass.npz --dump logits,attention");
   command->callback([options] { forward(*options); });
 }
 

@@ -25,13 +25,6 @@ struct GenerateOptions {
   bool no_canvas = false;
 };
 
-// The answer for a reader: everything before the first end token, special tokens left out.
-std::string answer_text(const text::Tokenizer& tokenizer, std::span<const std::int32_t> ids,
-                        const std::vector<std::int32_t>& ends) {
-  const auto end = std::find_first_of(ids.begin(), ids.end(), ends.begin(), ends.end());
-  return tokenizer.decode(ids.subspan(0, static_cast<size_t>(end - ids.begin())), true);
-}
-
 void run(const Context& context, model::Model& model, decode::StepMachine& machine,
          const GenerateOptions& options, const std::optional<text::Tokenizer>& tokenizer) {
   decode::StepMachine* machines[] = {&machine};
@@ -92,12 +85,6 @@ void generate(const GenerateOptions& options) {
 
 void add_generate(CLI::App& app) {
   auto* command = app.add_subcommand("generate", "let a model write, and watch it");
-  command->description(
-      "Let a model write. On a terminal the answer fills in as it is decoded: a diffusion model reveals "
-      "positions\n"
-      "in any order, an autoregressive one from left to right. --json prints one line with ids, text and the "
-      "step\n"
-      "at which each position was revealed (-1: never).");
   auto options = std::make_shared<GenerateOptions>();
   add_model_options(*command, options->model);
   add_prompt_options(*command, options->prompt, "--prompt");
@@ -107,6 +94,12 @@ void add_generate(CLI::App& app) {
   command->add_flag("--json", options->json, "print JSON");
   command->add_flag("--no-canvas", options->no_canvas, "no live view");
   command->footer(
+      "Let a model write. On a terminal the answer fills in as it is decoded: a diffusion model reveals "
+      "positions\n"
+      "in any order, an autoregressive one from left to right. --json prints one line with ids, text and the "
+      "step\n"
+      "at which each position was revealed (-1: never)."
+      "\n\n"
       "Examples:\n"
       "  buoy generate --model LLaDA-8B-Instruct --prompt \"What is 2+2?\" --chat --max-new-tokens 64 "
       "--block-length 32\n"

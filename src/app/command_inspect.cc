@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "app/commands.h"
+#include "app/inspect_trace.h"
 #include "app/model_folder.h"
 #include "base/error.h"
 #include "base/json_file.h"
@@ -136,11 +137,8 @@ void print(const Finding& finding) {
 }  // namespace
 
 void add_inspect(CLI::App& app) {
-  auto* command = app.add_subcommand("inspect", "what is in a checkpoint folder, and what is missing");
-  command->description(
-      "Read a checkpoint folder and say what it is: family, sizes, memory it needs to run, tokenizer, chat "
-      "template,\n"
-      "and everything that is wrong or missing. Exits with 3 when the model cannot run.");
+  auto* command =
+      app.add_subcommand("inspect", "what is in a checkpoint or a trace folder, and what is wrong with it");
   struct Options {
     std::string folder;
     bool json = false, check_weights = false;
@@ -152,11 +150,17 @@ void add_inspect(CLI::App& app) {
   command->add_flag("--json", options->json, "print JSON");
   command->add_flag("--check-weights", options->check_weights,
                     "read every weight and look for NaN and infinity");
+  command->footer(
+      "Read a checkpoint folder (or a trace) and say what it is: family, sizes, memory it needs to run, "
+      "tokenizer, chat "
+      "template,\n"
+      "and everything that is wrong or missing. Exits with 3 when the model cannot run.");
   command->callback([options] {
     if (!std::filesystem::is_directory(options->folder)) {
       throw_input_error({options->folder, "a folder",
                          std::filesystem::exists(options->folder) ? "a file" : "nothing of that name"});
     }
+    if (is_trace(options->folder)) return inspect_trace(options->folder, options->json);
     const Finding finding = look_at(options->folder, options->check_weights);
     if (options->json) {
       Json out = finding.facts;

@@ -29,15 +29,16 @@ void tokenize(const std::string& folder, const PromptOptions& options) {
 
 void add_tokenize(CLI::App& app) {
   auto* command = app.add_subcommand("tokenize", "turn text into token ids");
-  command->description(
-      "Turn text into token ids, as the model's own tokenizer does it. Prints one line of JSON: ids, the "
-      "text of\n"
-      "each token, and its byte span in the text (with --chat: in the rendered conversation).");
   auto folder = std::make_shared<std::string>();
   auto options = std::make_shared<PromptOptions>();
   command->add_option("--model", *folder, "folder with the tokenizer")->required()->type_name("DIR");
   add_prompt_options(*command, *options, "--text");
-  command->footer("Example: buoy tokenize --model LLaDA-8B-Instruct --text \"What is 2+2?\" --chat");
+  command->footer(
+      "Turn text into token ids, as the model's own tokenizer does it. Prints one line of JSON: ids, the "
+      "text of\n"
+      "each token, and its byte span in the text (with --chat: in the rendered conversation)."
+      "\n\n"
+      "Example: buoy tokenize --model LLaDA-8B-Instruct --text \"What is 2+2?\" --chat");
   command->callback([folder, options] { tokenize(*folder, *options); });
 }
 

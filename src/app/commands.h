@@ -9,6 +9,7 @@ void add_inspect(CLI::App& app);
 void add_tokenize(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_forward(CLI::App& app);
+void add_trace(CLI::App& app);
 void add_devices(CLI::App& app);
 
 }  // namespace buoy::app

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "decode/autoregressive.h"
 #include "decode/dream.h"
@@ -180,6 +182,12 @@ std::vector<std::int32_t> end_tokens(const model::Model& model, const DecodeOpti
   auto ends = eos_tokens(model, options);
   if (const auto eot = end_of_turn(model, options, tokenizer)) ends.push_back(*eot);
   return ends;
+}
+
+std::string answer_text(const text::Tokenizer& tokenizer, std::span<const std::int32_t> ids,
+                        const std::vector<std::int32_t>& ends) {
+  const auto end = std::find_first_of(ids.begin(), ids.end(), ends.begin(), ends.end());
+  return tokenizer.decode(ids.subspan(0, static_cast<size_t>(end - ids.begin())), true);
 }
 
 }  // namespace buoy::app

@@ -37,4 +37,8 @@ std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, con
 std::vector<std::int32_t> end_tokens(const model::Model& model, const DecodeOptions& options,
                                      const std::optional<text::Tokenizer>& tokenizer);
 
+// The answer for a reader: everything before the first end token, special tokens left out.
+std::string answer_text(const text::Tokenizer& tokenizer, std::span<const std::int32_t> ids,
+                        const std::vector<std::int32_t>& ends);
+
 }  // namespace buoy::app

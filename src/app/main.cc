@@ -5,6 +5,7 @@
 #include <new>
 
 #include "app/commands.h"
+#include "app/run_identity.h"
 #include "base/error.h"
 
 namespace {
@@ -23,6 +24,7 @@ int report(const char* kind, const std::string& what, int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  buoy::app::remember_command(argc, argv);
   CLI::App app(
       "Buoy watches where attention floats: it runs masked-diffusion and autoregressive language models\n"
       "from their Hugging Face folders and shows what their attention does.\n");
@@ -39,6 +41,7 @@ int main(int argc, char** argv) {
   buoy::app::add_tokenize(app);
   buoy::app::add_generate(app);
   buoy::app::add_forward(app);
+  buoy::app::add_trace(app);
   buoy::app::add_devices(app);
   try {
     app.parse(argc, argv);

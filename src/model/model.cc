@@ -210,7 +210,7 @@ std::vector<LayerObservation> Model::ask(std::int64_t layer, const Packed& packe
   for (const auto& sequence : packed.sequences) {
     const auto rows = static_cast<std::int64_t>(sequence.tokens.size());
     const std::int64_t past = sequence.cache != nullptr ? sequence.cache->length() : 0;
-    const probe::LayerExtent extent{rows, past + rows, config().heads};
+    const probe::LayerExtent extent{rows, past + rows, config().heads, sequence.tokens};
     LayerObservation observation;
     observation.address = sequence.address;
     observation.address.layer = layer;

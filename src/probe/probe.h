@@ -10,6 +10,7 @@ struct LayerExtent {
   std::int64_t query_rows;
   std::int64_t key_rows;
   std::int64_t heads;
+  std::span<const std::int32_t> tokens;  // of this forward, [query_rows]
 };
 
 // Ask, then take. For every sequence and layer of a forward the model asks what is wanted and what is to

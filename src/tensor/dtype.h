@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/float16.h"
+
 namespace buoy {
 
 // Number types a weight may be stored in.
@@ -36,8 +38,5 @@ inline std::uint16_t float_to_bf16(float value) {
   if ((bits & 0x7FFFFFFF) > 0x7F800000) return static_cast<std::uint16_t>((bits >> 16) | 0x40);
   return static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
-
-float f16_to_float(std::uint16_t bits);
-std::uint16_t float_to_f16(float value);
 
 }  // namespace buoy

@@ -82,9 +82,10 @@ TEST(ReadJsonFile, NamesThePathInErrors) {
 
 class JsonObjectTest : public ::testing::Test {
  protected:
-  const Json json_ = Json::parse(R"({
+  const Json json_ = parse_json(R"({
       "whole": -7, "huge": 18446744073709551615, "half": 0.5, "flag": true, "word": "w", "nothing": null,
-      "list": [1, 2, 3], "inner": {"word": 5, "deeper": {"flag": "yes"}}})");
+      "list": [1, 2, 3], "inner": {"word": 5, "deeper": {"flag": "yes"}}})",
+                                "f.json");
   const JsonObject object_{json_, "f.json"};
 };
 

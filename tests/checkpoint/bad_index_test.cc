@@ -24,7 +24,7 @@ class BadIndex : public ::testing::Test {
   BadIndex() { tiny_.write_sharded(folder_.path(), 2); }
 
   auto opening(const Json& index) const {
-    folder_.write("model.safetensors.index.json", index.dump());
+    folder_.write("model.safetensors.index.json", testing::to_text(index));
     return [this] { Checkpoint::open(folder_.path()); };
   }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
@@ -122,7 +122,8 @@ TEST_F(BadIndex, NamesTheShardThatIsDamaged) {
 
 TEST(ShardIndex, GivesTheFileOfEveryTensor) {
   const auto map = parse_shard_index(
-      Json::parse(R"({"metadata": {}, "weight_map": {"a": "x.safetensors", "b": "..y.safetensors"}})"),
+      parse_json(R"({"metadata": {}, "weight_map": {"a": "x.safetensors", "b": "..y.safetensors"}})",
+                 "index"),
       "index");
   EXPECT_EQ(map, (std::map<std::string, std::string>{{"a", "x.safetensors"}, {"b", "..y.safetensors"}}));
 }

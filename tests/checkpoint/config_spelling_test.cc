@@ -9,6 +9,7 @@
 #include "base/temp_folder.h"
 #include "checkpoint/config.h"
 #include "checkpoint/published_configs.h"
+#include "support/tiny_checkpoint.h"
 
 namespace buoy {
 namespace {
@@ -97,10 +98,10 @@ TEST(ConfigSpelling, TypeIsAnAliasOfRopeType) {
 
 TEST(ConfigSpelling, DefaultRopeTypeMeansNoScaling) {
   Json json = qwen3_8b();
-  json["rope_scaling"] = {{"rope_type", "default"}};
+  json["rope_scaling"] = parse_json(R"({"rope_type": "default"})", "test");
   EXPECT_FALSE(parse(json).rope.scaling.has_value());
   json = without(json, {"rope_scaling", "rope_theta"});
-  json["rope_parameters"] = {{"rope_theta", 7777.0}};
+  json["rope_parameters"] = parse_json(R"({"rope_theta": 7777.0})", "test");
   EXPECT_FALSE(parse(json).rope.scaling.has_value());
   EXPECT_EQ(parse(json).rope.theta, 7777.0);
 }
@@ -114,7 +115,7 @@ TEST(ConfigSpelling, PartialRotaryFactorIsReadInBothPlaces) {
   json["partial_rotary_factor"] = 0.5;
   EXPECT_EQ(parse(json).rope.rotary_dim, 64);
   json = llama3_8b();
-  json["rope_parameters"] = {{"rope_type", "default"}, {"rope_theta", 1e4}, {"partial_rotary_factor", 0.25}};
+  json["rope_parameters"] = parse_json(R"({"rope_theta": 1e4, "partial_rotary_factor": 0.25})", "test");
   EXPECT_EQ(parse(json).rope.rotary_dim, 32);
 }
 
@@ -129,10 +130,10 @@ TEST(ConfigSpelling, EndTokensAreOneIdOrAListOrNone) {
 
 TEST(GenerationConfig, OverridesTheEndTokens) {
   ModelConfig config = parse(llama3_8b());
-  apply_generation_config(config, Json::parse(R"({"eos_token_id": [128001, 128009]})"),
+  apply_generation_config(config, parse_json(R"({"eos_token_id": [128001, 128009]})", "test"),
                           "generation_config.json");
   EXPECT_EQ(config.eos_tokens, (Ids{128001, 128009}));
-  apply_generation_config(config, Json::parse(R"({"eos_token_id": 5})"), "generation_config.json");
+  apply_generation_config(config, parse_json(R"({"eos_token_id": 5})", "test"), "generation_config.json");
   EXPECT_EQ(config.eos_tokens, Ids{5});
 }
 
@@ -140,7 +141,7 @@ TEST(GenerationConfig, WithoutEndTokensChangesNothing) {
   ModelConfig config = parse(dream_7b());
   for (const char* text :
        {R"({"eos_token_id": null, "mask_token_id": null})", "{}", R"({"eos_token_id": []})"}) {
-    apply_generation_config(config, Json::parse(text), "generation_config.json");
+    apply_generation_config(config, parse_json(text, "test"), "generation_config.json");
     EXPECT_EQ(config.eos_tokens, Ids{151643});
     EXPECT_EQ(config.mask_token, 151666);
   }
@@ -148,7 +149,7 @@ TEST(GenerationConfig, WithoutEndTokensChangesNothing) {
 
 TEST(GenerationConfig, ReadConfigTakesItFromTheFolderWhenItIsThere) {
   const TempFolder folder;
-  folder.write("config.json", llama3_8b().dump());
+  folder.write("config.json", to_text(llama3_8b()));
   EXPECT_EQ(read_config(folder.path()).eos_tokens, Ids{128001});
   folder.write("generation_config.json", R"({"eos_token_id": [128001, 128009]})");
   EXPECT_EQ(read_config(folder.path()).eos_tokens, (Ids{128001, 128009}));
@@ -156,7 +157,7 @@ TEST(GenerationConfig, ReadConfigTakesItFromTheFolderWhenItIsThere) {
 
 TEST(GenerationConfig, ErrorsNameItsFile) {
   const TempFolder folder;
-  folder.write("config.json", llama3_8b().dump());
+  folder.write("config.json", to_text(llama3_8b()));
   const auto path = folder.write("generation_config.json", R"({"eos_token_id": 999999})");
   EXPECT_TRUE(fails_with<InputError>(
       [&] { read_config(folder.path()); },

@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Families, Open,
 TEST(OpenCheckpoint, KnowsItsFolderConfigAndTensors) {
   const TempFolder folder;
   TinyCheckpoint tiny(Family::kLlama);
-  tiny.generation_config = Json{{"eos_token_id", {28, 29}}};
+  tiny.generation_config = parse_json(R"({"eos_token_id": [28, 29]})", "test");
   tiny.write(folder.path());
   const Checkpoint checkpoint = Checkpoint::open(folder.path());
   EXPECT_EQ(checkpoint.folder(), folder.path());

@@ -22,6 +22,11 @@ struct Case {
   bool bias;
 };
 
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.queries << " queries, " << c.keys << " keys, heads " << c.heads << ":" << c.kv_heads << " of " << c.dim
+       << ", mask " << static_cast<int>(c.mask.kind) << (c.bias ? ", biased" : "");
+}
+
 std::vector<float> draws(std::uint64_t seed, std::int64_t count, double scale) {
   std::vector<float> out(static_cast<size_t>(count));
   for (size_t i = 0; i < out.size(); ++i) {

@@ -17,60 +17,29 @@ namespace {
 
 constexpr std::int64_t kHidden = 16, kLayers = 2, kHeads = 4, kMlp = 24, kVocabulary = 32;
 
-Json llada_config() {
-  return {{"architectures", Json::array({"LLaDAModelLM"})},
-          {"model_type", "llada"},
-          {"d_model", kHidden},
-          {"n_layers", kLayers},
-          {"n_heads", kHeads},
-          {"n_kv_heads", nullptr},
-          {"mlp_hidden_size", kMlp},
-          {"vocab_size", kVocabulary},
-          {"embedding_size", kVocabulary},
-          {"max_sequence_length", 64},
-          {"rms_norm_eps", 1e-5},
-          {"rope_theta", 500000.0},
-          {"weight_tying", false},
-          {"mask_token_id", 30},
-          {"eos_token_id", 29}};
-}
+constexpr const char* kLladaConfig = R"({
+    "architectures": ["LLaDAModelLM"], "model_type": "llada", "d_model": 16, "n_layers": 2, "n_heads": 4,
+    "n_kv_heads": null, "mlp_hidden_size": 24, "vocab_size": 32, "embedding_size": 32,
+    "max_sequence_length": 64, "rms_norm_eps": 1e-5, "rope_theta": 500000.0, "weight_tying": false,
+    "mask_token_id": 30, "eos_token_id": 29})";
 
-Json transformers_config(const std::string& architecture) {
-  return {{"architectures", Json::array({architecture})},
-          {"hidden_size", kHidden},
-          {"num_hidden_layers", kLayers},
-          {"num_attention_heads", kHeads},
-          {"num_key_value_heads", 2},
-          {"intermediate_size", kMlp},
-          {"vocab_size", kVocabulary},
-          {"max_position_embeddings", 64},
-          {"rms_norm_eps", 1e-6},
-          {"rope_theta", 10000.0},
-          {"tie_word_embeddings", false},
-          {"eos_token_id", 29}};
-}
+constexpr const char* kTransformersConfig = R"({
+    "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+    "intermediate_size": 24, "vocab_size": 32, "max_position_embeddings": 64, "rms_norm_eps": 1e-6,
+    "rope_theta": 10000.0, "tie_word_embeddings": false, "eos_token_id": 29})";
 
 Json config_of(Family family) {
-  switch (family) {
-    case Family::kLlada:
-      return llada_config();
-    case Family::kDream: {
-      Json config = transformers_config("DreamModel");
-      config["mask_token_id"] = 30;
-      return config;
-    }
-    case Family::kLlama:
-      return transformers_config("LlamaForCausalLM");
-    case Family::kQwen2:
-      return transformers_config("Qwen2ForCausalLM");
-    case Family::kQwen3: {
-      Json config = transformers_config("Qwen3ForCausalLM");
-      config["head_dim"] = 8;
-      config["tie_word_embeddings"] = true;
-      return config;
-    }
-  }
-  throw std::runtime_error("an unknown family");
+  if (family == Family::kLlada) return parse_json(kLladaConfig, "tiny config");
+  Json config = parse_json(kTransformersConfig, "tiny config");
+  const char* architecture = family == Family::kDream   ? "DreamModel"
+                             : family == Family::kLlama ? "LlamaForCausalLM"
+                             : family == Family::kQwen2 ? "Qwen2ForCausalLM"
+                                                        : "Qwen3ForCausalLM";
+  config["architectures"].push_back(architecture);
+  if (family == Family::kDream) config["mask_token_id"] = 30;
+  if (family == Family::kQwen3) config["head_dim"] = 8;
+  if (family == Family::kQwen3) config["tie_word_embeddings"] = true;
+  return config;
 }
 
 // Fills tensors with small random numbers; vectors lie around one, as norms do.
@@ -150,10 +119,12 @@ void write_file(const std::filesystem::path& path, const std::string& bytes) {
 }
 
 void append(RawSafetensors& file, const TinyTensor& tensor) {
-  const size_t begin = file.data.size();
+  Json& entry = file.header[tensor.name];
+  entry["dtype"] = tensor.dtype;
+  entry["shape"] = tensor.shape;
+  entry["data_offsets"].push_back(file.data.size());
   file.data += tensor.bytes;
-  file.header[tensor.name] = {
-      {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {begin, file.data.size()}}};
+  entry["data_offsets"].push_back(file.data.size());
 }
 
 }  // namespace
@@ -164,8 +135,12 @@ std::string raw_safetensors(std::string_view header, std::string_view data) {
   return bytes.append(header).append(data);
 }
 
+std::string to_text(const Json& json) {
+  return json.dump();
+}
+
 std::string RawSafetensors::bytes(size_t remainder) const {
-  std::string text = header.dump();
+  std::string text = to_text(header);
   while (text.size() % 8 != remainder) text += ' ';
   return raw_safetensors(text, data);
 }
@@ -202,8 +177,8 @@ RawSafetensors TinyCheckpoint::raw() const {
 }
 
 void TinyCheckpoint::write_configs(const std::filesystem::path& folder) const {
-  write_file(folder / "config.json", config.dump());
-  if (generation_config) write_file(folder / "generation_config.json", generation_config->dump());
+  write_file(folder / "config.json", to_text(config));
+  if (generation_config) write_file(folder / "generation_config.json", to_text(*generation_config));
 }
 
 void TinyCheckpoint::write(const std::filesystem::path& folder, size_t header_remainder) const {
@@ -212,7 +187,8 @@ void TinyCheckpoint::write(const std::filesystem::path& folder, size_t header_re
 }
 
 Json TinyCheckpoint::index(size_t shards) const {
-  Json index = {{"metadata", {{"total_size", raw().data.size()}}}, {"weight_map", Json::object()}};
+  Json index;
+  index["metadata"]["total_size"] = raw().data.size();
   for (size_t i = 0; i < tensors.size(); ++i) {
     index["weight_map"][tensors[i].name] = shard_name(i % shards + 1, shards);
   }
@@ -221,7 +197,7 @@ Json TinyCheckpoint::index(size_t shards) const {
 
 void TinyCheckpoint::write_sharded(const std::filesystem::path& folder, size_t shards) const {
   write_configs(folder);
-  write_file(folder / "model.safetensors.index.json", index(shards).dump());
+  write_file(folder / "model.safetensors.index.json", to_text(index(shards)));
   for (size_t shard = 0; shard < shards; ++shard) {
     RawSafetensors file;
     for (size_t i = shard; i < tensors.size(); i += shards) append(file, tensors[i]);

@@ -24,6 +24,9 @@ struct RawSafetensors {
 
 std::string raw_safetensors(std::string_view header, std::string_view data);
 
+// Calling Json::dump in every test would compile its serializer there again.
+std::string to_text(const Json& json);
+
 struct TinyTensor {
   std::string name;
   std::string dtype;

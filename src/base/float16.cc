@@ -1,5 +1,6 @@
-#include "tensor/dtype.h"
+#include "base/float16.h"
 
+#include <bit>
 #include <cmath>
 
 namespace buoy {

@@ -1,0 +1,160 @@
+"""Reads the traces Buoy writes, with numpy and the standard library alone.
+
+    trace = buoy_trace.Trace("out")
+    for sample in trace:
+        received = sample["received"]        # numpy array [steps, layers, groups, heads, tokens]
+        print(sample.id, sample.texts("token_texts"), received.shape)
+
+docs/trace-format.md says what the arrays are.
+"""
+
+import hashlib
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+
+VERSION = 1
+_TYPES = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "I32": np.dtype("<i4"), "U8": np.dtype("u1")}
+_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
+
+
+class TraceError(Exception):
+    """A trace that is missing, damaged, or of a newer version."""
+
+
+class Sample:
+    """One sample file. Arrays are read-only views of the mapped file: only what is used is read."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        try:
+            data = np.memmap(self.path, dtype=np.uint8, mode="r")
+        except (OSError, ValueError) as error:
+            raise TraceError(f"{self.path}: {error}") from error
+        length = int.from_bytes(data[:8].tobytes(), "little")
+        if data.size < 8 or length > data.size - 8:
+            raise TraceError(f"{self.path}: expected a safetensors file, found a header of {length} bytes")
+        try:
+            header = json.loads(data[8:8 + length].tobytes().decode("utf-8"))
+            self.metadata = header.pop("__metadata__", {})
+            self._entries = {name: (entry["dtype"], tuple(entry["shape"]), *entry["data_offsets"])
+                             for name, entry in header.items()}
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise TraceError(f"{self.path}: expected a safetensors header, found {error!r}") from error
+        self._data = data[8 + length:]
+        if self.metadata.get("format") != "buoy-trace-sample":
+            raise TraceError(f"{self.path}: expected format buoy-trace-sample, found {self.metadata.get('format')}")
+
+    @property
+    def id(self):
+        return self.metadata["id"]
+
+    def keys(self):
+        return list(self._entries)
+
+    def __contains__(self, name):
+        return name in self._entries
+
+    def __getitem__(self, name):
+        if name not in self._entries:
+            raise KeyError(f"{self.path}: no array {name}; there are {', '.join(sorted(self._entries))}")
+        dtype, shape, begin, end = self._entries[name]
+        if dtype not in _TYPES:
+            raise TraceError(f"{self.path}: {name}: expected one of {', '.join(_TYPES)}, found {dtype}")
+        size = math.prod(shape) * _TYPES[dtype].itemsize
+        if not 0 <= begin <= end <= self._data.size or end - begin != size:
+            raise TraceError(f"{self.path}: {name}: expected {size} bytes, found [{begin}, {end}) of "
+                             f"{self._data.size}")
+        return np.asarray(self._data[begin:end]).view(_TYPES[dtype]).reshape(shape)
+
+    def texts(self, key):
+        """A list of texts: token_texts, region_names, group_names."""
+        return json.loads(self.metadata[key])
+
+
+class Trace:
+    """A trace folder, finished or not (see `complete`)."""
+
+    def __init__(self, folder, check=True):
+        """With `check`, a sample's checksum is compared when it is opened."""
+        self.folder = Path(folder)
+        self.check = check
+        path = self.folder / "manifest.json"
+        if not path.is_file():
+            raise TraceError(f"{self.folder}: expected a trace: a folder with manifest.json, found none")
+        try:
+            self.manifest = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise TraceError(f"{path}: expected JSON, found {error}") from error
+        if not isinstance(self.manifest, dict) or self.manifest.get("format") != "buoy-trace":
+            raise TraceError(f"{path}: expected format buoy-trace, found another file")
+        version = self.manifest.get("version")
+        if not isinstance(version, int) or not 1 <= version <= VERSION:
+            raise TraceError(f"{path}: this reader knows version {VERSION}, the trace is version {version}")
+        self.complete = self.manifest.get("complete") is True
+        entries = self.manifest["samples"] if self.complete else self._read_journal()
+        for entry in entries:
+            if not isinstance(entry.get("id"), str) or not _ID.fullmatch(entry["id"]):
+                raise TraceError(f"{path}: expected a sample id, found {entry.get('id')!r}")
+        self.samples = entries
+        self._by_id = {entry["id"]: entry for entry in entries}
+
+    def _read_journal(self):
+        """What an unfinished run has so far; the last line may be torn, later lines replace earlier ones."""
+        path = self.folder / "samples.jsonl"
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1] if path.is_file() else []
+        try:
+            found = {entry["id"]: entry for entry in map(json.loads, lines)}
+        except (ValueError, KeyError, TypeError) as error:
+            raise TraceError(f"{path}: expected one sample per line, found {error!r}") from error
+        return [found[id] for id in self.manifest["planned"] if id in found]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __iter__(self):
+        """The samples that are done, in order."""
+        return (self[entry["id"]] for entry in self.samples if entry["status"] == "done")
+
+    def __getitem__(self, id):
+        if id not in self._by_id:
+            raise KeyError(f"{self.folder}: no sample {id}")
+        entry = self._by_id[id]
+        if entry["status"] != "done":
+            raise TraceError(f"{self.folder}: sample {id} failed: {entry.get('error')}")
+        path = self.folder / "samples" / f"{id}.safetensors"
+        if not path.is_file():
+            raise TraceError(f"{path}: expected {entry['bytes']} bytes, found no such file")
+        if path.stat().st_size != entry["bytes"]:
+            raise TraceError(f"{path}: expected {entry['bytes']} bytes, found {path.stat().st_size}")
+        if self.check:
+            found = _sha256(path)
+            if found != entry["checksum"]:
+                raise TraceError(f"{path}: expected SHA-256 {entry['checksum']}, found {found}")
+        return Sample(path)
+
+    def verify(self):
+        """Everything that is wrong, one line each."""
+        problems = []
+        if not self.complete:
+            problems.append(f"{self.folder}: unfinished: {len(self)} of {len(self.manifest['planned'])} samples")
+        for entry in self.samples:
+            if entry["status"] == "done":
+                try:
+                    sample = self[entry["id"]]
+                    for name in sample.keys():
+                        sample[name]
+                except TraceError as error:
+                    problems.append(str(error))
+        return problems
+
+
+def _sha256(path):
+    sum = hashlib.sha256()
+    with open(path, "rb") as file:
+        while piece := file.read(1 << 20):
+            sum.update(piece)
+    return sum.hexdigest()

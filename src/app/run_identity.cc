@@ -1,0 +1,103 @@
+#include "app/run_identity.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "base/mapped_file.h"
+#include "base/sha256.h"
+#include "tensor/thread_pool.h"
+
+namespace buoy::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string& command_line() {
+  static std::string command;
+  return command;
+}
+
+// Names, shapes and places of all tensors: the index of a sharded checkpoint, else the header of its one
+// file. The weights themselves would take minutes to read.
+std::string weights_sum(const fs::path& folder) {
+  const auto index = folder / "model.safetensors.index.json";
+  if (path_exists(index)) return sha256_of_file(index);
+  const MappedFile file(folder / "model.safetensors");
+  const auto bytes = file.bytes();
+  std::uint64_t header = 0;
+  for (int i = 7; i >= 0; --i)
+    header = header << 8 | std::to_integer<std::uint64_t>(bytes[static_cast<size_t>(i)]);
+  return sha256_hex(bytes.subspan(8, static_cast<size_t>(header)));
+}
+
+std::optional<std::string> tokenizer_sum(const fs::path& folder) {
+  for (const char* name : {"tokenizer.json", "vocab.json"}) {
+    if (path_exists(folder / name)) return sha256_of_file(folder / name);
+  }
+  return std::nullopt;
+}
+
+std::string machine() {
+  utsname system{};
+  ::uname(&system);
+  return fmt::format("{} {}, {} threads", system.sysname, system.machine, available_threads());
+}
+
+Json decoding_of(const DecodeOptions& o) {
+  Json out = {{"max_new_tokens", o.max_new_tokens}, {"temperature", o.temperature}};
+  const auto add = [&](const char* key, const auto& value) {
+    if (value) out[key] = *value;
+  };
+  add("steps", o.steps);
+  add("block_length", o.block_length);
+  add("algorithm", o.algorithm);
+  add("top_p", o.top_p);
+  add("top_k", o.top_k);
+  add("alg_temp", o.alg_temp);
+  add("eps", o.eps);
+  add("cfg_scale", o.cfg_scale);
+  add("repetition_penalty", o.repetition_penalty);
+  add("mask_token", o.mask_token);
+  add("eot_token", o.eot_token);
+  if (o.logits_eos_inf) out["logits_eos_inf"] = true;
+  if (o.confidence_eos_eot_inf) out["confidence_eos_eot_inf"] = true;
+  if (!o.eos_tokens.empty()) out["eos_tokens"] = o.eos_tokens;
+  return out;
+}
+
+}  // namespace
+
+void remember_command(int argc, char** argv) {
+  for (int i = 0; i < argc; ++i) command_line() += fmt::format("{}{}", i == 0 ? "" : " ", argv[i]);
+}
+
+trace::Manifest describe_run(const model::Model& model, const DecodeOptions& decoding) {
+  const ModelConfig& c = model.config();
+  const fs::path& folder = model.checkpoint().folder();
+  trace::Manifest manifest;
+  manifest.created_by = "buoy " BUOY_VERSION;
+  manifest.command = command_line();
+  manifest.machine = machine();
+  manifest.model = {.name = fs::absolute(folder).lexically_normal().filename().string(),
+                    .family = std::string(name_of(c.family)),
+                    .architecture = c.architecture,
+                    .stored_dtype = model.checkpoint().stored_types(),
+                    .layers = c.layers,
+                    .heads = c.heads,
+                    .kv_heads = c.kv_heads,
+                    .head_dim = c.head_dim,
+                    .hidden = c.hidden,
+                    .vocabulary = c.vocabulary,
+                    .config_sha256 = sha256_of_file(folder / "config.json"),
+                    .weights_sha256 = weights_sum(folder)};
+  manifest.tokenizer_sha256 = tokenizer_sum(folder);
+  manifest.decoding = decoding_of(decoding).dump();
+  manifest.seed = decoding.seed;
+  return manifest;
+}
+
+}  // namespace buoy::app

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "observe/plan.h"
+#include "probe/probe.h"
+#include "trace/array.h"
+
+namespace buoy::observe {
+
+// The sequence a recorder watches.
+struct Subject {
+  std::int64_t tokens = 0;  // length of the row, all generated slots included
+  std::int64_t prompt_length = 0;
+  std::int64_t steps = 1;  // forwards there will be
+  std::int64_t layers = 0, heads = 0, kv_heads = 0;
+  std::int64_t prediction_offset = 0;  // the row that writes position p is p - offset
+  std::int32_t mask_token = -1;        // -1: none
+};
+
+// Query groups of every forward: prompt, answer already revealed, answer still masked.
+std::vector<std::string> group_names();
+
+// Collects what the plan asks for of one sequence and gives it out as the arrays of a trace sample.
+class Recorder final : public probe::Probe {
+ public:
+  Recorder(const Plan& plan, const Subject& subject);
+
+  probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override;
+  void take(const probe::Address& address, probe::LayerRecord&& record) override;
+
+  // Everything observed, by step and layer; the recorder is empty afterwards.
+  std::vector<trace::Array> arrays();
+
+  // Bytes of float data one sample will hold.
+  std::uint64_t expected_bytes() const;
+
+ private:
+  // One array [S, L, ...] under construction.
+  struct Stack {
+    std::vector<std::int64_t> cell;  // shape of one (step, layer)
+    std::vector<float> values;
+  };
+
+  void put(const std::string& name, const std::vector<std::int64_t>& cell, size_t at,
+           const std::vector<float>& values);
+
+  Plan plan_;
+  Subject subject_;
+  std::vector<std::int64_t> steps_, layers_;
+  std::vector<std::int32_t> rows_;            // query rows that write the answer
+  std::vector<std::int32_t> tokens_by_step_;  // [S, T]
+  std::vector<std::int32_t> group_sizes_;     // [S, G]
+  std::map<std::string, Stack> stacks_;
+  std::vector<std::int32_t> top_keys_;  // [S, L, R, H, K]
+  std::vector<trace::Array> dense_;
+};
+
+}  // namespace buoy::observe

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "trace/manifest.h"
+
+namespace buoy::trace {
+
+// samples.jsonl: one line per finished sample while a run is under way, each synced before the next sample
+// begins. Whoever has it open owns the trace: a second opener is refused.
+class Journal {
+ public:
+  // Makes the file when there is none. Throws UsageError while another process writes to the trace.
+  explicit Journal(std::filesystem::path path);
+  ~Journal();
+  Journal(Journal&& other) noexcept;
+  Journal& operator=(Journal&& other) noexcept;
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  void append(const SampleEntry& entry);
+  void clear();
+  void drop_torn_line();  // what a killed run left behind the last whole line
+  void remove();
+
+ private:
+  void truncate(std::uint64_t size);
+
+  std::filesystem::path path_;
+  int fd_ = -1;
+};
+
+// Empty when there is no file. A line that a killed run left unfinished at the end is passed over; a later
+// line for the same sample replaces an earlier one. By id.
+std::map<std::string, SampleEntry> read_journal(const std::filesystem::path& path);
+
+}  // namespace buoy::trace

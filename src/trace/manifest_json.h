@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json_file.h"
+#include "trace/manifest.h"
+
+namespace buoy::trace {
+
+// The text of manifest.json while the run is under way: no list of samples, "planned" ids instead.
+std::string format_manifest(const Manifest& manifest);
+// The text of the finished one; `entries` in the order of manifest.sample_ids.
+std::string format_manifest(const Manifest& manifest, const std::vector<SampleEntry>& entries);
+
+std::string format_entry(const SampleEntry& entry);  // one line of JSON without its end
+SampleEntry parse_entry(const Json& json, const std::string& name);
+
+struct ParsedManifest {
+  Manifest manifest;
+  bool complete = false;
+  std::vector<SampleEntry> entries;  // of a complete trace
+};
+
+// Fields it does not know are passed over; `name` is the file named in errors.
+ParsedManifest parse_manifest(const std::string& text, const std::string& name);
+
+}  // namespace buoy::trace

@@ -1,0 +1,69 @@
+#include "trace/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "trace/folder.h"
+
+namespace buoy::trace {
+
+TraceReader::TraceReader(std::filesystem::path folder, Index index)
+    : folder_(std::move(folder)), index_(std::move(index)) {}
+
+TraceReader TraceReader::open(const std::filesystem::path& folder) {
+  return {folder, read_index(folder)};
+}
+
+StoredSample TraceReader::read(const std::string& id, Integrity integrity) const {
+  const auto entry = std::find_if(index_.entries.begin(), index_.entries.end(),
+                                  [&](const SampleEntry& other) { return other.id == id; });
+  if (entry == index_.entries.end()) {
+    const auto& planned = index_.manifest.sample_ids;
+    const bool later = std::find(planned.begin(), planned.end(), id) != planned.end();
+    throw_usage_error({folder_.string(), "the id of a stored sample",
+                       fmt::format("\"{}\" ({})", id, later ? "planned, not reached yet" : "unknown")});
+  }
+  if (entry->status == Status::kFailed) {
+    throw_input_error({fmt::format("{}: sample {}", folder_.string(), id), "a sample that was done",
+                       "one that failed: " + entry->error});
+  }
+  const std::string name = (folder_ / entry->file).string();
+  const std::string damage = find_damage(folder_, *entry, integrity);
+  if (!damage.empty()) throw InputError(fmt::format("{}: {}", name, damage));
+  StoredSample sample(MappedFile(folder_ / entry->file), name);
+  if (sample.id() != id) throw_input_error({name, "sample " + id, "sample " + sample.id()});
+  return sample;
+}
+
+std::vector<std::string> TraceReader::verify() const {
+  std::vector<std::string> problems;
+  if (!complete()) {
+    problems.push_back(fmt::format("{}: unfinished: {} of {} samples", folder_.string(),
+                                   index_.entries.size(), index_.manifest.sample_ids.size()));
+  }
+  std::set<std::string> known;
+  for (const SampleEntry& entry : index_.entries) {
+    if (entry.status == Status::kFailed) continue;
+    known.insert(std::filesystem::path(entry.file).filename().string());
+    try {
+      read(entry.id);
+    } catch (const Error& error) {
+      problems.emplace_back(error.what());
+    }
+  }
+  const auto samples = folder_ / "samples";
+  if (!path_exists(samples)) return problems;
+  for (const auto& path : list_folder(samples)) {
+    if (!known.contains(path.filename().string())) {
+      problems.push_back(path.string() + ": belongs to no sample of the manifest");
+    }
+  }
+  return problems;
+}
+
+}  // namespace buoy::trace

@@ -1,0 +1,149 @@
+#include "trace/sample.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "base/error.h"
+#include "base/json_file.h"
+#include "base/safetensors.h"
+#include "base/utf8.h"
+#include "trace/schema.h"
+#include "trace/version.h"
+
+namespace buoy::trace {
+namespace {
+
+constexpr size_t kLongestId = 128;
+
+bool holds(Element element, DataType dtype) {
+  switch (element) {
+    case Element::kFloat:
+      return dtype == DataType::kF32 || dtype == DataType::kF16;
+    case Element::kInteger:
+      return dtype == DataType::kI32;
+    case Element::kByte:
+      return dtype == DataType::kU8;
+  }
+  return false;
+}
+
+std::string_view describe(Element element) {
+  return element == Element::kFloat ? "F32 or F16" : element == Element::kInteger ? "I32" : "U8";
+}
+
+std::vector<std::string> split(std::string_view words) {
+  std::istringstream stream{std::string(words)};
+  std::vector<std::string> parts;
+  for (std::string part; stream >> part;) parts.push_back(part);
+  return parts;
+}
+
+// What the letters of the schema's shapes stand for in one sample, and which array said so first.
+using Sizes = std::map<std::string, std::pair<std::int64_t, std::string>>;
+
+void check_array(const Array& array, const std::string& where, Sizes& sizes) {
+  if (element_count(array.name, array.shape) * static_cast<std::int64_t>(size_of(array.dtype)) !=
+      static_cast<std::int64_t>(array.bytes.size())) {
+    throw_usage_error({where, "bytes to fill " + describe_shape(array.shape),
+                       fmt::format("{} bytes of {}", array.bytes.size(), name_of(array.dtype))});
+  }
+  if (array.name.starts_with(kPrivatePrefix)) return;
+  const ArraySchema* schema = find_array(array.name);
+  if (schema == nullptr) {
+    throw_usage_error({where, fmt::format("a name of the schema or one beginning with {}", kPrivatePrefix),
+                       "an unknown name"});
+  }
+  if (!holds(schema->element, array.dtype)) {
+    throw_usage_error({where, std::string(describe(schema->element)), std::string(name_of(array.dtype))});
+  }
+  const auto letters = split(schema->shape);
+  if (letters.size() != array.shape.size()) {
+    throw_usage_error(
+        {where, fmt::format("shape [{}]", schema->shape), "shape " + describe_shape(array.shape)});
+  }
+  for (size_t i = 0; i < letters.size(); ++i) {
+    const auto known = sizes.try_emplace(letters[i], array.shape[i], array.name).first->second;
+    if (known.first != array.shape[i]) {
+      throw_usage_error({where,
+                         fmt::format("shape [{}] with {} = {} as in {}", schema->shape, letters[i],
+                                     known.first, known.second),
+                         "shape " + describe_shape(array.shape)});
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Storage storage) {
+  return storage == Storage::kF32 ? "F32" : "F16";
+}
+
+bool is_sample_id(std::string_view id) {
+  constexpr std::string_view kAllowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  return !id.empty() && id.size() <= kLongestId && id.front() != '.' &&
+         id.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
+void check_sample_id(const std::string& id) {
+  if (is_sample_id(id)) return;
+  throw_usage_error({"sample id",
+                     fmt::format("1 to {} of A-Z a-z 0-9 . _ -, not beginning with a dot", kLongestId),
+                     describe_json(replace_invalid_utf8(id))});
+}
+
+std::filesystem::path sample_file(const std::string& id) {
+  check_sample_id(id);
+  return std::filesystem::path("samples") / (id + ".safetensors");
+}
+
+void check_sample(const Sample& sample) {
+  check_sample_id(sample.id);
+  Sizes sizes;
+  std::set<std::string> names;
+  for (const Array& array : sample.arrays) {
+    const std::string where = fmt::format("sample {}: array {}", sample.id, array.name);
+    if (!names.insert(array.name).second) throw_usage_error({where, "each name once", "it twice"});
+    check_array(array, where, sizes);
+  }
+  for (const std::string_view key : {kFormat, kVersion, kId}) {
+    if (sample.metadata.contains(std::string(key))) {
+      throw_usage_error({fmt::format("sample {}: metadata", sample.id),
+                         fmt::format("{} left to the writer", key), "it given"});
+    }
+  }
+}
+
+std::string format_sample(const Sample& sample, Storage storage) {
+  check_sample(sample);
+  std::vector<Array> halves;
+  halves.reserve(sample.arrays.size());
+  std::vector<const Array*> stored;
+  for (const Array& array : sample.arrays) {
+    const bool shrink = storage == Storage::kF16 && array.dtype == DataType::kF32 && !exceeds_f16(array);
+    stored.push_back(shrink ? &halves.emplace_back(to_f16(array)) : &array);
+  }
+  std::stable_sort(stored.begin(), stored.end(),
+                   [](const Array* a, const Array* b) { return size_of(a->dtype) > size_of(b->dtype); });
+  std::vector<SafetensorsTensor> tensors;
+  for (const Array* array : stored) {
+    tensors.push_back({array->name, std::string(name_of(array->dtype)), array->shape, array->bytes});
+  }
+  auto metadata = sample.metadata;
+  metadata[std::string(kFormat)] = kSampleFormatName;
+  metadata[std::string(kVersion)] = std::to_string(kFormatVersion);
+  metadata[std::string(kId)] = sample.id;
+  return format_safetensors(tensors, metadata);
+}
+
+std::string format_text_list(std::span<const std::string> texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push_back(replace_invalid_utf8(text));
+  return list.dump();
+}
+
+}  // namespace buoy::trace

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace buoy::trace {
+
+// The vocabulary of a sample file. docs/trace-format.md explains it; a test keeps the two in step.
+
+enum class Element { kFloat, kInteger, kByte };  // F32 or F16, I32, U8
+
+struct ArraySchema {
+  std::string_view name;   // "{s}" and "{l}" stand for a step and a layer number
+  std::string_view shape;  // one letter or pair per dimension: "S L G H T"
+  Element element;
+  std::string_view unit;
+  std::string_view meaning;
+};
+
+struct TextSchema {
+  std::string_view key;
+  std::string_view form;  // "text", "integer" or "list of texts"
+  std::string_view meaning;
+};
+
+// S steps, L layers, G query groups, H heads, V key/value heads, T tokens, R chosen rows, K top keys,
+// D head size. A letter means the same number in every array of a sample.
+std::span<const ArraySchema> array_schema();
+std::span<const TextSchema> text_schema();
+
+// nullptr for a name the schema does not know.
+const ArraySchema* find_array(std::string_view name);
+
+// Names that begin so are private to whoever writes them and may have any shape.
+inline constexpr std::string_view kPrivatePrefix = "x_";
+
+inline constexpr std::uint8_t kNoRegion = 255;  // in region_of_token
+
+inline constexpr std::string_view kTokens = "tokens";
+inline constexpr std::string_view kTokensByStep = "tokens_by_step";
+inline constexpr std::string_view kRevealedAt = "revealed_at";
+inline constexpr std::string_view kRegionOfToken = "region_of_token";
+inline constexpr std::string_view kSteps = "steps";
+inline constexpr std::string_view kLayers = "layers";
+inline constexpr std::string_view kReceived = "received";
+inline constexpr std::string_view kGroupSizes = "group_sizes";
+inline constexpr std::string_view kEntropy = "entropy";
+inline constexpr std::string_view kLogSumExp = "log_sum_exp";
+inline constexpr std::string_view kFirstShare = "first_share";
+inline constexpr std::string_view kRowPositions = "row_positions";
+inline constexpr std::string_view kRowWeights = "row_weights";
+inline constexpr std::string_view kTopKeys = "top_keys";
+inline constexpr std::string_view kTopWeights = "top_weights";
+inline constexpr std::string_view kQkAfterDot = "qk_after_dot";
+inline constexpr std::string_view kQkAfterCosine = "qk_after_cosine";
+inline constexpr std::string_view kQkAfterNormProduct = "qk_after_norm_product";
+inline constexpr std::string_view kQkAfterSelfDot = "qk_after_self_dot";
+inline constexpr std::string_view kQkBeforeDot = "qk_before_dot";
+inline constexpr std::string_view kQkBeforeCosine = "qk_before_cosine";
+inline constexpr std::string_view kQkBeforeNormProduct = "qk_before_norm_product";
+inline constexpr std::string_view kQkBeforeSelfDot = "qk_before_self_dot";
+inline constexpr std::string_view kQueryNorm = "query_norm";
+inline constexpr std::string_view kKeyNorm = "key_norm";
+inline constexpr std::string_view kValueNorm = "value_norm";
+
+std::string dense_name(std::int64_t step, std::int64_t layer);    // "dense_step3_layer0"
+std::string queries_name(std::int64_t step, std::int64_t layer);  // "queries_step3_layer0"
+std::string keys_name(std::int64_t step, std::int64_t layer);
+std::string values_name(std::int64_t step, std::int64_t layer);
+
+inline constexpr std::string_view kFormat = "format";
+inline constexpr std::string_view kVersion = "version";
+inline constexpr std::string_view kId = "id";
+inline constexpr std::string_view kQuestion = "question";
+inline constexpr std::string_view kPromptText = "prompt_text";
+inline constexpr std::string_view kAnswerText = "answer_text";
+inline constexpr std::string_view kPromptLength = "prompt_length";
+inline constexpr std::string_view kTokenTexts = "token_texts";
+inline constexpr std::string_view kRegionNames = "region_names";
+inline constexpr std::string_view kGroupNames = "group_names";
+
+}  // namespace buoy::trace

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "base/safetensors.h"
+
+namespace buoy::trace {
+
+// Part of the leading dimension: [begin, end).
+struct Slice {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+// One sample of a trace, mapped: what is not asked for is not read from the disk. Errors are InputErrors that
+// name the file and the array.
+class StoredSample {
+ public:
+  // `name` is the file named in errors.
+  StoredSample(MappedFile file, std::string name);
+
+  const std::string& id() const { return id_; }
+  std::vector<std::string> names() const;
+  bool has(std::string_view array) const;
+  const std::string& dtype(std::string_view array) const;  // "F32", "F16", "I32", "U8"
+  const std::vector<std::int64_t>& shape(std::string_view array) const;
+
+  // Values in row-major order, F16 widened to float.
+  std::vector<float> floats(std::string_view array) const;
+  std::vector<float> floats(std::string_view array, const Slice& slice) const;
+  // The sub-array at the given leading indices: floats_at("received", {step, layer}) is [G, H, T].
+  std::vector<float> floats_at(std::string_view array, const std::vector<std::int64_t>& leading) const;
+  // From I32 or U8.
+  std::vector<std::int32_t> integers(std::string_view array) const;
+
+  const std::map<std::string, std::string>& metadata() const { return contents_.metadata; }
+  bool has_text(std::string_view key) const;
+  const std::string& text(std::string_view key) const;
+  std::int64_t integer_text(std::string_view key) const;           // "prompt_length"
+  std::vector<std::string> text_list(std::string_view key) const;  // "token_texts"
+
+ private:
+  struct Range {
+    std::int64_t begin, end;  // elements
+  };
+
+  const SafetensorsEntry& find(std::string_view array) const;
+  std::vector<float> floats_in(std::string_view array, const Range& range) const;
+  std::string where(std::string_view part) const;
+
+  std::string name_;
+  MappedFile file_;
+  SafetensorsFile contents_;  // points into file_
+  std::string id_;
+};
+
+}  // namespace buoy::trace

@@ -1,0 +1,71 @@
+#include "base/sha256.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/temp_folder.h"
+
+namespace buoy {
+namespace {
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+// FIPS 180-4 and NIST's example messages; the last three from sha256sum.
+TEST(Sha256, GivesTheKnownSums) {
+  EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256_hex(std::string(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  EXPECT_EQ(sha256_hex(std::string(55, 'b')),
+            "eb2c86e932179f4ba13fe8715a26124b77d6bad290b9b4c1cc140cf633300c19");
+  EXPECT_EQ(sha256_hex(std::string(64, 'b')),
+            "a0fab1377f49a759b57f63318262ebe89fabfc990e8e93ceac2984561482b9d4");
+  EXPECT_EQ(sha256_hex(std::string_view("\0\xFF\n", 3)),
+            "712450d3c4a79eea9509e75dc1dacdeff58034df538536cfae2da882bd8a0c50");
+}
+
+TEST(Sha256, DoesNotCareHowTheBytesArrive) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += static_cast<char>(i * 7);
+  for (size_t length = 0; length <= text.size(); length += 1 + length / 40) {
+    const auto bytes = bytes_of(text).first(length);
+    const std::string whole = sha256_hex(bytes);
+    for (const size_t piece : {1, 3, 55, 56, 63, 64, 65, 128}) {
+      Sha256 sum;
+      for (size_t at = 0; at < length; at += piece) {
+        sum.update(bytes.subspan(at, std::min<size_t>(piece, length - at)));
+      }
+      ASSERT_EQ(sum.hex(), whole) << length << " bytes in pieces of " << piece;
+    }
+  }
+}
+
+TEST(Sha256, CanBeAskedInBetween) {
+  Sha256 sum;
+  sum.update(bytes_of("ab"));
+  EXPECT_EQ(sum.hex(), sha256_hex("ab"));
+  sum.update(bytes_of("c"));
+  EXPECT_EQ(sum.hex(), sha256_hex("abc"));
+}
+
+TEST(Sha256, OfAFile) {
+  const testing::TempFolder folder;
+  EXPECT_EQ(sha256_of_file(folder.write("empty", "")), sha256_hex(""));
+  EXPECT_EQ(sha256_of_file(folder.write("abc", "abc")), sha256_hex("abc"));
+  EXPECT_THROW(sha256_of_file(folder.path() / "absent"), IoError);
+}
+
+TEST(Sha256, KnowsTheFormOfASum) {
+  EXPECT_TRUE(is_sha256_hex(sha256_hex("x")));
+  EXPECT_FALSE(is_sha256_hex(""));
+  EXPECT_FALSE(is_sha256_hex(std::string(63, 'a')));
+  EXPECT_FALSE(is_sha256_hex(std::string(64, 'A')));
+  EXPECT_FALSE(is_sha256_hex(std::string(64, 'g')));
+}
+
+}  // namespace
+}  // namespace buoy

@@ -1,0 +1,10 @@
+# python/buoy_trace.py reads the committed traces, where there is a Python with numpy.
+find_program(BUOY_PYTHON python3 HINTS /usr/bin)
+if(BUOY_PYTHON)
+  execute_process(COMMAND ${BUOY_PYTHON} -c "import numpy" RESULT_VARIABLE without_numpy OUTPUT_QUIET ERROR_QUIET)
+endif()
+if(BUOY_PYTHON AND NOT without_numpy)
+  add_test(NAME python_trace_reader COMMAND ${BUOY_PYTHON} -B ${PROJECT_SOURCE_DIR}/python/test_buoy_trace.py)
+else()
+  message(STATUS "No python3 with numpy: the Python trace reader is not tested")
+endif()

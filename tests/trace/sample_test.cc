@@ -1,0 +1,154 @@
+// What may become a sample file, and what the file looks like.
+
+#include "trace/sample.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/error.h"
+#include "base/fails_with.h"
+#include "base/float16.h"
+#include "base/safetensors.h"
+#include "trace/schema.h"
+#include "trace/small_trace.h"
+
+namespace buoy::trace {
+namespace {
+
+using testing::fails_with;
+using testing::small_sample;
+
+SafetensorsFile parse(const std::string& bytes) {
+  return parse_safetensors(std::as_bytes(std::span(bytes.data(), bytes.size())), "bytes");
+}
+
+float half_at(const SafetensorsEntry& entry, size_t index) {
+  std::uint16_t bits;
+  std::memcpy(&bits, entry.data.data() + 2 * index, 2);
+  return f16_to_float(bits);
+}
+
+TEST(SampleId, MayNotLeaveItsFolder) {
+  for (const char* id : {"a", "sample-1", "2wiki_dev.17", "A.b-c_d"}) EXPECT_NO_THROW(check_sample_id(id));
+  for (const std::string id :
+       {"", ".", "..", "../x", "a/b", "/etc/passwd", "a\\b", ".hidden", "a b", "\xC3\xA9", "\xFF", "a\nb"}) {
+    EXPECT_TRUE(fails_with<UsageError>([&] { check_sample_id(id); }, {"sample id", "expected", "found"}))
+        << id;
+    EXPECT_THROW(sample_file(id), UsageError);
+  }
+  EXPECT_THROW(check_sample_id(std::string("a\0b", 3)), UsageError);
+  EXPECT_NO_THROW(check_sample_id(std::string(128, 'a')));
+  EXPECT_THROW(check_sample_id(std::string(129, 'a')), UsageError);
+}
+
+TEST(SampleFile, EqualSamplesGiveEqualBytes) {
+  for (const Storage storage : {Storage::kF32, Storage::kF16}) {
+    EXPECT_EQ(format_sample(small_sample(3), storage), format_sample(small_sample(3), storage));
+  }
+}
+
+TEST(SampleFile, EveryArrayIsAligned) {
+  for (const Storage storage : {Storage::kF32, Storage::kF16}) {
+    const std::string bytes = format_sample(small_sample(0), storage);  // five tokens: odd numbers of bytes
+    for (const auto& [name, entry] : parse(bytes).tensors) {
+      const auto offset = reinterpret_cast<const char*>(entry.data.data()) - bytes.data();
+      EXPECT_EQ(static_cast<size_t>(offset) % safetensors_element_size(entry.dtype), 0u) << name;
+    }
+  }
+}
+
+TEST(SampleFile, HalvesKeepTheirBound) {
+  std::vector<float> values;
+  for (float value = 0x1p-30f; value < 60000; value *= 1.0007f) values.insert(values.end(), {value, -value});
+  values.insert(values.end(), {0.0f, -0.0f, kLargestF16});
+  Sample sample{"a", {float_array("x_values", {static_cast<std::int64_t>(values.size())}, values)}, {}};
+  const std::string bytes = format_sample(sample, Storage::kF16);
+  const auto file = parse(bytes);
+  const auto& entry = file.tensors.at("x_values");
+  ASSERT_EQ(entry.dtype, "F16");
+  for (size_t i = 0; i < values.size(); ++i) {
+    const float size = std::fabs(values[i]);
+    ASSERT_LE(std::fabs(half_at(entry, i) - values[i]), size < 0x1p-14f ? 0x1p-25f : size * 0x1p-11f)
+        << values[i];
+  }
+}
+
+TEST(SampleFile, HalvesNeverTurnAFiniteNumberIntoInfinity) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  Sample sample{"a",
+                {float_array("x_large", {2}, std::vector<float>{1, 65505}),
+                 float_array("x_open", {3}, std::vector<float>{-infinity, 2, std::nanf("")})},
+                {}};
+  const std::string bytes = format_sample(sample, Storage::kF16);
+  const auto file = parse(bytes);
+  EXPECT_EQ(file.tensors.at("x_large").dtype, "F32");
+  const auto& open = file.tensors.at("x_open");
+  ASSERT_EQ(open.dtype, "F16");
+  EXPECT_EQ(half_at(open, 0), -infinity);
+  EXPECT_EQ(half_at(open, 1), 2);
+  EXPECT_TRUE(std::isnan(half_at(open, 2)));
+}
+
+TEST(SampleFile, HalfStorageLeavesIntegersAlone) {
+  const std::string bytes = format_sample(small_sample(0), Storage::kF16);
+  const auto file = parse(bytes);
+  EXPECT_EQ(file.tensors.at("tokens").dtype, "I32");
+  EXPECT_EQ(file.tensors.at("region_of_token").dtype, "U8");
+  EXPECT_EQ(file.tensors.at("received").dtype, "F16");
+}
+
+TEST(SampleFile, TextsSurviveBrokenCharacters) {
+  const std::vector<std::string> texts = {"ok \"quoted\"\n", "\xF0\x9F", ""};
+  EXPECT_EQ(format_text_list(texts), "[\"ok \\\"quoted\\\"\\n\",\"\xEF\xBF\xBD\",\"\"]");
+}
+
+TEST(CheckSample, RefusesWhatTheSchemaDoesNotSay) {
+  const std::vector<float> six(6);
+  const std::vector<std::int32_t> ids(3);
+  const auto refused = [](std::vector<Array> arrays, std::initializer_list<std::string> parts) {
+    const Sample sample{"a", std::move(arrays), {}};
+    return fails_with<UsageError>([&] { check_sample(sample); }, parts);
+  };
+  EXPECT_TRUE(refused({float_array("recieved", {6}, six)}, {"sample a", "recieved", "schema", "unknown"}));
+  EXPECT_TRUE(refused({float_array(kTokens, {6}, six)}, {"tokens", "expected I32, found F32"}));
+  EXPECT_TRUE(refused({integer_array(kTokens, {3, 1}, ids)}, {"tokens", "[T]", "[3, 1]"}));
+  EXPECT_TRUE(refused({integer_array(kTokens, {3}, ids), float_array(kEntropy, {1, 1, 1, 6}, six)},
+                      {"entropy", "T = 3 as in tokens", "[1, 1, 1, 6]"}));
+  EXPECT_TRUE(refused({integer_array(kTokens, {3}, ids), integer_array(kTokens, {3}, ids)}, {"twice"}));
+  Array torn = float_array(kEntropy, {1, 1, 1, 6}, six);
+  torn.bytes.pop_back();
+  EXPECT_TRUE(refused({torn}, {"entropy", "[1, 1, 1, 6]", "23 bytes"}));
+  EXPECT_TRUE(fails_with<UsageError>([&] { float_array("x", {2, 2}, six); }, {"x", "[2, 2]", "6 values"}));
+  EXPECT_TRUE(fails_with<UsageError>([&] { float_array("x", {-2, -3}, six); }, {"x", "at least 0"}));
+  EXPECT_TRUE(fails_with<UsageError>([&] { float_array("x", {INT64_MAX, 3}, six); }, {"x", "2^63"}));
+  const Sample named{"a", {}, {{"id", "b"}}};
+  EXPECT_TRUE(fails_with<UsageError>([&] { check_sample(named); }, {"metadata", "id left to the writer"}));
+}
+
+TEST(CheckSample, TakesEveryArrayOfTheSchemaAndPrivateOnes) {
+  const std::map<char, std::int64_t> sizes = {{'S', 2}, {'L', 3}, {'G', 1}, {'H', 4}, {'V', 2},
+                                              {'T', 5}, {'R', 0}, {'K', 2}, {'D', 4}};
+  Sample sample{"a", {float_array("x_mine", {1, 2}, std::vector<float>(2))}, {}};
+  for (const ArraySchema& schema : array_schema()) {
+    std::vector<std::int64_t> shape;
+    for (const char letter : schema.shape) {
+      if (letter != ' ') shape.push_back(sizes.at(letter));
+    }
+    std::string name(schema.name);
+    for (const char* mark : {"{s}", "{l}"}) {
+      if (const size_t at = name.find(mark); at != std::string::npos) name.replace(at, 3, "12");
+    }
+    const DataType dtype = schema.element == Element::kFloat     ? DataType::kF32
+                           : schema.element == Element::kInteger ? DataType::kI32
+                                                                 : DataType::kU8;
+    const auto count = static_cast<size_t>(element_count(name, shape));
+    sample.arrays.push_back({name, dtype, shape, std::vector<std::byte>(count * size_of(dtype))});
+  }
+  EXPECT_NO_THROW(check_sample(sample));
+}
+
+}  // namespace
+}  // namespace buoy::trace

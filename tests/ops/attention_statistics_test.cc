@@ -23,8 +23,8 @@ struct Case {
 };
 
 void PrintTo(const Case& c, std::ostream* out) {
-  *out << c.queries << " queries, " << c.keys << " keys, heads " << c.heads << ":" << c.kv_heads << " of " << c.dim
-       << ", mask " << static_cast<int>(c.mask.kind) << (c.bias ? ", biased" : "");
+  *out << c.queries << " queries, " << c.keys << " keys, heads " << c.heads << ":" << c.kv_heads << " of "
+       << c.dim << ", mask " << static_cast<int>(c.mask.kind) << (c.bias ? ", biased" : "");
 }
 
 std::vector<float> draws(std::uint64_t seed, std::int64_t count, double scale) {

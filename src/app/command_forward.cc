@@ -83,10 +83,7 @@ void forward(const ForwardOptions& options) {
       throw_usage_error({"--dump", "logits, attention, queries or keys", '"' + name + '"'});
     wanted.insert(name);
   }
-  model::Model model = model::Model::load(options.model.folder);
-  const auto tokenizer =
-      options.prompt.ids.empty() ? load_tokenizer_if_present(options.model.folder) : std::nullopt;
-  if (tokenizer) check_vocabulary(*tokenizer, model.config(), options.model.folder);
+  auto [model, tokenizer] = load_model(options.model);
   const Prompt prompt = make_prompt(options.prompt, options.model.folder, tokenizer);
   fmt::print(stderr, "{} tokens, writing {} to {}\n", prompt.ids.size(),
              describe_bytes(dump_bytes(model.config(), prompt.ids.size(), wanted)), options.out);

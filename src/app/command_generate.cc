@@ -48,9 +48,7 @@ void generate(const GenerateOptions& options) {
   if (options.decode.max_new_tokens < 1) {
     throw_usage_error({"--max-new-tokens", "at least 1", std::to_string(options.decode.max_new_tokens)});
   }
-  model::Model model = model::Model::load(options.model.folder);
-  const auto tokenizer = load_tokenizer_if_present(options.model.folder);
-  if (tokenizer) check_vocabulary(*tokenizer, model.config(), options.model.folder);
+  auto [model, tokenizer] = load_model(options.model);
   const Prompt prompt = make_prompt(options.prompt, options.model.folder, tokenizer);
   const auto machine = make_machine(model, options.decode, prompt.ids, tokenizer);
   const std::int64_t length = static_cast<std::int64_t>(prompt.ids.size()) + options.decode.max_new_tokens;

@@ -144,9 +144,7 @@ class Tracer {
 void trace_run(const TraceOptions& options) {
   const observe::Plan plan = observe::parse_plan(options.observe, options.layers, options.steps);
   const auto items = read_items(options);
-  model::Model model = model::Model::load(options.model.folder);
-  const auto tokenizer = load_tokenizer_if_present(options.model.folder);
-  if (tokenizer) check_vocabulary(*tokenizer, model.config(), options.model.folder);
+  auto [model, tokenizer] = load_model(options.model);
 
   trace::Manifest manifest = describe_run(model, options.decode);
   manifest.storage = options.float16 ? trace::Storage::kF16 : trace::Storage::kF32;

@@ -81,9 +81,13 @@ bool has_tokenizer(const std::filesystem::path& folder) {
          (exists(folder / "vocab.json") && exists(folder / "merges.txt"));
 }
 
-std::optional<text::Tokenizer> load_tokenizer_if_present(const std::filesystem::path& folder) {
-  if (!has_tokenizer(folder)) return std::nullopt;
-  return text::Tokenizer::load(folder);
+LoadedModel load_model(const ModelOptions& options) {
+  LoadedModel loaded{model::Model::load(options.folder), std::nullopt};
+  if (has_tokenizer(options.folder)) {
+    loaded.tokenizer = text::Tokenizer::load(options.folder);
+    check_vocabulary(*loaded.tokenizer, loaded.model.config(), options.folder);
+  }
+  return loaded;
 }
 
 void check_vocabulary(const text::Tokenizer& tokenizer, const ModelConfig& config,

@@ -42,10 +42,16 @@ Prompt make_prompt(const PromptOptions& options, const std::filesystem::path& fo
                    const std::optional<text::Tokenizer>& tokenizer);
 
 bool has_tokenizer(const std::filesystem::path& folder);
-std::optional<text::Tokenizer> load_tokenizer_if_present(const std::filesystem::path& folder);
 // A token without an embedding row would crash any model: refused here, where both are known.
 void check_vocabulary(const text::Tokenizer& tokenizer, const ModelConfig& config,
                       const std::filesystem::path& folder);
+
+// A model with the tokenizer of its folder, if there is one, the two checked against each other.
+struct LoadedModel {
+  model::Model model;
+  std::optional<text::Tokenizer> tokenizer;
+};
+LoadedModel load_model(const ModelOptions& options);
 
 std::vector<std::int32_t> parse_ids(const std::string& list);  // "1,2,3"
 

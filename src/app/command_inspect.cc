@@ -11,6 +11,7 @@
 #include "app/inspect_trace.h"
 #include "app/model_folder.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/json_file.h"
 #include "base/progress.h"
 #include "model/memory.h"
@@ -156,9 +157,9 @@ void add_inspect(CLI::App& app) {
       "template,\n"
       "and everything that is wrong or missing. Exits with 3 when the model cannot run.");
   command->callback([options] {
-    if (!std::filesystem::is_directory(options->folder)) {
-      throw_input_error({options->folder, "a folder",
-                         std::filesystem::exists(options->folder) ? "a file" : "nothing of that name"});
+    if (!is_folder(options->folder)) {
+      throw_input_error(
+          {options->folder, "a folder", path_exists(options->folder) ? "a file" : "nothing of that name"});
     }
     if (is_trace(options->folder)) return inspect_trace(options->folder, options->json);
     const Finding finding = look_at(options->folder, options->check_weights);

@@ -76,9 +76,8 @@ Prompt make_prompt(const PromptOptions& options, const std::filesystem::path& fo
 }
 
 bool has_tokenizer(const std::filesystem::path& folder) {
-  using std::filesystem::exists;
-  return exists(folder / "tokenizer.json") ||
-         (exists(folder / "vocab.json") && exists(folder / "merges.txt"));
+  return path_exists(folder / "tokenizer.json") ||
+         (path_exists(folder / "vocab.json") && path_exists(folder / "merges.txt"));
 }
 
 LoadedModel load_model(const ModelOptions& options) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace buoy::text {
 namespace {
@@ -43,7 +44,7 @@ AddedToken parse_fields(const JsonObject& object, std::int32_t id) {
 std::set<std::string> declared_special(const std::filesystem::path& folder) {
   std::set<std::string> names;
   const auto file = folder / "tokenizer_config.json";
-  if (!std::filesystem::exists(file)) return names;
+  if (!path_exists(file)) return names;
   const auto take = [&](const Json& value) {
     if (value.is_string()) names.insert(value.get<std::string>());
     if (value.is_object() && value.contains("content") && value["content"].is_string()) {
@@ -87,7 +88,7 @@ std::vector<AddedToken> parse_added_tokens(const Json& list, const std::string& 
 std::vector<AddedToken> read_config_added_tokens(const std::filesystem::path& folder) {
   std::vector<AddedToken> tokens;
   const auto file = folder / "tokenizer_config.json";
-  if (!std::filesystem::exists(file)) return tokens;
+  if (!path_exists(file)) return tokens;
   const Json config = read_json_file(file);
   const JsonObject object(config, file.string());
   const Json* decoder = object.find("added_tokens_decoder");
@@ -109,7 +110,7 @@ std::vector<AddedToken> read_config_added_tokens(const std::filesystem::path& fo
 std::vector<AddedToken> read_added_tokens_file(const std::filesystem::path& folder) {
   std::vector<AddedToken> tokens;
   const auto file = folder / "added_tokens.json";
-  if (!std::filesystem::exists(file)) return tokens;
+  if (!path_exists(file)) return tokens;
   const Json json = read_json_file(file);
   const JsonObject object(json, file.string());
   const std::set<std::string> special = declared_special(folder);

@@ -33,12 +33,12 @@ std::optional<std::string> template_of(const JsonObject& object) {
 }
 
 std::optional<FoundTemplate> find_template(const std::filesystem::path& folder) {
-  if (const auto file = folder / "chat_template.jinja"; std::filesystem::exists(file)) {
+  if (const auto file = folder / "chat_template.jinja"; path_exists(file)) {
     return FoundTemplate{file.string(), read_file(file)};
   }
   for (const char* name : {"chat_template.json", "tokenizer_config.json"}) {
     const auto file = folder / name;
-    if (!std::filesystem::exists(file)) continue;
+    if (!path_exists(file)) continue;
     const Json json = read_json_file(file);
     if (auto text = template_of(JsonObject(json, file.string()))) return FoundTemplate{file.string(), *text};
   }
@@ -47,7 +47,7 @@ std::optional<FoundTemplate> find_template(const std::filesystem::path& folder) 
 
 std::string read_bos_token(const std::filesystem::path& folder) {
   const auto file = folder / "tokenizer_config.json";
-  if (!std::filesystem::exists(file)) return "";
+  if (!path_exists(file)) return "";
   const Json json = read_json_file(file);
   const JsonObject config(json, file.string());
   const Json* bos = config.find("bos_token");

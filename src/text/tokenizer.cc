@@ -130,11 +130,11 @@ Tokenizer::Tokenizer(TokenizerDefinition definition) {
 
 Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
   const auto tokenizer_json = folder / "tokenizer.json";
-  if (std::filesystem::exists(tokenizer_json)) {
+  if (path_exists(tokenizer_json)) {
     return Tokenizer(parse_tokenizer_json(read_file(tokenizer_json), tokenizer_json.string(),
                                           read_config_added_tokens(folder)));
   }
-  if (!std::filesystem::exists(folder / "vocab.json") || !std::filesystem::exists(folder / "merges.txt")) {
+  if (!path_exists(folder / "vocab.json") || !path_exists(folder / "merges.txt")) {
     throw_input_error({folder.string(), "tokenizer.json, or vocab.json and merges.txt", "neither"});
   }
   return Tokenizer(read_vocab_merges(folder));

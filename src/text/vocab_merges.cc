@@ -22,7 +22,7 @@ void check_tokenizer_class(const std::filesystem::path& folder) {
   static constexpr std::array<std::string_view, 3> kKnown = {"DreamTokenizer", "Qwen2Tokenizer",
                                                              "Qwen2TokenizerFast"};
   const auto file = folder / "tokenizer_config.json";
-  if (!std::filesystem::exists(file)) return;
+  if (!path_exists(file)) return;
   const Json json = read_json_file(file);
   const JsonObject config(json, file.string());
   const auto name = config.text("tokenizer_class");

@@ -28,19 +28,18 @@ struct Case {
 
 }  // namespace
 
-std::vector<Result> bench_forward(const Context& context, double peak) {
+void bench_forward(const Context& context, double peak, const Report& report) {
   ShapeOfModel block = llada_8b();
   block.layers = 1;
   block.vocabulary = 1024;
   const Case cases[] = {
       {"one LLaDA-8B block, bf16", block},
-      {"small model, 12 layers of 256, bf16", {Family::kLlada, 256, 12, 8, 8, 32, 768, 4096}}};
-  std::vector<Result> results;
+      {"small model, 12 layers of 256, bf16", llada_small()}};
   const fs::path folder = fs::temp_directory_path() / fmt::format("buoy-bench-{}", ::getpid());
   for (const auto& [name, shape] : cases) {
     write_random_checkpoint(folder, shape, 1);
     const double load = median_seconds([&] { model::Model::load(folder); });
-    results.push_back({fmt::format("load: {}", name), load, load, "s", 0});
+    report({fmt::format("load: {}", name), load, load, "s", 0});
     model::Model model = model::Model::load(folder);
     for (const int tokens : {64, 256, 1024}) {
       std::vector<std::int32_t> ids(static_cast<size_t>(tokens));
@@ -48,12 +47,11 @@ std::vector<Result> bench_forward(const Context& context, double peak) {
       const std::vector<model::SequenceInput> inputs = {{ids, {}, nullptr}};
       const double seconds = median_seconds([&] { model.forward(context, inputs); });
       const double rate = flops(model.config(), tokens) / seconds / 1e9;
-      results.push_back(
+      report(
           {fmt::format("forward: {}, T = {}", name, tokens), seconds, rate, "GFLOP/s", rate / peak});
     }
   }
   fs::remove_all(folder);
-  return results;
 }
 
 }  // namespace buoy::bench

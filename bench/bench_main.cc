@@ -14,30 +14,36 @@ int main(int argc, char** argv) {
   bool long_run = false;
   std::string json_file, tokenizers = ".cache/tokenizers";
   app.add_option("--threads", threads);
+  std::string only;
+  app.add_option("--only", only, "one part: forward, attention, observe, analysis or tokenizers")
+      ->check(CLI::IsMember({"forward", "attention", "observe", "analysis", "tokenizers"}));
   app.add_flag("--long", long_run, "also lengths up to 8192");
   app.add_option("--json", json_file, "also write the results here");
   app.add_option("--tokenizers", tokenizers, "folder filled by tools/fetch_tokenizers");
   CLI11_PARSE(app, argc, argv);
 
   ThreadPool pool(threads);
-  std::vector<bench::Result> results = {bench::bench_sgemm(threads)};
-  const double peak = results[0].rate;
-  for (auto& result : bench::bench_forward({pool}, peak)) results.push_back(std::move(result));
-  for (auto& result : bench::bench_observe({pool}, long_run)) results.push_back(std::move(result));
-  for (auto& result : bench::bench_tokenizers(tokenizers)) results.push_back(std::move(result));
-
   Json out = Json::array();
   fmt::print("{} thread{}\n{:<58} {:>10} {:>16} {:>14}\n", threads, threads == 1 ? "" : "s", "what", "time",
              "rate", "of sgemm");
-  for (const auto& r : results) {
+  const bench::Report report = [&](const bench::Result& r) {
     fmt::print("{:<58} {:>8.2f}ms {:>8.2f} {:<8} {:>13}\n", r.name, r.seconds * 1e3, r.rate, r.unit,
                r.share_of_peak > 0 ? fmt::format("{:.0f}%", 100 * r.share_of_peak) : "");
+    std::fflush(stdout);
     out.push_back({{"name", r.name},
                    {"seconds", r.seconds},
                    {"rate", r.rate},
                    {"unit", r.unit},
                    {"share_of_sgemm", r.share_of_peak}});
-  }
+  };
+  const bench::Result sgemm = bench::bench_sgemm(threads);
+  report(sgemm);
+  const auto wanted = [&](const char* part) { return only.empty() || only == part; };
+  if (wanted("forward")) bench::bench_forward({pool}, sgemm.rate, report);
+  if (wanted("attention")) bench::bench_attention({pool}, long_run, report);
+  if (wanted("observe")) bench::bench_observe({pool}, long_run, report);
+  if (wanted("analysis")) bench::bench_analysis(long_run, report);
+  if (wanted("tokenizers")) bench::bench_tokenizers(tokenizers, report);
   if (!json_file.empty())
     write_file_atomically(json_file, Json({{"threads", threads}, {"results", out}}).dump(2) + "\n");
 }

@@ -18,21 +18,19 @@ constexpr const char* kParagraph =
 
 }  // namespace
 
-std::vector<Result> bench_tokenizers(const std::string& root) {
-  std::vector<Result> results;
+void bench_tokenizers(const std::string& root, const Report& report) {
   std::string text;
   while (text.size() < (1u << 20)) text += kParagraph;
   for (const char* name : {"llama3", "qwen2_5", "qwen3"}) {
     const auto folder = std::filesystem::path(root) / name;
     if (!std::filesystem::exists(folder / "tokenizer.json")) continue;
     const double load = median_seconds([&] { text::Tokenizer::load(folder); });
-    results.push_back({fmt::format("tokenizer load: {}", name), load, load, "s", 0});
+    report({fmt::format("tokenizer load: {}", name), load, load, "s", 0});
     const auto tokenizer = text::Tokenizer::load(folder);
     const double seconds = median_seconds([&] { tokenizer.encode(text, false); });
-    results.push_back({fmt::format("tokenizer encode: {}, 1 MB of mixed text", name), seconds,
+    report({fmt::format("tokenizer encode: {}, 1 MB of mixed text", name), seconds,
                        static_cast<double>(text.size()) / seconds / 1e6, "MB/s", 0});
   }
-  return results;
 }
 
 }  // namespace buoy::bench

@@ -24,9 +24,17 @@ double median_seconds(const std::function<void()>& call, int repetitions = 3);
 // OpenBLAS sgemm, 1024 x 4096 x 4096, on this many threads: what the machine can do.
 Result bench_sgemm(int threads);
 
-std::vector<Result> bench_forward(const Context& context, double peak);
-// Cost of observing as a ratio to the same work unobserved; the long run goes to T = 8192.
-std::vector<Result> bench_observe(const Context& context, bool long_run);
-std::vector<Result> bench_tokenizers(const std::string& folder);
+// Takes each result as soon as it is there.
+using Report = std::function<void(const Result&)>;
+
+void bench_forward(const Context& context, double peak, const Report& report);
+// Attention alone beside everything observed of it.
+void bench_attention(const Context& context, bool long_run, const Report& report);
+// Cost of observing a forward, each statistic and all, as a ratio to the same work unobserved, and the memory it takes;
+// the long run goes to T = 8192.
+void bench_observe(const Context& context, bool long_run, const Report& report);
+// Every analysis on samples of 32 layers, 32 heads, T = 512, 32 steps: time and memory per sample.
+void bench_analysis(bool long_run, const Report& report);
+void bench_tokenizers(const std::string& folder, const Report& report);
 
 }  // namespace buoy::bench

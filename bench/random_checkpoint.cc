@@ -140,6 +140,10 @@ ShapeOfModel llama_8b() {
   return {Family::kLlama, 4096, 32, 32, 8, 128, 14336, 128256};
 }
 
+ShapeOfModel llada_small() {
+  return {Family::kLlada, 256, 12, 8, 8, 32, 768, 4096};
+}
+
 void write_random_checkpoint(const std::filesystem::path& folder, const ShapeOfModel& shape,
                              std::uint64_t seed) {
   std::filesystem::create_directories(folder);

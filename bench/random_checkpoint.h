@@ -14,6 +14,7 @@ struct ShapeOfModel {
 
 ShapeOfModel llada_8b();  // the released shape; callers may lower layers and vocabulary
 ShapeOfModel llama_8b();
+ShapeOfModel llada_small();  // 12 layers of 256, 8 heads of 32: the size that ships with Buoy
 
 // Writes a checkpoint of that shape with seeded bf16 weights (normal, deviation 1/sqrt(inputs)), streaming,
 // so that 16 GB need no 16 GB of memory.

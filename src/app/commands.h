@@ -10,6 +10,10 @@ void add_tokenize(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_forward(CLI::App& app);
 void add_trace(CLI::App& app);
+void add_export(CLI::App& app);
+void add_analyze(CLI::App& app);
+void add_report(CLI::App& app);
+void add_world(CLI::App& app);
 void add_devices(CLI::App& app);
 
 }  // namespace buoy::app

@@ -42,6 +42,10 @@ int main(int argc, char** argv) {
   buoy::app::add_generate(app);
   buoy::app::add_forward(app);
   buoy::app::add_trace(app);
+  buoy::app::add_export(app);
+  buoy::app::add_analyze(app);
+  buoy::app::add_report(app);
+  buoy::app::add_world(app);
   buoy::app::add_devices(app);
   try {
     app.parse(argc, argv);

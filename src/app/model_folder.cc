@@ -19,8 +19,10 @@ text::ChatStyle chat_style(const PromptOptions& options, const std::filesystem::
                      '"' + options.chat_style + '"'});
 }
 
-std::string render(const PromptOptions& options, const std::filesystem::path& folder,
-                   const std::string& text) {
+}  // namespace
+
+std::string render_user_message(const PromptOptions& options, const std::filesystem::path& folder,
+                                const std::string& text) {
   std::vector<text::Message> messages;
   if (!options.system.empty()) messages.push_back({"system", options.system});
   messages.push_back({"user", text});
@@ -28,8 +30,6 @@ std::string render(const PromptOptions& options, const std::filesystem::path& fo
   chat.enable_thinking = !options.no_thinking;
   return text::render_chat(chat_style(options, folder), messages, chat);
 }
-
-}  // namespace
 
 void add_model_options(CLI::App& command, ModelOptions& options) {
   command.add_option("--model", options.folder, "Hugging Face folder of the model")
@@ -68,7 +68,7 @@ Prompt make_prompt(const PromptOptions& options, const std::filesystem::path& fo
   }
   const std::string text = options.file.empty() ? options.text : read_file(options.file);
   if (text.empty()) throw_usage_error({"prompt", "some text", "an empty prompt"});
-  prompt.rendered = options.chat ? render(options, folder, text) : text;
+  prompt.rendered = options.chat ? render_user_message(options, folder, text) : text;
   auto encoding = tokenizer->encode(prompt.rendered, !options.chat);
   prompt.ids = std::move(encoding.ids);
   prompt.spans = std::move(encoding.spans);

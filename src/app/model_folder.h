@@ -37,6 +37,10 @@ struct Prompt {
   std::vector<text::ByteSpan> spans;  // of each id in `rendered`
 };
 
+// The text as a user's message in the model's chat template.
+std::string render_user_message(const PromptOptions& options, const std::filesystem::path& folder,
+                                const std::string& text);
+
 // Encodes the prompt with the folder's tokenizer; with ids none is needed.
 Prompt make_prompt(const PromptOptions& options, const std::filesystem::path& folder,
                    const std::optional<text::Tokenizer>& tokenizer);

@@ -75,6 +75,10 @@ void remember_command(int argc, char** argv) {
   for (int i = 0; i < argc; ++i) command_line() += fmt::format("{}{}", i == 0 ? "" : " ", argv[i]);
 }
 
+const std::string& command_as_typed() {
+  return command_line();
+}
+
 trace::Manifest describe_run(const model::Model& model, const DecodeOptions& decoding) {
   const ModelConfig& c = model.config();
   const fs::path& folder = model.checkpoint().folder();

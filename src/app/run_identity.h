@@ -11,5 +11,6 @@ trace::Manifest describe_run(const model::Model& model, const DecodeOptions& dec
 
 // The command as typed, for the manifest; set once by main.
 void remember_command(int argc, char** argv);
+const std::string& command_as_typed();
 
 }  // namespace buoy::app

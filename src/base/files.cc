@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
 
 namespace buoy {
@@ -23,26 +24,10 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
 
   int get() const { return fd_; }
-  int close() {
-    const int result = ::close(fd_);
-    fd_ = -1;
-    return result;
-  }
 
  private:
   int fd_;
 };
-
-void write_all(int fd, std::string_view bytes, const std::string& name) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      throw_io_error("write", name, errno);
-    }
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-}
 
 std::filesystem::file_type type_of(const std::filesystem::path& path) {
   std::error_code failure;
@@ -88,19 +73,9 @@ std::string read_file(const std::filesystem::path& path, std::uintmax_t limit) {
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes) {
-  const std::string target = path.string();
-  const std::string partial = fmt::format("{}.partial.{}", target, ::getpid());
-  try {
-    Descriptor file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (file.get() < 0) throw_io_error("create", target, errno);
-    write_all(file.get(), bytes, target);
-    if (::fsync(file.get()) != 0) throw_io_error("sync", target, errno);
-    if (file.close() != 0) throw_io_error("close", target, errno);
-    if (::rename(partial.c_str(), target.c_str()) != 0) throw_io_error("rename onto", target, errno);
-  } catch (...) {
-    ::unlink(partial.c_str());
-    throw;
-  }
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
 }
 
 }  // namespace buoy

@@ -18,6 +18,9 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
 
+  // Lets the memory that holds these bytes go; what is read again comes from the file again. Part of bytes().
+  void release(std::span<const std::byte> part) const;
+
  private:
   const std::byte* data_ = nullptr;
   size_t size_ = 0;

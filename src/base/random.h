@@ -12,7 +12,8 @@ enum class DrawStream : std::uint32_t {
   kTransfer = 3,
   kTokenDraw = 4,
   kOrderNoise = 5,
-  kWeights = 6,  // tiny random checkpoints and test data
+  kWeights = 6,    // tiny random checkpoints and test data
+  kBootstrap = 7,  // how often a sample enters a replicate
 };
 
 struct DrawAddress {

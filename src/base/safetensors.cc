@@ -162,8 +162,8 @@ SafetensorsFile parse_safetensors(std::span<const std::byte> bytes, const std::s
   return file;
 }
 
-std::string format_safetensors(std::span<const SafetensorsTensor> tensors,
-                               const std::map<std::string, std::string>& metadata) {
+std::string format_safetensors_header(std::span<const SafetensorsHeaderEntry> tensors,
+                                      const std::map<std::string, std::string>& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   for (const auto& [key, value] : metadata) {
@@ -176,20 +176,26 @@ std::string format_safetensors(std::span<const SafetensorsTensor> tensors,
     BUOY_CHECK(tensor.name != "__metadata__" && !header.contains(tensor.name));
     BUOY_CHECK(safetensors_element_size(tensor.dtype) > 0);
     BUOY_CHECK(byte_count(tensor.shape, safetensors_element_size(tensor.dtype), tensor.name) ==
-               tensor.data.size());
+               tensor.bytes);
     header[tensor.name] = {
-        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {at, at + tensor.data.size()}}};
-    at += tensor.data.size();
+        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {at, at + tensor.bytes}}};
+    at += tensor.bytes;
   }
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');
   std::string bytes(8, '\0');
   for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(text.size() >> (8 * i));
-  bytes.reserve(8 + text.size() + at);
-  bytes += text;
-  for (const auto& tensor : tensors) {
+  return bytes + text;
+}
+
+std::string format_safetensors(std::span<const SafetensorsTensor> tensors,
+                               const std::map<std::string, std::string>& metadata) {
+  std::vector<SafetensorsHeaderEntry> entries;
+  for (const auto& tensor : tensors)
+    entries.push_back({tensor.name, tensor.dtype, tensor.shape, tensor.data.size()});
+  std::string bytes = format_safetensors_header(entries, metadata);
+  for (const auto& tensor : tensors)
     bytes.append(reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size());
-  }
   return bytes;
 }
 

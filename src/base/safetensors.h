@@ -29,6 +29,19 @@ struct SafetensorsFile {
 // file named in errors.
 SafetensorsFile parse_safetensors(std::span<const std::byte> bytes, const std::string& name);
 
+// One tensor of a file to be written.
+struct SafetensorsHeaderEntry {
+  std::string name;
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  std::uint64_t bytes;  // of its data
+};
+
+// What comes before the data of the tensors, which must follow in the given order: length and JSON header,
+// padded to 8 bytes. Equal input gives equal bytes.
+std::string format_safetensors_header(std::span<const SafetensorsHeaderEntry> tensors,
+                                      const std::map<std::string, std::string>& metadata);
+
 struct SafetensorsTensor {
   std::string name;
   std::string dtype;
@@ -36,8 +49,7 @@ struct SafetensorsTensor {
   std::span<const std::byte> data;
 };
 
-// The whole file as bytes, tensors in the given order, header padded to 8 bytes; equal input gives equal
-// bytes.
+// The whole file as bytes.
 std::string format_safetensors(std::span<const SafetensorsTensor> tensors,
                                const std::map<std::string, std::string>& metadata);
 

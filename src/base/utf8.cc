@@ -60,4 +60,18 @@ std::string replace_invalid_utf8(std::string_view bytes) {
   return text;
 }
 
+std::u32string decode_utf8(std::string_view text) {
+  std::u32string characters;
+  for (size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    const size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    char32_t character = length == 1 ? lead : lead & (0x7Fu >> length);
+    for (size_t i = 1; i < length && at + i < text.size(); ++i)
+      character = character << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3Fu);
+    characters += character;
+    at += length;
+  }
+  return characters;
+}
+
 }  // namespace buoy

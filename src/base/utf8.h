@@ -13,4 +13,7 @@ size_t first_invalid_utf8(std::string_view text);
 // Well-formed text; each maximal ill-formed subpart becomes U+FFFD, as Python and browsers do it.
 std::string replace_invalid_utf8(std::string_view bytes);
 
+// The characters of well-formed text.
+std::u32string decode_utf8(std::string_view text);
+
 }  // namespace buoy

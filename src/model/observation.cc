@@ -82,9 +82,11 @@ probe::LayerRecord measure(const Context& context, const ops::AttentionShape& sh
     before.keys = observation.unrotated_keys.data();
     measure_moments(context, shape, before, record.qk_before, {});
   }
-  if (request.dense) {
-    record.dense.resize(static_cast<size_t>(shape.heads * s.query_rows * s.key_rows));
-    ops::attention_probabilities(context, shape, s, record.dense.data());
+  if (request.dense || request.dense_mean) {
+    const std::int64_t pairs = s.query_rows * s.key_rows;
+    ops::attention_probabilities(context, shape, s,
+                                 {room(record.dense, request.dense, shape.heads * pairs),
+                                  room(record.dense_mean, request.dense_mean, pairs)});
   }
   return record;
 }

@@ -1,21 +1,19 @@
 #include "observe/recorder.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
+#include "observe/region_mass.h"
 #include "trace/schema.h"
 
 namespace buoy::observe {
 namespace {
 
-enum Group : std::uint8_t { kPrompt, kRevealed, kMasked };
-constexpr std::int64_t kGroups = 3;
-
 std::int64_t product(const std::vector<std::int64_t>& shape) {
-  std::int64_t count = 1;
-  for (const auto extent : shape) count *= extent;
-  return count;
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 size_t index_of(const std::vector<std::int64_t>& sorted, std::int64_t value) {
@@ -28,20 +26,61 @@ std::vector<std::int32_t> to_int32(const std::vector<std::int64_t>& values) {
 
 }  // namespace
 
-std::vector<std::string> group_names() {
-  return {"prompt", "answer, revealed", "answer, masked"};
-}
-
 Recorder::Recorder(const Plan& plan, const Subject& subject)
     : plan_(plan),
       subject_(subject),
       steps_(plan.steps.below(subject.steps)),
       layers_(plan.layers.below(subject.layers)),
       tokens_by_step_(steps_.size() * static_cast<size_t>(subject.tokens), 0),
-      group_sizes_(steps_.size() * kGroups, 0) {
+      group_sizes_(steps_.size() * static_cast<size_t>(subject.groups.count()), 0),
+      taken_(steps_.size() * layers_.size(), false) {
   for (std::int64_t p = subject.prompt_length; p < subject.tokens; ++p) {
     rows_.push_back(static_cast<std::int32_t>(std::max<std::int64_t>(0, p - subject.prediction_offset)));
   }
+  // A prompt of no tokens makes positions 0 and 1 share row 0 under a prediction offset.
+  rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
+}
+
+std::vector<Recorder::Cell> Recorder::cells() const {
+  const std::int64_t T = subject_.tokens, H = subject_.heads, V = subject_.kv_heads, G = subject_.groups.count(),
+                     R = static_cast<std::int64_t>(rows_.size()),
+                     C = static_cast<std::int64_t>(subject_.regions.names.size());
+  std::vector<Cell> cells;
+  const auto want = [&](bool wanted, std::string_view name, Shape shape) {
+    if (wanted) cells.push_back({name, std::move(shape)});
+  };
+  want(plan_.received, trace::kReceived, {G, H, T});
+  want(plan_.mass && C > 0, trace::kMass, {G, H, C});
+  want(plan_.contribution, trace::kContribution, {H, T});
+  want(plan_.entropy, trace::kEntropy, {H, T});
+  want(plan_.log_sum_exp, trace::kLogSumExp, {H, T});
+  want(plan_.first_share, trace::kFirstShare, {H, T});
+  want(plan_.rows, trace::kRowWeights, {R, H, T});
+  want(plan_.row_mass && C > 0, trace::kRowMass, {R, H, C});
+  want(plan_.row_mass && !subject_.regions.evidence.empty(), trace::kEvidenceMass, {R, H});
+  want(plan_.top, trace::kTopWeights, {R, H, plan_.top_count});
+  for (const auto name : {trace::kQkAfterDot, trace::kQkAfterCosine, trace::kQkAfterNormProduct,
+                          trace::kQkAfterSelfDot, trace::kQkBeforeDot, trace::kQkBeforeCosine,
+                          trace::kQkBeforeNormProduct, trace::kQkBeforeSelfDot}) {
+    want(plan_.qk, name, {H, T});
+  }
+  want(plan_.norms, trace::kQueryNorm, {H, T});
+  want(plan_.norms, trace::kKeyNorm, {V, T});
+  want(plan_.norms, trace::kValueNorm, {V, T});
+  return cells;
+}
+
+std::vector<Recorder::Cell> Recorder::large_cells() const {
+  const std::int64_t T = subject_.tokens, D = subject_.head_dim;
+  std::vector<Cell> cells;
+  if (plan_.dense) cells.push_back({"dense", {subject_.heads, T, T}});
+  if (plan_.dense_mean) cells.push_back({"dense_mean", {T, T}});
+  if (plan_.states) {
+    cells.push_back({"queries", {T, subject_.heads, D}});
+    cells.push_back({"keys", {T, subject_.kv_heads, D}});
+    cells.push_back({"values", {T, subject_.kv_heads, D}});
+  }
+  return cells;
 }
 
 probe::LayerRequest Recorder::request(const probe::Address& address, const probe::LayerExtent& extent) {
@@ -49,118 +88,141 @@ probe::LayerRequest Recorder::request(const probe::Address& address, const probe
   if (address.branch != 0 || !plan_.steps.contains(address.step) || !plan_.layers.contains(address.layer))
     return r;
   BUOY_CHECK(extent.query_rows == subject_.tokens && extent.key_rows == subject_.tokens);
-  const size_t step = index_of(steps_, address.step);
+  const size_t step = index_of(steps_, address.step), groups = static_cast<size_t>(subject_.groups.count());
   std::copy(extent.tokens.begin(), extent.tokens.end(),
             tokens_by_step_.begin() + static_cast<std::ptrdiff_t>(step) * subject_.tokens);
-  r.groups = kGroups;
-  std::int32_t* sizes = group_sizes_.data() + step * kGroups;
-  std::fill_n(sizes, kGroups, 0);
-  for (std::int64_t p = 0; p < subject_.tokens; ++p) {
-    const bool masked = extent.tokens[static_cast<size_t>(p)] == subject_.mask_token;
-    const Group group = p < subject_.prompt_length ? kPrompt : masked ? kMasked : kRevealed;
-    r.group_of_row.push_back(group);
-    ++sizes[group];
+  r.groups = subject_.groups.count();
+  r.group_of_row =
+      subject_.groups.assign({extent.tokens, subject_.prompt_length, subject_.mask_token});
+  std::int32_t* sizes = group_sizes_.data() + step * groups;
+  std::fill_n(sizes, groups, 0);
+  for (const auto group : r.group_of_row) {
+    if (group < groups) ++sizes[group];
   }
-  r.received = plan_.received;
+  r.received = plan_.received || plan_.mass || plan_.contribution;
   r.entropy = plan_.entropy;
   r.log_sum_exp = plan_.log_sum_exp;
   r.first_share = plan_.first_share;
-  if (plan_.rows || plan_.top) r.rows = rows_;
-  r.row_weights = plan_.rows;
+  if (plan_.rows || plan_.row_mass || plan_.top) r.rows = rows_;
+  r.row_weights = plan_.rows || plan_.row_mass;
   r.top = plan_.top ? plan_.top_count : 0;
   r.qk_after = r.qk_before = plan_.qk;
-  r.norms = plan_.norms;
+  r.norms = plan_.norms || plan_.contribution;
   r.dense = plan_.dense;
+  r.dense_mean = plan_.dense_mean;
+  r.states = plan_.states;
   return r;
 }
 
-void Recorder::put(const std::string& name, const std::vector<std::int64_t>& cell, size_t at,
-                   const std::vector<float>& values) {
-  if (values.empty()) return;
-  BUOY_CHECK(static_cast<std::int64_t>(values.size()) == product(cell));
-  Stack& stack = stacks_[name];
-  if (stack.values.empty()) {
-    stack.cell = cell;
-    stack.values.assign(steps_.size() * layers_.size() * values.size(), 0.0f);
-  }
+void Recorder::put(std::string_view name, size_t at, const std::vector<float>& values) {
+  const auto stack = stacks_.find(name);
+  if (stack == stacks_.end()) return;
+  BUOY_CHECK(static_cast<std::int64_t>(values.size()) == product(stack->second.cell));
   std::copy(values.begin(), values.end(),
-            stack.values.begin() + static_cast<std::ptrdiff_t>(at * values.size()));
+            stack->second.values.begin() + static_cast<std::ptrdiff_t>(at * values.size()));
 }
 
 void Recorder::take(const probe::Address& address, probe::LayerRecord&& record) {
+  if (stacks_.empty()) {
+    for (auto& [name, shape] : cells()) {
+      const auto count = static_cast<size_t>(product(shape)) * taken_.size();
+      stacks_[std::string(name)] = {std::move(shape), std::vector<float>(count, 0.0f)};
+    }
+  }
   const size_t at = index_of(steps_, address.step) * layers_.size() + index_of(layers_, address.layer);
-  const std::int64_t T = subject_.tokens, H = subject_.heads, V = subject_.kv_heads,
-                     R = static_cast<std::int64_t>(rows_.size());
-  const auto put_named = [&](std::string_view name, const std::vector<std::int64_t>& cell,
-                             const std::vector<float>& values) { put(std::string(name), cell, at, values); };
-  put_named(trace::kReceived, {kGroups, H, T}, record.received);
-  put_named(trace::kEntropy, {H, T}, record.entropy);
-  put_named(trace::kLogSumExp, {H, T}, record.log_sum_exp);
-  put_named(trace::kFirstShare, {H, T}, record.first_share);
-  put_named(trace::kRowWeights, {R, H, T}, record.row_weights);
-  put_named(trace::kTopWeights, {R, H, plan_.top_count}, record.top_weights);
-  put_named(trace::kQkAfterDot, {H, T}, record.qk_after.dot);
-  put_named(trace::kQkAfterCosine, {H, T}, record.qk_after.cosine);
-  put_named(trace::kQkAfterNormProduct, {H, T}, record.qk_after.norm_product);
-  put_named(trace::kQkAfterSelfDot, {H, T}, record.qk_after.self_dot);
-  put_named(trace::kQkBeforeDot, {H, T}, record.qk_before.dot);
-  put_named(trace::kQkBeforeCosine, {H, T}, record.qk_before.cosine);
-  put_named(trace::kQkBeforeNormProduct, {H, T}, record.qk_before.norm_product);
-  put_named(trace::kQkBeforeSelfDot, {H, T}, record.qk_before.self_dot);
-  put_named(trace::kQueryNorm, {H, T}, record.query_norm);
-  put_named(trace::kKeyNorm, {V, T}, record.key_norm);
-  put_named(trace::kValueNorm, {V, T}, record.value_norm);
-  if (!record.top_keys.empty()) {
-    top_keys_.resize(steps_.size() * layers_.size() * record.top_keys.size(), -1);
+  BUOY_CHECK(!taken_[at]);
+  taken_[at] = true;
+  const Regions& regions = subject_.regions;
+  const auto region_count = static_cast<std::int64_t>(regions.names.size());
+  put(trace::kReceived, at, record.received);
+  if (plan_.mass) put(trace::kMass, at, mass_of_regions(record.received, regions.of_token, region_count));
+  if (plan_.contribution) {
+    put(trace::kContribution, at,
+        contribution({record.received, record.value_norm, subject_.groups.count(), subject_.heads,
+                      subject_.kv_heads, subject_.tokens}));
+  }
+  put(trace::kEntropy, at, record.entropy);
+  put(trace::kLogSumExp, at, record.log_sum_exp);
+  put(trace::kFirstShare, at, record.first_share);
+  put(trace::kRowWeights, at, record.row_weights);
+  if (plan_.row_mass) {
+    put(trace::kRowMass, at, mass_of_regions(record.row_weights, regions.of_token, region_count));
+    if (!regions.evidence.empty())
+      put(trace::kEvidenceMass, at, mass_of_flagged(record.row_weights, regions.evidence));
+  }
+  put(trace::kTopWeights, at, record.top_weights);
+  put(trace::kQkAfterDot, at, record.qk_after.dot);
+  put(trace::kQkAfterCosine, at, record.qk_after.cosine);
+  put(trace::kQkAfterNormProduct, at, record.qk_after.norm_product);
+  put(trace::kQkAfterSelfDot, at, record.qk_after.self_dot);
+  put(trace::kQkBeforeDot, at, record.qk_before.dot);
+  put(trace::kQkBeforeCosine, at, record.qk_before.cosine);
+  put(trace::kQkBeforeNormProduct, at, record.qk_before.norm_product);
+  put(trace::kQkBeforeSelfDot, at, record.qk_before.self_dot);
+  put(trace::kQueryNorm, at, record.query_norm);
+  put(trace::kKeyNorm, at, record.key_norm);
+  put(trace::kValueNorm, at, record.value_norm);
+  if (plan_.top) {
+    top_keys_.resize(taken_.size() * record.top_keys.size(), -1);
     std::copy(record.top_keys.begin(), record.top_keys.end(),
               top_keys_.begin() + static_cast<std::ptrdiff_t>(at * record.top_keys.size()));
   }
-  if (!record.dense.empty()) {
-    dense_.push_back(
-        trace::float_array(trace::dense_name(address.step, address.layer), {H, T, T}, record.dense));
-  }
+  take_large(address, record);
+}
+
+void Recorder::take_large(const probe::Address& address, const probe::LayerRecord& record) {
+  const std::int64_t T = subject_.tokens, H = subject_.heads, V = subject_.kv_heads, D = subject_.head_dim;
+  const std::int64_t s = address.step, l = address.layer;
+  if (plan_.dense) large_.push_back(trace::float_array(trace::dense_name(s, l), {H, T, T}, record.dense));
+  if (plan_.dense_mean)
+    large_.push_back(trace::float_array(trace::dense_mean_name(s, l), {T, T}, record.dense_mean));
+  if (!plan_.states) return;
+  const auto state = [&](const std::string& name, std::int64_t heads, const float* values) {
+    large_.push_back(
+        trace::float_array(name, {T, heads, D}, std::span(values, static_cast<size_t>(T * heads * D))));
+  };
+  state(trace::queries_name(s, l), H, record.states.queries);
+  state(trace::keys_name(s, l), V, record.states.keys);
+  state(trace::values_name(s, l), V, record.states.values);
 }
 
 std::vector<trace::Array> Recorder::arrays() {
-  const auto S = static_cast<std::int64_t>(steps_.size()), L = static_cast<std::int64_t>(layers_.size());
+  BUOY_CHECK(std::find(taken_.begin(), taken_.end(), false) == taken_.end());
+  const auto S = static_cast<std::int64_t>(steps_.size()), L = static_cast<std::int64_t>(layers_.size()),
+             R = static_cast<std::int64_t>(rows_.size());
   std::vector<trace::Array> out;
   out.push_back(trace::integer_array(trace::kSteps, {S}, to_int32(steps_)));
   out.push_back(trace::integer_array(trace::kLayers, {L}, to_int32(layers_)));
   out.push_back(trace::integer_array(trace::kTokensByStep, {S, subject_.tokens}, tokens_by_step_));
-  out.push_back(trace::integer_array(trace::kGroupSizes, {S, kGroups}, group_sizes_));
-  if (plan_.rows || plan_.top) {
-    out.push_back(
-        trace::integer_array(trace::kRowPositions, {static_cast<std::int64_t>(rows_.size())}, rows_));
-  }
+  out.push_back(trace::integer_array(trace::kGroupSizes, {S, subject_.groups.count()}, group_sizes_));
+  if (plan_.rows || plan_.row_mass || plan_.top)
+    out.push_back(trace::integer_array(trace::kRowPositions, {R}, rows_));
   for (auto& [name, stack] : stacks_) {
-    std::vector<std::int64_t> shape = {S, L};
+    Shape shape = {S, L};
     shape.insert(shape.end(), stack.cell.begin(), stack.cell.end());
     out.push_back(trace::float_array(name, shape, stack.values));
     stack.values = {};
   }
-  if (!top_keys_.empty()) {
-    const auto R = static_cast<std::int64_t>(rows_.size());
+  if (plan_.top) {
     out.push_back(
         trace::integer_array(trace::kTopKeys, {S, L, R, subject_.heads, plan_.top_count}, top_keys_));
   }
-  std::move(dense_.begin(), dense_.end(), std::back_inserter(out));
+  std::move(large_.begin(), large_.end(), std::back_inserter(out));
   stacks_.clear();
-  dense_.clear();
+  large_.clear();
+  taken_.assign(taken_.size(), false);
   return out;
 }
 
-std::uint64_t Recorder::expected_bytes() const {
-  const auto T = static_cast<std::uint64_t>(subject_.tokens), H = static_cast<std::uint64_t>(subject_.heads);
-  const auto V = static_cast<std::uint64_t>(subject_.kv_heads), R = static_cast<std::uint64_t>(rows_.size());
-  std::uint64_t cell = 0;
-  if (plan_.received) cell += kGroups * H * T;
-  cell += (std::uint64_t{plan_.entropy} + plan_.log_sum_exp + plan_.first_share) * H * T;
-  if (plan_.rows) cell += R * H * T;
-  if (plan_.top) cell += 2 * R * H * static_cast<std::uint64_t>(plan_.top_count);
-  if (plan_.qk) cell += 8 * H * T;
-  if (plan_.norms) cell += (H + 2 * V) * T;
-  if (plan_.dense) cell += H * T * T;
-  return 4 * (cell * steps_.size() * layers_.size() + steps_.size() * T);
+Recorder::Bytes Recorder::expected_bytes() const {
+  std::int64_t each = 0, large = 0;
+  for (const auto& cell : cells()) each += product(cell.shape);
+  if (plan_.top) each += static_cast<std::int64_t>(rows_.size()) * subject_.heads * plan_.top_count;
+  for (const auto& cell : large_cells()) large += product(cell.shape);
+  const auto addresses = static_cast<std::int64_t>(taken_.size());
+  const std::int64_t rows = static_cast<std::int64_t>(steps_.size()) * subject_.tokens;
+  return {static_cast<std::uint64_t>(4 * ((each + large) * addresses + rows)),
+          static_cast<std::uint64_t>(4 * large * addresses)};
 }
 
 }  // namespace buoy::observe

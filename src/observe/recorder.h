@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "observe/plan.h"
+#include "observe/query_groups.h"
 #include "probe/probe.h"
 #include "trace/array.h"
 
@@ -16,13 +18,12 @@ struct Subject {
   std::int64_t tokens = 0;  // length of the row, all generated slots included
   std::int64_t prompt_length = 0;
   std::int64_t steps = 1;  // forwards there will be
-  std::int64_t layers = 0, heads = 0, kv_heads = 0;
+  std::int64_t layers = 0, heads = 0, kv_heads = 0, head_dim = 0;
   std::int64_t prediction_offset = 0;  // the row that writes position p is p - offset
   std::int32_t mask_token = -1;        // -1: none
+  Regions regions;
+  QueryGroups groups = QueryGroups::by_state();
 };
-
-// Query groups of every forward: prompt, answer already revealed, answer still masked.
-std::vector<std::string> group_names();
 
 // Collects what the plan asks for of one sequence and gives it out as the arrays of a trace sample.
 class Recorder final : public probe::Probe {
@@ -32,21 +33,33 @@ class Recorder final : public probe::Probe {
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override;
   void take(const probe::Address& address, probe::LayerRecord&& record) override;
 
-  // Everything observed, by step and layer; the recorder is empty afterwards.
+  // Everything observed, by step and layer; the recorder is empty afterwards. Every planned step and layer
+  // must have been seen.
   std::vector<trace::Array> arrays();
 
-  // Bytes of float data one sample will hold.
-  std::uint64_t expected_bytes() const;
+  // Bytes of float data one sample will hold; of these, what dense matrices and states take.
+  struct Bytes {
+    std::uint64_t all, large;
+  };
+  Bytes expected_bytes() const;
 
  private:
+  using Shape = std::vector<std::int64_t>;
+
   // One array [S, L, ...] under construction.
   struct Stack {
-    std::vector<std::int64_t> cell;  // shape of one (step, layer)
+    Shape cell;  // shape of one (step, layer)
     std::vector<float> values;
   };
+  struct Cell {
+    std::string_view name;
+    Shape shape;
+  };
 
-  void put(const std::string& name, const std::vector<std::int64_t>& cell, size_t at,
-           const std::vector<float>& values);
+  std::vector<Cell> cells() const;        // stacked by step and layer
+  std::vector<Cell> large_cells() const;  // an array of their own for each step and layer
+  void put(std::string_view name, size_t at, const std::vector<float>& values);
+  void take_large(const probe::Address& address, const probe::LayerRecord& record);
 
   Plan plan_;
   Subject subject_;
@@ -54,9 +67,10 @@ class Recorder final : public probe::Probe {
   std::vector<std::int32_t> rows_;            // query rows that write the answer
   std::vector<std::int32_t> tokens_by_step_;  // [S, T]
   std::vector<std::int32_t> group_sizes_;     // [S, G]
-  std::map<std::string, Stack> stacks_;
+  std::map<std::string, Stack, std::less<>> stacks_;
   std::vector<std::int32_t> top_keys_;  // [S, L, R, H, K]
-  std::vector<trace::Array> dense_;
+  std::vector<trace::Array> large_;
+  std::vector<bool> taken_;  // [S, L]
 };
 
 }  // namespace buoy::observe

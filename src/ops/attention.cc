@@ -32,10 +32,10 @@ void attention(const Context& context, const AttentionShape& shape,
 }
 
 void attention_probabilities(const Context& context, const AttentionShape& shape,
-                             const AttentionSequence& sequence, float* probabilities) {
+                             const AttentionSequence& sequence, const ProbabilityMatrices& out) {
   check(shape, sequence);
   BUOY_CHECK(sequence.row_top != nullptr && sequence.row_sum != nullptr);
-  attention_probabilities_cpu(context, shape, sequence, probabilities);
+  attention_probabilities_cpu(context, shape, sequence, out);
 }
 
 }  // namespace buoy::ops

@@ -66,9 +66,14 @@ struct ReferenceAttention {
 void attention_reference(const AttentionShape& shape, const AttentionSequence& sequence,
                          const ReferenceAttention& out);
 
-// The matrix itself, for those who ask for it: probabilities [heads, query_rows, key_rows] from the
-// row_top and row_sum that a call of attention() left in `sequence`.
+// The matrix itself, for those who ask for it; null members are not wanted.
+struct ProbabilityMatrices {
+  float* heads = nullptr;  // [heads, query_rows, key_rows]
+  float* mean = nullptr;   // [query_rows, key_rows], over the heads
+};
+
+// From the row_top and row_sum that a call of attention() left in `sequence`.
 void attention_probabilities(const Context& context, const AttentionShape& shape,
-                             const AttentionSequence& sequence, float* probabilities);
+                             const AttentionSequence& sequence, const ProbabilityMatrices& out);
 
 }  // namespace buoy::ops

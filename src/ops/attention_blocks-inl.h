@@ -10,14 +10,14 @@
 
 #include <hwy/highway.h>
 
-#include <hwy/contrib/math/math-inl.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "ops/attention.h"
 #include "ops/dot_kernel-inl.h"
+#include "ops/exponential-inl.h"
+#include "ops/score_kernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace buoy::ops::HWY_NAMESPACE {
@@ -25,30 +25,28 @@ namespace buoy::ops::HWY_NAMESPACE {
 // Keys of one pass of the running softmax, counted from the start of the sequence: part of the
 // definition of a result. Query rows of one task: not.
 inline constexpr size_t kKeyBlock = 256;
-inline constexpr size_t kQueryBlock = 8 * kTileRows;
+inline constexpr size_t kQueryBlock = 24;
+static_assert(kQueryBlock % kScoreRows == 0 && kQueryBlock % kTileRows == 0);
 
 inline constexpr size_t kAlignedFloats = 64;  // keeps every part of a room on its own cache lines
 
 inline constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 struct Layout {
-  size_t head_dim, key_panel, value_panel_columns, keys_per_head, values_per_head;
+  size_t head_dim, value_panel_columns, keys_per_head, values_per_head;
 };
 
-// Per key/value head and key block: the block's keys in panels of kTileColumns, head_dim deep; its values
-// transposed, head_dim columns in panels of kTileColumns, kKeyBlock deep.
+// Per key/value head and key block: the block's keys in panels of the score kernel; its values transposed, head_dim columns in panels of kTileColumns, kKeyBlock deep.
 HWY_INLINE Layout layout_of(const AttentionShape& shape, size_t key_rows) {
   const size_t head_dim = static_cast<size_t>(shape.head_dim);
   const size_t blocks = (key_rows + kKeyBlock - 1) / kKeyBlock;
-  const size_t key_panel = panel_size(kTileColumns, head_dim);
   const size_t value_panels = (head_dim + kTileColumns - 1) / kTileColumns;
-  return {head_dim, key_panel, value_panels,
-          blocks * ((kKeyBlock + kTileColumns - 1) / kTileColumns) * key_panel,
+  return {head_dim, value_panels, blocks * kKeyBlock * head_dim,
           blocks * value_panels * panel_size(kTileColumns, kKeyBlock)};
 }
 
 HWY_INLINE size_t key_block_at(const Layout& layout, size_t block) {
-  return block * ((kKeyBlock + kTileColumns - 1) / kTileColumns) * layout.key_panel;
+  return block * kKeyBlock * layout.head_dim;
 }
 
 HWY_INLINE size_t value_block_at(const Layout& layout, size_t block) {
@@ -61,9 +59,10 @@ HWY_INLINE void pack_keys(const AttentionShape& shape, const AttentionSequence& 
   const size_t count = std::min(kKeyBlock, static_cast<size_t>(s.key_rows) - first);
   const size_t stride = static_cast<size_t>(shape.kv_heads) * layout.head_dim;
   const float* key = s.keys + first * stride + kv_head * layout.head_dim;
-  for (size_t j = 0; j < count; j += kTileColumns) {
-    pack_panel(key + j * stride, stride, std::min(kTileColumns, count - j), kTileColumns, layout.head_dim,
-               keys + j / kTileColumns * layout.key_panel);
+  const size_t width = score_panel_keys();
+  for (size_t j = 0; j < count; j += width) {
+    pack_score_keys(key + j * stride, stride, std::min(width, count - j), layout.head_dim,
+                    keys + j * layout.head_dim);
   }
 }
 
@@ -87,7 +86,8 @@ HWY_INLINE void pack_values(const AttentionShape& shape, const AttentionSequence
   }
 }
 
-inline constexpr size_t kScoreStride = kKeyBlock + kTileColumns;
+// Not a power of two apart, so that the rows of a block do not share cache sets.
+inline constexpr size_t kScoreStride = kKeyBlock + 16;
 
 // Rows [first, first + rows) of one head's queries; `end` is how far each sees.
 struct QueryBlock {
@@ -113,32 +113,31 @@ HWY_INLINE QueryBlock query_block(const AttentionShape& shape, const AttentionSe
 HWY_INLINE void pack_queries(const AttentionShape& shape, const AttentionSequence& s, const Layout& layout,
                              const QueryBlock& q, float* queries) {
   const size_t stride = static_cast<size_t>(shape.heads) * layout.head_dim;
-  for (size_t r = 0; r < q.rows; r += kTileRows) {
-    pack_panel(s.queries + (q.first + r) * stride + q.head * layout.head_dim, stride,
-               std::min(kTileRows, q.rows - r), kTileRows, layout.head_dim,
-               queries + r / kTileRows * panel_size(kTileRows, layout.head_dim));
+  const float scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(layout.head_dim)));
+  for (size_t r = 0; r < q.rows; r += kScoreRows) {
+    pack_score_queries(s.queries + (q.first + r) * stride + q.head * layout.head_dim, stride,
+                       std::min(kScoreRows, q.rows - r), layout.head_dim, scale,
+                       queries + r * layout.head_dim);
   }
 }
 
-// scores[r * kScoreStride + j] of keys first_key + j, j < count, scaled and biased; minus infinity where a
-// row may not look and in the padding up to whole lanes. Returns the padded count.
+// scores[r * kScoreStride + j] of keys first_key + j, j < count, biased; minus infinity where a row may not
+// look and in the padding up to whole lanes. Returns the padded count.
 HWY_INLINE size_t score_block(const AttentionSequence& s, const Layout& layout, const QueryBlock& q,
                               const float* queries, const float* keys, size_t first_key, float* scores) {
   const size_t count = std::min(kKeyBlock, q.last_key - first_key);
-  const size_t padded = round_up(count, lanes());
+  const size_t padded = round_up(count, lanes()), width = score_panel_keys();
   const float* block_keys = keys + key_block_at(layout, first_key / kKeyBlock);
-  for (size_t r = 0; r < q.rows; r += kTileRows) {
-    const float* panel = queries + r / kTileRows * panel_size(kTileRows, layout.head_dim);
-    for (size_t j = 0; j < count; j += kTileColumns) {
-      dot_tile(std::min(kTileRows, q.rows - r), panel, block_keys + j / kTileColumns * layout.key_panel,
-               layout.head_dim, scores + r * kScoreStride + j, kScoreStride);
+  for (size_t j = 0; j < count; j += width) {
+    for (size_t r = 0; r < q.rows; r += kScoreRows) {
+      score_tile(std::min(kScoreRows, q.rows - r), queries + r * layout.head_dim,
+                 block_keys + j * layout.head_dim, layout.head_dim, scores + r * kScoreStride + j,
+                 kScoreStride);
     }
   }
-  const float scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(layout.head_dim)));
   for (size_t r = 0; r < q.rows; ++r) {
     float* row = scores + r * kScoreStride;
     const size_t visible = q.end[r] > first_key ? std::min(count, q.end[r] - first_key) : 0;
-    for (size_t j = 0; j < visible; ++j) row[j] *= scale;
     if (s.key_bias != nullptr) {
       const float* bias = s.key_bias + q.head * static_cast<size_t>(s.key_bias_stride) + first_key;
       for (size_t j = 0; j < visible; ++j) row[j] += bias[j];
@@ -160,10 +159,9 @@ HWY_INLINE float exponentiate(float* row, size_t padded, float top) {
   const F32 df;
   auto sum = hn::Zero(df);
   const auto tops = hn::Set(df, top);
-  const auto hidden = hn::Set(df, kHidden);
   for (size_t j = 0; j < padded; j += lanes()) {
-    const auto score = hn::LoadU(df, row + j);
-    const auto weight = hn::IfThenElseZero(hn::Ne(score, hidden), hn::Exp(df, hn::Sub(score, tops)));
+    const auto below = hn::Sub(hn::LoadU(df, row + j), tops);
+    const auto weight = exp_nonpositive(below, clamp_exponent(below));
     sum = hn::Add(sum, weight);
     hn::StoreU(weight, df, row + j);
   }

@@ -30,7 +30,7 @@ size_t room_size(const Layout& layout) {
 Room divide(float* memory, const Layout& layout) {
   Room room{};
   room.queries = memory;
-  room.weights = room.queries + round_up(kQueryBlock * round_up(layout.head_dim, lanes()), kAlignedFloats);
+  room.weights = room.queries + round_up(kQueryBlock * layout.head_dim, kAlignedFloats);
   room.scores = room.weights + kQueryBlock * kKeyBlock;
   room.accumulated = room.scores + round_up(kQueryBlock * kScoreStride, kAlignedFloats);
   return room;

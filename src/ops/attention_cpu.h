@@ -8,6 +8,6 @@ void attention_cpu(const Context& context, const AttentionShape& shape,
                    std::span<const AttentionSequence> sequences, AttentionScratch& scratch);
 
 void attention_probabilities_cpu(const Context& context, const AttentionShape& shape,
-                                 const AttentionSequence& sequence, float* probabilities);
+                                 const AttentionSequence& sequence, const ProbabilityMatrices& out);
 
 }  // namespace buoy::ops

@@ -14,28 +14,35 @@
 HWY_BEFORE_NAMESPACE();
 namespace buoy::ops::HWY_NAMESPACE {
 
-// Scores of one row become normalised weights; returns the sum of weight * (score - top), the part of the
+// What becomes of the weights of one row and one block of keys.
+struct Weighed {
+  float* row;   // scores in; weights out when `keep`
+  float* sums;  // the weights are added here, unless null
+  bool keep;
+};
+
+// Normalised weights from the scores of one row; returns the sum of weight * (score - top), the part of the
 // entropy that depends on the keys. Hidden keys weigh exactly 0.
-HWY_INLINE double weigh(float* row, size_t padded, float top, float sum) {
+template <bool kAdd, bool kKeep>
+HWY_INLINE double weigh(float* HWY_RESTRICT row, float* HWY_RESTRICT sums, size_t padded, float top,
+                        float sum) {
   const F32 df;
-  const auto tops = hn::Set(df, top), inverse = hn::Set(df, 1.0f / sum), hidden = hn::Set(df, kHidden);
+  const auto tops = hn::Set(df, top), inverse = hn::Set(df, 1.0f / sum);
   auto spread = hn::Zero(df);
   for (size_t j = 0; j < padded; j += lanes()) {
-    const auto score = hn::LoadU(df, row + j);
-    const auto visible = hn::Ne(score, hidden);
-    const auto below = hn::IfThenElseZero(visible, hn::Sub(score, tops));
-    const auto weight = hn::IfThenElseZero(visible, hn::Mul(hn::Exp(df, below), inverse));
-    spread = hn::MulAdd(weight, below, spread);
-    hn::StoreU(weight, df, row + j);
+    const auto below = hn::Sub(hn::LoadU(df, row + j), tops), clamped = clamp_exponent(below);
+    const auto weight = hn::Mul(exp_nonpositive(below, clamped), inverse);
+    spread = hn::MulAdd(weight, clamped, spread);
+    if constexpr (kAdd) hn::StoreU(hn::Add(hn::LoadU(df, sums + j), weight), df, sums + j);
+    if constexpr (kKeep) hn::StoreU(weight, df, row + j);
   }
   return hn::GetLane(hn::SumOfLanes(df, spread));
 }
 
-HWY_INLINE void add_row(const float* HWY_RESTRICT row, size_t padded, float* HWY_RESTRICT sums) {
-  const F32 df;
-  for (size_t j = 0; j < padded; j += lanes()) {
-    hn::StoreU(hn::Add(hn::LoadU(df, sums + j), hn::LoadU(df, row + j)), df, sums + j);
-  }
+HWY_INLINE double weigh(const Weighed& w, size_t padded, float top, float sum) {
+  if (w.sums == nullptr) return weigh<false, true>(w.row, nullptr, padded, top, sum);
+  return w.keep ? weigh<true, true>(w.row, w.sums, padded, top, sum)
+                : weigh<true, false>(w.row, w.sums, padded, top, sum);
 }
 
 // Sums of one head's columns by group. A block of rows is added in float, blocks in double.
@@ -47,9 +54,10 @@ class ColumnSums {
         block_(groups * kScoreStride, 0.0f),
         touched_(groups, false) {}
 
-  void add(size_t group, const float* row, size_t padded) {
-    add_row(row, padded, block_.data() + group * kScoreStride);
+  // Where the weights of a row of this group are added.
+  float* block(size_t group) {
     touched_[group] = true;
+    return block_.data() + group * kScoreStride;
   }
 
   void flush(size_t first_key, size_t count) {
@@ -97,7 +105,7 @@ struct HeadPass {
   void run() const {
     const Layout layout = layout_of(shape, key_rows);
     const size_t kv_head = head / static_cast<size_t>(shape.heads / shape.kv_heads);
-    Buffer<float> keys(layout.keys_per_head), queries(kQueryBlock * round_up(layout.head_dim, lanes()));
+    Buffer<float> keys(layout.keys_per_head), queries(kQueryBlock * layout.head_dim);
     Buffer<float> scores(kQueryBlock * kScoreStride);
     for (size_t block = 0; block * kKeyBlock < key_rows; ++block) {
       pack_keys(shape, s, layout, kv_head, block, keys.data() + key_block_at(layout, block));
@@ -112,6 +120,9 @@ struct HeadPass {
       size_t end_kept = next_kept;
       while (end_kept < wanted.rows.size() && static_cast<size_t>(wanted.rows[end_kept]) < q.first + q.rows)
         ++end_kept;
+      bool kept_row[kQueryBlock] = {};
+      for (size_t n = next_kept; n < end_kept && keep_rows; ++n)
+        kept_row[static_cast<size_t>(wanted.rows[n]) - q.first] = true;
       double spread[kQueryBlock] = {};
       pack_queries(shape, s, layout, q, queries.data());
       for (size_t first_key = 0; first_key < q.last_key; first_key += kKeyBlock) {
@@ -122,9 +133,11 @@ struct HeadPass {
           float* row = scores.data() + r * kScoreStride;
           const size_t number = head * query_rows + q.first + r;
           if (!(s.row_sum[number] > 0)) continue;
-          spread[r] += weigh(row, padded, s.row_top[number], s.row_sum[number]);
           const size_t group = wanted.group_of_row != nullptr ? wanted.group_of_row[q.first + r] : 0;
-          if (wanted.received != nullptr && group < groups) sums.add(group, row, padded);
+          const bool add = wanted.received != nullptr && group < groups;
+          const bool keep = kept_row[r] || (wanted.first_share != nullptr && first_key == 0);
+          spread[r] += weigh({row, add ? sums.block(group) : nullptr, keep}, padded, s.row_top[number],
+                             s.row_sum[number]);
           if (wanted.first_share != nullptr && first_key == 0) wanted.first_share[number] = row[0];
         }
         for (size_t n = next_kept; n < end_kept && keep_rows; ++n) {

@@ -42,6 +42,7 @@ struct LayerRecord {
   std::vector<float> key_norm;    // [kv_heads, keys]
   std::vector<float> value_norm;  // [kv_heads, keys]
   std::vector<float> dense;       // [heads, queries, keys]
+  std::vector<float> dense_mean;  // [queries, keys]
 };
 
 }  // namespace buoy::probe

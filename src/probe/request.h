@@ -36,15 +36,16 @@ struct LayerRequest {
   bool qk_before = false;  // the same before the rotation
   bool norms = false;      // |q|, |k|, |v|
 
-  bool dense = false;   // the weights themselves, [heads, rows, keys]
-  bool states = false;  // queries, keys and values
+  bool dense = false;       // the weights themselves, [heads, rows, keys]
+  bool dense_mean = false;  // their mean over the heads, [rows, keys]
+  bool states = false;      // queries, keys and values
 
   bool needs_second_pass() const {
     return received || entropy || log_sum_exp || first_share || ((row_weights || top > 0) && !rows.empty());
   }
-  bool needs_normaliser() const { return needs_second_pass() || dense || states; }
+  bool needs_normaliser() const { return needs_second_pass() || dense || dense_mean; }
   bool needs_moments() const { return qk_after || qk_before || norms; }
-  bool any() const { return needs_normaliser() || needs_moments(); }
+  bool any() const { return needs_normaliser() || needs_moments() || states; }
 };
 
 // What is changed at one address: an additive bias before the softmax (minus infinity hides a key, log(x)

@@ -118,26 +118,45 @@ void check_sample(const Sample& sample) {
   }
 }
 
-std::string format_sample(const Sample& sample, Storage storage) {
+void format_sample(const Sample& sample, Storage storage, const ByteSink& sink) {
   check_sample(sample);
-  std::vector<Array> halves;
-  halves.reserve(sample.arrays.size());
-  std::vector<const Array*> stored;
+  struct Stored {
+    const Array* array;
+    DataType dtype;
+  };
+  std::vector<Stored> stored;
   for (const Array& array : sample.arrays) {
     const bool shrink = storage == Storage::kF16 && array.dtype == DataType::kF32 && !exceeds_f16(array);
-    stored.push_back(shrink ? &halves.emplace_back(to_f16(array)) : &array);
+    stored.push_back({&array, shrink ? DataType::kF16 : array.dtype});
   }
   std::stable_sort(stored.begin(), stored.end(),
-                   [](const Array* a, const Array* b) { return size_of(a->dtype) > size_of(b->dtype); });
-  std::vector<SafetensorsTensor> tensors;
-  for (const Array* array : stored) {
-    tensors.push_back({array->name, std::string(name_of(array->dtype)), array->shape, array->bytes});
+                   [](const Stored& a, const Stored& b) { return size_of(a.dtype) > size_of(b.dtype); });
+  std::vector<SafetensorsHeaderEntry> tensors;
+  for (const auto& [array, dtype] : stored) {
+    const std::uint64_t elements = array->bytes.size() / size_of(array->dtype);
+    tensors.push_back({array->name, std::string(name_of(dtype)), array->shape, elements * size_of(dtype)});
   }
   auto metadata = sample.metadata;
   metadata[std::string(kFormat)] = kSampleFormatName;
   metadata[std::string(kVersion)] = std::to_string(kFormatVersion);
   metadata[std::string(kId)] = sample.id;
-  return format_safetensors(tensors, metadata);
+  const std::string header = format_safetensors_header(tensors, metadata);
+  sink(std::as_bytes(std::span(header)));
+  for (const auto& [array, dtype] : stored) {
+    if (dtype == array->dtype) {
+      sink(array->bytes);
+    } else {
+      sink(to_f16(*array).bytes);
+    }
+  }
+}
+
+std::string format_sample(const Sample& sample, Storage storage) {
+  std::string file;
+  format_sample(sample, storage, [&](std::span<const std::byte> bytes) {
+    file.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  });
+  return file;
 }
 
 std::string format_text_list(std::span<const std::string> texts) {

@@ -25,8 +25,8 @@ struct TextSchema {
   std::string_view meaning;
 };
 
-// S steps, L layers, G query groups, H heads, V key/value heads, T tokens, R chosen rows, K top keys,
-// D head size. A letter means the same number in every array of a sample.
+// S steps, L layers, G query groups, H heads, V key/value heads, T tokens, C regions, R chosen rows,
+// K top keys, D head size. A letter means the same number in every array of a sample.
 std::span<const ArraySchema> array_schema();
 std::span<const TextSchema> text_schema();
 
@@ -42,15 +42,21 @@ inline constexpr std::string_view kTokens = "tokens";
 inline constexpr std::string_view kTokensByStep = "tokens_by_step";
 inline constexpr std::string_view kRevealedAt = "revealed_at";
 inline constexpr std::string_view kRegionOfToken = "region_of_token";
+inline constexpr std::string_view kEvidence = "evidence";
+inline constexpr std::string_view kSpecial = "special";
 inline constexpr std::string_view kSteps = "steps";
 inline constexpr std::string_view kLayers = "layers";
 inline constexpr std::string_view kReceived = "received";
+inline constexpr std::string_view kMass = "mass";
+inline constexpr std::string_view kContribution = "contribution";
 inline constexpr std::string_view kGroupSizes = "group_sizes";
 inline constexpr std::string_view kEntropy = "entropy";
 inline constexpr std::string_view kLogSumExp = "log_sum_exp";
 inline constexpr std::string_view kFirstShare = "first_share";
 inline constexpr std::string_view kRowPositions = "row_positions";
 inline constexpr std::string_view kRowWeights = "row_weights";
+inline constexpr std::string_view kRowMass = "row_mass";
+inline constexpr std::string_view kEvidenceMass = "evidence_mass";
 inline constexpr std::string_view kTopKeys = "top_keys";
 inline constexpr std::string_view kTopWeights = "top_weights";
 inline constexpr std::string_view kQkAfterDot = "qk_after_dot";
@@ -66,6 +72,7 @@ inline constexpr std::string_view kKeyNorm = "key_norm";
 inline constexpr std::string_view kValueNorm = "value_norm";
 
 std::string dense_name(std::int64_t step, std::int64_t layer);    // "dense_step3_layer0"
+std::string dense_mean_name(std::int64_t step, std::int64_t layer);
 std::string queries_name(std::int64_t step, std::int64_t layer);  // "queries_step3_layer0"
 std::string keys_name(std::int64_t step, std::int64_t layer);
 std::string values_name(std::int64_t step, std::int64_t layer);
@@ -80,5 +87,11 @@ inline constexpr std::string_view kPromptLength = "prompt_length";
 inline constexpr std::string_view kTokenTexts = "token_texts";
 inline constexpr std::string_view kRegionNames = "region_names";
 inline constexpr std::string_view kGroupNames = "group_names";
+inline constexpr std::string_view kGoldRegions = "gold_regions";
+inline constexpr std::string_view kAnswers = "answers";
+inline constexpr std::string_view kAttention = "attention";
+inline constexpr std::string_view kMaskToken = "mask_token";
+inline constexpr std::string_view kPredictionOffset = "prediction_offset";
+inline constexpr std::string_view kFinalStep = "final_step";
 
 }  // namespace buoy::trace

@@ -80,13 +80,19 @@ std::vector<float> StoredSample::floats_in(std::string_view array, const Range& 
   const size_t size = safetensors_element_size(entry.dtype);
   const auto bytes = entry.data.subspan(static_cast<size_t>(range.begin) * size,
                                         static_cast<size_t>(range.end - range.begin) * size);
-  if (entry.dtype == "F32") return copy<float>(bytes);
-  std::vector<float> values(bytes.size() / 2);
-  for (size_t i = 0; i < values.size(); ++i) {
-    std::uint16_t bits;
-    std::memcpy(&bits, bytes.data() + 2 * i, 2);
-    values[i] = f16_to_float(bits);
+  std::vector<float> values;
+  if (entry.dtype == "F32") {
+    values = copy<float>(bytes);
+  } else {
+    values.resize(bytes.size() / 2);
+    for (size_t i = 0; i < values.size(); ++i) {
+      std::uint16_t bits;
+      std::memcpy(&bits, bytes.data() + 2 * i, 2);
+      values[i] = f16_to_float(bits);
+    }
   }
+  // Whoever reads a large sample piece by piece must not end up holding all of it.
+  file_.release(bytes);
   return values;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/sha256.h"
@@ -77,13 +78,18 @@ void TraceWriter::require_due(const std::string& id) const {
 
 void TraceWriter::write(const Sample& sample) {
   require_due(sample.id);
-  const std::string bytes = format_sample(sample, manifest_.storage);
   SampleEntry entry;
   entry.id = sample.id;
   entry.file = sample_file(sample.id).generic_string();
-  entry.bytes = bytes.size();
-  entry.checksum = sha256_hex(bytes);
-  write_file_atomically(folder_ / entry.file, bytes);
+  AtomicFile file(folder_ / entry.file);
+  Sha256 checksum;
+  format_sample(sample, manifest_.storage, [&](std::span<const std::byte> bytes) {
+    checksum.update(bytes);
+    file.write(bytes);
+  });
+  entry.bytes = file.size();
+  entry.checksum = checksum.hex();
+  file.commit();
   record(entry);
 }
 

@@ -8,12 +8,13 @@
 #include "base/files.h"
 #include "base/json_file.h"
 #include "support/golden.h"
+#include "support/temp_folder.h"
 
 namespace buoy {
 namespace {
 
 using testing::run_buoy;
-using testing::ScratchFolder;
+using testing::TempFolder;
 namespace fs = std::filesystem;
 
 std::string golden(const std::string& name) {
@@ -61,7 +62,7 @@ TEST(BadInput, UsageIsExplained) {
 }
 
 TEST(BadInput, FoldersAreExplained) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   expect_failure(generate((scratch / "nothing").string(), {"--ids", "1"}), 3, {"nothing of that name"});
   expect_failure({"inspect", (scratch / "nothing").string()}, 3, {"nothing"});
   expect_failure(generate(golden("llada-f32"), {"--prompt", "hello"}), 3, {"tokenizer.json", "--ids"});
@@ -87,7 +88,7 @@ TEST(BadInput, FoldersAreExplained) {
 }
 
 TEST(BadInput, NotANumberInTheWeightsIsFoundAndNamed) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   fs::copy(golden("llama3-f32"), scratch / "model");
   const auto path = scratch / "model" / "model.safetensors";
   std::string bytes = read_file(path);
@@ -105,7 +106,7 @@ TEST(BadInput, NotANumberInTheWeightsIsFoundAndNamed) {
 }
 
 TEST(BadInput, TextThatIsNoText) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   testing::write_talking_model(scratch / "model", true);
   const auto folder = (scratch / "model").string();
   expect_failure(generate(folder, {"--prompt", ""}), 2, {"prompt", "empty"});
@@ -120,7 +121,7 @@ TEST(BadInput, TextThatIsNoText) {
 }
 
 TEST(BadInput, OutputThatCannotBeWritten) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   const auto folder = golden("llada-f32");
   write_file_atomically(scratch / "file", "x");
   expect_failure(

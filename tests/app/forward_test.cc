@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "fmt/ranges.h"
 #include "support/golden.h"
+#include "support/temp_folder.h"
 
 namespace buoy {
 namespace {
@@ -50,7 +51,7 @@ std::map<std::string, Array> read_npz(const std::filesystem::path& path) {
 TEST(Forward, DumpsMatchTheGoldens) {
   for (const std::string name : {"llada-f32", "qwen3-f32", "dream-bf16"}) {
     const testing::Golden golden(name);
-    const testing::ScratchFolder scratch;
+    const testing::TempFolder scratch;
     const auto ids = golden.ids("A.ids");
     const auto result = testing::run_buoy(
         {"forward", "--model", golden.folder().string(), "--ids", fmt::format("{}", fmt::join(ids, ",")),
@@ -72,7 +73,7 @@ TEST(Forward, DumpsMatchTheGoldens) {
 }
 
 TEST(Forward, ABrokenRunLeavesNoFile) {
-  const testing::ScratchFolder scratch;
+  const testing::TempFolder scratch;
   const auto folder = (testing::data_folder() / "goldens/llada-f32").string();
   const auto result = testing::run_buoy(
       {"forward", "--model", folder, "--ids", "1,2,99999", "--out", (scratch / "f.npz").string()});

@@ -8,6 +8,7 @@
 #include "app/program.h"
 #include "support/decode_case.h"
 #include "support/golden.h"
+#include "support/temp_folder.h"
 
 namespace buoy {
 namespace {
@@ -72,7 +73,7 @@ TEST(Generate, EveryGoldenRunThroughTheCommandLine) {
 }
 
 TEST(Generate, TextInTextOut) {
-  const testing::ScratchFolder scratch;
+  const testing::TempFolder scratch;
   for (const bool diffusion : {true, false}) {
     const auto folder = scratch / (diffusion ? "llada" : "llama");
     testing::write_talking_model(folder, diffusion);

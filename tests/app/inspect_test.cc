@@ -4,6 +4,7 @@
 #include "app/program.h"
 #include "base/json_file.h"
 #include "support/golden.h"
+#include "support/temp_folder.h"
 
 namespace buoy {
 namespace {
@@ -23,7 +24,7 @@ TEST(Inspect, SaysWhatAFolderHolds) {
 }
 
 TEST(Inspect, ListsWhatIsMissingAndStillSaysTheRest) {
-  const testing::ScratchFolder scratch;
+  const testing::TempFolder scratch;
   testing::write_talking_model(scratch / "model", true);
   std::filesystem::remove(scratch / "model" / "model.safetensors");
   const auto result = run_buoy({"inspect", (scratch / "model").string()});
@@ -33,7 +34,7 @@ TEST(Inspect, ListsWhatIsMissingAndStillSaysTheRest) {
 }
 
 TEST(Tokenize, IdsTokensAndSpans) {
-  const testing::ScratchFolder scratch;
+  const testing::TempFolder scratch;
   testing::write_talking_model(scratch / "model", true);
   const auto folder = (scratch / "model").string();
   const std::string text = "floating tokens";

@@ -11,19 +11,10 @@
 #include "base/json_file.h"
 #include "bench/random_checkpoint.h"
 #include "support/golden.h"
+#include "support/temp_folder.h"
 
 namespace buoy::testing {
 namespace fs = std::filesystem;
-
-ScratchFolder::ScratchFolder() {
-  std::string pattern = (fs::temp_directory_path() / "buoy-test-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no scratch folder");
-  path_ = pattern;
-}
-
-ScratchFolder::~ScratchFolder() {
-  fs::remove_all(path_);
-}
 
 static std::string shell_quoted(const std::string& text) {
   std::string out = "'";
@@ -32,7 +23,7 @@ static std::string shell_quoted(const std::string& text) {
 }
 
 ProgramResult run_buoy(const std::vector<std::string>& arguments, const std::string& prelude) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   std::string command = prelude + shell_quoted(BUOY_PROGRAM);
   for (const auto& argument : arguments) command += " " + shell_quoted(argument);
   command += fmt::format(" > {} 2> {} < /dev/null", shell_quoted((scratch / "out").string()),

@@ -13,12 +13,13 @@
 #include "support/golden.h"
 #include "trace/reader.h"
 #include "trace/schema.h"
+#include "support/temp_folder.h"
 
 namespace buoy {
 namespace {
 
 using testing::run_buoy;
-using testing::ScratchFolder;
+using testing::TempFolder;
 namespace fs = std::filesystem;
 
 std::string golden(const std::string& name) {
@@ -56,7 +57,7 @@ void write_questions(const fs::path& path, int count) {
 TEST(Trace, HoldsTheTokensOfAnUnwatchedRunAndRowsThatSumToOne) {
   for (const std::string name : {"llada-f32", "dream-f32", "llama31-f32", "qwen2-f32", "qwen3-bf16"}) {
     SCOPED_TRACE(name);
-    const ScratchFolder scratch;
+    const TempFolder scratch;
     const std::vector<std::string> decoding = {"--model",          golden(name), "--ids",         "5,6,7,8",
                                                "--max-new-tokens", "10",         "--temperature", "0.7",
                                                "--seed",           "3"};
@@ -98,7 +99,7 @@ TEST(Trace, HoldsTheTokensOfAnUnwatchedRunAndRowsThatSumToOne) {
 }
 
 TEST(Trace, SameSeedSameBytes) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   testing::write_talking_model(scratch / "model", true);
   write_questions(scratch / "q.jsonl", 3);
   const std::vector<std::string> call = {"trace",
@@ -120,7 +121,7 @@ TEST(Trace, SameSeedSameBytes) {
 }
 
 TEST(Trace, AKilledRunGoesOnAndEndsTheSame) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   testing::write_talking_model(scratch / "model", true);
   write_questions(scratch / "q.jsonl", 40);
   const std::vector<std::string> call = {"trace",
@@ -146,7 +147,7 @@ TEST(Trace, AKilledRunGoesOnAndEndsTheSame) {
 }
 
 TEST(Trace, RefusesAnotherRunsFolder) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   const std::vector<std::string> call = {
       "trace", "--ids", "5,6", "--max-new-tokens", "4", "--out", (scratch / "t").string(), "--model"};
   ASSERT_EQ(run_buoy(with(call, {golden("llada-f32")})).exit_code, 0);
@@ -158,7 +159,7 @@ TEST(Trace, RefusesAnotherRunsFolder) {
 }
 
 TEST(Trace, InspectSaysWhatIsInItAndFindsDamage) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   ASSERT_EQ(run_buoy({"trace", "--model", golden("llada-f32"), "--ids", "5,6", "--max-new-tokens", "4",
                       "--out", (scratch / "t").string()})
                 .exit_code,
@@ -167,7 +168,7 @@ TEST(Trace, InspectSaysWhatIsInItAndFindsDamage) {
   ASSERT_EQ(whole.exit_code, 0) << whole.err;
   const Json facts = Json::parse(whole.out);
   EXPECT_EQ(facts["done"], 1);
-  EXPECT_EQ(facts["arrays"]["received"]["shape"], Json({4, 2, 3, 4, 6}));
+  EXPECT_EQ(facts["arrays"]["received"]["shape"], Json({5, 2, 3, 4, 6}));
 
   const auto file = scratch / "t" / "samples" / "prompt.safetensors";
   std::string bytes = read_file(file);
@@ -179,7 +180,7 @@ TEST(Trace, InspectSaysWhatIsInItAndFindsDamage) {
 }
 
 TEST(Trace, BadRequestsAreExplained) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   const std::vector<std::string> call = {"trace", "--model", golden("llada-f32"),
                                          "--ids", "5,6",     "--max-new-tokens",
                                          "4",     "--out",   (scratch / "t").string()};

@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/fails_with.h"
-#include "base/temp_folder.h"
+#include "support/fails_with.h"
+#include "support/temp_folder.h"
 
 namespace buoy {
 namespace {

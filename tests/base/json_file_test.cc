@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/fails_with.h"
-#include "base/temp_folder.h"
+#include "support/fails_with.h"
+#include "support/temp_folder.h"
 #include "base/utf8.h"
 
 namespace buoy {

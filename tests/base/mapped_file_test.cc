@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/fails_with.h"
-#include "base/temp_folder.h"
+#include "support/fails_with.h"
+#include "support/temp_folder.h"
 
 namespace buoy {
 namespace {
@@ -56,6 +56,18 @@ TEST(MappedFile, NamesThePathItCannotMap) {
       fails_with<IoError>([&] { MappedFile file(missing); }, {missing.string(), "cannot open", "No such"}));
   EXPECT_TRUE(fails_with<IoError>([&] { MappedFile file(folder.path()); },
                                   {folder.path().string(), "cannot map", "Is a directory"}));
+}
+
+TEST(MappedFile, ReleasedBytesReadTheSameAgain) {
+  const TempFolder folder;
+  std::string content(100'000, 'a');
+  for (size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>(i * 31);
+  const MappedFile file(folder.write("f", content));
+  const auto whole = [&] { return std::string(reinterpret_cast<const char*>(file.bytes().data()), content.size()); };
+  EXPECT_EQ(whole(), content);
+  file.release(file.bytes().subspan(1, 70'001));
+  file.release(file.bytes().subspan(5, 0));
+  EXPECT_EQ(whole(), content);
 }
 
 }  // namespace

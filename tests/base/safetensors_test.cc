@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/fails_with.h"
+#include "support/fails_with.h"
 #include "base/json_file.h"
 
 namespace buoy {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "base/temp_folder.h"
+#include "support/temp_folder.h"
 
 namespace buoy {
 namespace {

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "base/fails_with.h"
+#include "support/fails_with.h"
 #include "base/safetensors.h"
 #include "checkpoint/config.h"
 #include "checkpoint/shard_index.h"

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/fails_with.h"
-#include "base/temp_folder.h"
+#include "support/fails_with.h"
+#include "support/temp_folder.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/shard_index.h"
 #include "support/tiny_checkpoint.h"

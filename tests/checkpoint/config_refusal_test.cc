@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/fails_with.h"
+#include "support/fails_with.h"
 #include "checkpoint/config.h"
 #include "checkpoint/published_configs.h"
 

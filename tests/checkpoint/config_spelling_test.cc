@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/fails_with.h"
-#include "base/temp_folder.h"
+#include "support/fails_with.h"
+#include "support/temp_folder.h"
 #include "checkpoint/config.h"
 #include "checkpoint/published_configs.h"
 #include "support/tiny_checkpoint.h"

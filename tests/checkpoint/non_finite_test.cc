@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/temp_folder.h"
+#include "support/temp_folder.h"
 #include "checkpoint/checkpoint.h"
 #include "support/tiny_checkpoint.h"
 

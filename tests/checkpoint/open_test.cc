@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/fails_with.h"
-#include "base/temp_folder.h"
+#include "support/fails_with.h"
+#include "support/temp_folder.h"
 #include "checkpoint/checkpoint.h"
 #include "support/tiny_checkpoint.h"
 

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "base/error.h"
-#include "base/fails_with.h"
-#include "base/temp_folder.h"
+#include "support/fails_with.h"
+#include "support/temp_folder.h"
 #include "model/model.h"
 #include "support/tiny_checkpoint.h"
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "model/golden_run.h"
 
@@ -103,6 +104,38 @@ TEST_P(SameBits, WatchedOrNot) {
   EXPECT_EQ(one.taken, (std::vector<std::int64_t>{1}));
   EXPECT_TRUE(none.taken.empty());
   EXPECT_GT(all.numbers, 0u);
+}
+
+// What is measured of a sequence does not depend on what it was packed with.
+TEST_P(SameBits, StatisticsOfPackedSequencesAreThoseOfEachAlone) {
+  GoldenRun run(GetParam());
+  class Keep final : public probe::Probe {
+   public:
+    probe::LayerRequest request(const probe::Address&, const probe::LayerExtent& extent) override {
+      probe::LayerRequest request;
+      request.received = request.entropy = request.log_sum_exp = request.qk_after = request.row_weights = true;
+      request.rows = {static_cast<std::int32_t>(extent.query_rows / 2)};
+      return request;
+    }
+    void take(const probe::Address& address, probe::LayerRecord&& record) override {
+      auto& numbers = of_sequence[address.sequence];
+      for (const auto* part : {&record.received, &record.entropy, &record.log_sum_exp, &record.qk_after.dot,
+                               &record.qk_after.cosine, &record.row_weights}) {
+        numbers.insert(numbers.end(), part->begin(), part->end());
+      }
+    }
+    std::map<std::int64_t, std::vector<float>> of_sequence;
+  } packed, alone;
+  std::vector<Ids> ids;
+  std::vector<model::SequenceInput> batch;
+  for (const std::int64_t length : {1, 37, 280}) ids.push_back(run.random_ids(length, 20));
+  for (size_t n = 0; n < ids.size(); ++n) {
+    batch.push_back({ids[n], {}, nullptr});
+    batch.back().address.sequence = static_cast<std::int64_t>(n);
+  }
+  run.forward(batch, &packed);
+  for (const auto& input : batch) run.forward({input}, &alone);
+  EXPECT_EQ(packed.of_sequence, alone.of_sequence);
 }
 
 INSTANTIATE_TEST_SUITE_P(Goldens, SameBits, ::testing::ValuesIn(testing::golden_cases()),

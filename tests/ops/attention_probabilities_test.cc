@@ -25,7 +25,7 @@ struct Matrix {
     sequence.row_top = result.row_top.data();
     sequence.row_sum = result.row_sum.data();
     ThreadPool threads(2);
-    ops::attention_probabilities({threads}, data.c.shape(), sequence, weights.data());
+    ops::attention_probabilities({threads}, data.c.shape(), sequence, {weights.data(), nullptr});
   }
 };
 

@@ -213,7 +213,7 @@ TEST_P(Statistics, RowsAndTopKeysAreTheWeightsThemselves) {
   wanted.top_keys = keys.data();
   wanted.top_weights = strongest.data();
   attention_statistics({run.threads}, run.shape, run.sequence, wanted);
-  attention_probabilities({run.threads}, run.shape, run.sequence, dense.data());
+  attention_probabilities({run.threads}, run.shape, run.sequence, {dense.data(), nullptr});
   for (size_t n = 0; n < rows.size(); ++n) {
     for (std::int64_t h = 0; h < c.heads; ++h) {
       const size_t at = n * static_cast<size_t>(c.heads) + static_cast<size_t>(h);
@@ -271,6 +271,118 @@ TEST_P(Statistics, ThreadsChangeNoBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Statistics, ::testing::ValuesIn(cases()));
+
+// Properties that hold whatever the numbers are.
+TEST_P(Statistics, GroupsAddUpEntropyIsBoundedHiddenKeysGetNothing) {
+  const Case& c = GetParam();
+  Attended run(c);
+  const auto keys = static_cast<size_t>(c.keys), columns = static_cast<size_t>(c.heads * c.keys),
+             rows = static_cast<size_t>(c.heads * c.queries);
+  std::vector<std::uint8_t> groups(static_cast<size_t>(c.queries));
+  for (size_t i = 0; i < groups.size(); ++i) groups[i] = static_cast<std::uint8_t>(i % 16);
+  std::vector<float> split(16 * columns), whole(columns), entropy(rows);
+  AttentionStatistics by_group;
+  by_group.groups = 16;
+  by_group.group_of_row = groups.data();
+  by_group.received = split.data();
+  attention_statistics({run.threads}, run.shape, run.sequence, by_group);
+  AttentionStatistics all;
+  all.received = whole.data();
+  all.entropy = entropy.data();
+  attention_statistics({run.threads}, run.shape, run.sequence, all);
+  for (size_t i = 0; i < columns; ++i) {
+    double sum = 0;
+    for (size_t g = 0; g < 16; ++g) sum += split[g * columns + i];
+    EXPECT_NEAR(sum, whole[i], 17 * 6e-8 * (1 + whole[i])) << "groups add up to the whole";
+    if (c.bias && i % 3 == 0) {
+      EXPECT_EQ(whole[i], 0.0f) << "a hidden key receives exactly nothing";
+    }
+  }
+  for (size_t h = 0; h < static_cast<size_t>(c.heads); ++h) {
+    double total = 0, seeing = 0;
+    for (size_t j = 0; j < keys; ++j) total += whole[h * keys + j];
+    for (std::int64_t i = 0; i < c.queries; ++i) {
+      const std::int64_t end = visible_end(c.mask, run.sequence.first_position + i, c.keys);
+      std::int64_t visible = 0;
+      for (std::int64_t j = 0; j < end; ++j)
+        visible += !c.bias || run.bias[h * keys + static_cast<size_t>(j)] != kHidden;
+      seeing += visible > 0;
+      const float e = entropy[h * static_cast<size_t>(c.queries) + static_cast<size_t>(i)];
+      EXPECT_GE(e, -1e-5);
+      EXPECT_LE(e, std::log(std::max<double>(1, static_cast<double>(visible))) + 1e-5);
+    }
+    EXPECT_NEAR(total, seeing, 1e-5 * (1 + seeing)) << "each query that sees something gives away one";
+  }
+}
+
+// Sums over the queries of one head, not a mean over the heads that share a key: with queries all alike, head h
+// receives from its own queries alone.
+TEST(GroupedHeads, EachHeadKeepsItsOwnSum) {
+  const Case c{64, 64, 8, 2, 16, {MaskKind::kBidirectional, 0}, false};
+  Attended run(c);
+  for (size_t i = 0; i < run.queries.size(); ++i) {
+    if (i / 16 % 8 != 5) run.queries[i] = 0;  // all heads but 5 spread evenly
+  }
+  attention({run.threads}, run.shape, {&run.sequence, 1}, run.scratch);
+  std::vector<float> received(8 * 64);
+  AttentionStatistics wanted;
+  wanted.received = received.data();
+  attention_statistics({run.threads}, run.shape, run.sequence, wanted);
+  for (size_t h = 0; h < 8; ++h) {
+    double spread = 0;
+    for (size_t j = 0; j < 64; ++j) spread = std::max(spread, std::abs(received[h * 64 + j] - 1.0));
+    if (h == 5) {
+      EXPECT_GT(spread, 0.5);
+    } else {
+      EXPECT_LT(spread, 1e-5) << "head " << h;
+    }
+  }
+}
+
+// Merging what was measured of parts of the queries equals measuring all of them at once.
+TEST(Tiles, PartsOfTheQueriesAddUpToOnePass) {
+  const Case c{130, 130, 4, 2, 32, {MaskKind::kCausal, 0}, false};
+  Attended whole(c);
+  std::vector<float> received(4 * 130), entropy(4 * 130);
+  AttentionStatistics wanted;
+  wanted.received = received.data();
+  wanted.entropy = entropy.data();
+  attention_statistics({whole.threads}, whole.shape, whole.sequence, wanted);
+  std::vector<double> merged(received.size(), 0.0);
+  for (const auto& [first, count] : {std::pair<std::int64_t, std::int64_t>{0, 50}, {50, 79}, {129, 1}}) {
+    Attended part(c);
+    part.sequence.queries += first * c.heads * c.dim;
+    part.sequence.query_rows = count;
+    part.sequence.first_position = first;
+    attention({part.threads}, part.shape, {&part.sequence, 1}, part.scratch);
+    std::vector<float> some(received.size()), some_entropy(static_cast<size_t>(4 * count));
+    AttentionStatistics of_part;
+    of_part.received = some.data();
+    of_part.entropy = some_entropy.data();
+    attention_statistics({part.threads}, part.shape, part.sequence, of_part);
+    for (size_t i = 0; i < merged.size(); ++i) merged[i] += some[i];
+    for (std::int64_t h = 0; h < 4; ++h) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        EXPECT_EQ(some_entropy[static_cast<size_t>(h * count + i)],
+                  entropy[static_cast<size_t>(h * 130 + first + i)])
+            << "a row does not depend on the rows beside it";
+      }
+    }
+  }
+  for (size_t i = 0; i < merged.size(); ++i) EXPECT_NEAR(merged[i], received[i], 4 * 6e-8 * (1 + received[i]));
+}
+
+TEST(DenseMean, IsTheMeanOfTheDenseMatricesOfTheHeads) {
+  const Case c{77, 300, 8, 2, 32, {MaskKind::kCausal, 0}, true};
+  Attended run(c);
+  std::vector<float> heads(static_cast<size_t>(8 * 77 * 300)), mean(77 * 300, NAN);
+  attention_probabilities({run.threads}, run.shape, run.sequence, {heads.data(), mean.data()});
+  for (size_t i = 0; i < mean.size(); ++i) {
+    double sum = 0;
+    for (size_t h = 0; h < 8; ++h) sum += heads[h * mean.size() + i];
+    EXPECT_NEAR(mean[i], sum / 8, 8 * 6e-8 * (sum / 8 + 1e-7));
+  }
+}
 
 TEST(HeadScale, MultipliesOneHeadsOutputAndNothingElse) {
   const Case c{40, 40, 4, 2, 16, {MaskKind::kBidirectional, 0}, false};

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/fails_with.h"
+#include "support/fails_with.h"
 
 namespace buoy {
 namespace {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "support/temp_folder.h"
 #include "text/support.h"
 
 namespace buoy::text {
@@ -42,7 +43,7 @@ TEST(ChatDetection, DoesNotGuess) {
 }
 
 TEST(ChatDetection, ReadsTheFilesOfAFolder) {
-  const TemporaryFolder folder;
+  const testing::TempFolder folder;
   const auto config = [](const Json& chat_template) {
     return Json{{"bos_token", {{"content", "<|startoftext|>"}}}, {"chat_template", chat_template}}.dump();
   };

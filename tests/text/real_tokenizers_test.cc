@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "text/normalizer.h"
+#include "support/temp_folder.h"
 #include "text/support.h"
 #include "text/tokenizer.h"
 
@@ -76,7 +77,7 @@ TEST(RealTokenizers, Qwen3) {
 TEST(RealTokenizers, Dream) {
   BUOY_NEEDS_TOKENIZER(source, "qwen2_5");
   const Json json = parse_json(read_file(*source / "tokenizer.json"), "tokenizer.json");
-  const TemporaryFolder folder;
+  const testing::TempFolder folder;
   folder.write("vocab.json", json["model"]["vocab"].dump());
   std::string merges = "#version: 0.2\n";
   for (const Json& merge : json["model"]["merges"]) merges += merge.get<std::string>() + "\n";

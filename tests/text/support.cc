@@ -36,21 +36,6 @@ std::optional<std::filesystem::path> real_tokenizer_folder(const std::string& na
   return root / name;
 }
 
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "buoy_text_XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
-  path_ = pattern;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-void TemporaryFolder::write(const std::string& name, std::string_view text) const {
-  write_file_atomically(path_ / name, text);
-}
-
 std::string random_text(std::mt19937& random, size_t characters) {
   struct Range {
     char32_t first, last;

@@ -26,21 +26,6 @@ Tokenizer tiny_tokenizer();
 // A folder of tools/fetch_tokenizers ("llama3", "qwen2_5", ...); nothing when it was not fetched.
 std::optional<std::filesystem::path> real_tokenizer_folder(const std::string& name);
 
-// Removed with everything in it at the end of the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  void write(const std::string& name, std::string_view text) const;
-
- private:
-  std::filesystem::path path_;
-};
-
 // Random well-formed text that mixes scripts, marks, spaces, contractions and emoji.
 std::string random_text(std::mt19937& random, size_t characters);
 

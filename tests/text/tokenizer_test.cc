@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "text/normalizer.h"
+#include "support/temp_folder.h"
 #include "text/support.h"
 
 namespace buoy::text {
@@ -143,7 +144,7 @@ TEST(Tokenizer, MatchesNormalizedAddedTokensAfterNormalisation) {
 }
 
 TEST(Tokenizer, LoadsAFolder) {
-  const TemporaryFolder folder;
+  const testing::TempFolder folder;
   EXPECT_THROW(Tokenizer::load(folder.path()), InputError);
   folder.write("tokenizer.json", tiny_tokenizer_text());
   folder.write("tokenizer_config.json",

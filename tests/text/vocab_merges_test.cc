@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "support/temp_folder.h"
 #include "text/support.h"
 
 namespace buoy::text {
@@ -16,7 +17,7 @@ constexpr const char* kConfig = R"({
             "special": true},
     "295": {"content": "<tool_call>", "special": false}}})";
 
-void write_files(const TemporaryFolder& folder, const std::string& merges_end = "\n") {
+void write_files(const testing::TempFolder& folder, const std::string& merges_end = "\n") {
   const Json json = tiny_tokenizer_json();
   std::string merges = "#version: 0.2\n";
   for (const Json& merge : json["model"]["merges"]) merges += merge.get<std::string>() + merges_end;
@@ -28,7 +29,7 @@ void write_files(const TemporaryFolder& folder, const std::string& merges_end = 
 
 TEST(VocabMerges, EncodesAsTheSameTokenizerJsonDoes) {
   for (const char* end : {"\n", "\r\n"}) {
-    const TemporaryFolder folder;
+    const testing::TempFolder folder;
     write_files(folder, end);
     const Tokenizer tokenizer = Tokenizer::load(folder.path());
     for (const std::string text :
@@ -39,7 +40,7 @@ TEST(VocabMerges, EncodesAsTheSameTokenizerJsonDoes) {
 }
 
 TEST(VocabMerges, TakesAddedTokensFromBothFiles) {
-  const TemporaryFolder folder;
+  const testing::TempFolder folder;
   write_files(folder);
   const Tokenizer tokenizer = Tokenizer::load(folder.path());
   EXPECT_EQ(tokenizer.encode("<|mask|><|endoftext|><tool_call>", false).ids,
@@ -53,7 +54,7 @@ TEST(VocabMerges, TakesAddedTokensFromBothFiles) {
 }
 
 TEST(VocabMerges, NormalisesBeforeLookingForAddedTokens) {
-  const TemporaryFolder folder;
+  const testing::TempFolder folder;
   write_files(folder);
   const Tokenizer tokenizer = Tokenizer::load(folder.path());
   const Encoding encoding = tokenizer.encode("x<cafe\u0301><|mask|>", false);
@@ -63,7 +64,7 @@ TEST(VocabMerges, NormalisesBeforeLookingForAddedTokens) {
 }
 
 TEST(VocabMerges, RefusesOtherTokenizersAndBrokenFiles) {
-  const TemporaryFolder folder;
+  const testing::TempFolder folder;
   write_files(folder);
   const auto expect_refused = [&](const char* file, std::string_view text, const char* names) {
     write_files(folder);

@@ -10,8 +10,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/fails_with.h"
-#include "base/temp_folder.h"
+#include "support/fails_with.h"
+#include "support/temp_folder.h"
 #include "trace/reader.h"
 #include "trace/small_trace.h"
 #include "trace/writer.h"

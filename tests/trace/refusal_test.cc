@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "base/fails_with.h"
+#include "support/fails_with.h"
 #include "base/sha256.h"
-#include "base/temp_folder.h"
+#include "support/temp_folder.h"
 #include "trace/reader.h"
 #include "trace/small_trace.h"
 #include "trace/writer.h"

@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "base/fails_with.h"
-#include "base/temp_folder.h"
+#include "support/fails_with.h"
+#include "support/temp_folder.h"
 #include "trace/reader.h"
 #include "trace/schema.h"
 #include "trace/small_trace.h"

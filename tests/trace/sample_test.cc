@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "base/fails_with.h"
+#include "support/fails_with.h"
 #include "base/float16.h"
 #include "base/safetensors.h"
 #include "trace/schema.h"
@@ -129,7 +129,7 @@ TEST(CheckSample, RefusesWhatTheSchemaDoesNotSay) {
 }
 
 TEST(CheckSample, TakesEveryArrayOfTheSchemaAndPrivateOnes) {
-  const std::map<char, std::int64_t> sizes = {{'S', 2}, {'L', 3}, {'G', 1}, {'H', 4}, {'V', 2},
+  const std::map<char, std::int64_t> sizes = {{'S', 2}, {'L', 3}, {'G', 1}, {'H', 4}, {'V', 2}, {'C', 3},
                                               {'T', 5}, {'R', 0}, {'K', 2}, {'D', 4}};
   Sample sample{"a", {float_array("x_mine", {1, 2}, std::vector<float>(2))}, {}};
   for (const ArraySchema& schema : array_schema()) {

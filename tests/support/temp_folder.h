@@ -27,6 +27,7 @@ class TempFolder {
   TempFolder& operator=(const TempFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
 
   // Writes a file with plain streams, not with the code under test.
   std::filesystem::path write(const std::string& name, std::string_view bytes) const {

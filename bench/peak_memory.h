@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace buoy::bench {
+
+// The most memory the process held during the call beyond what it held before, in bytes (Linux: VmHWM, reset
+// before the call).
+std::uint64_t peak_extra_bytes(const std::function<void()>& call);
+
+}  // namespace buoy::bench

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace buoy::analysis {
+
+// How floating tokens and sinks are told from the rest of the received attention of one step, layer and head
+// (or mean over heads). All comparisons are strict.
+enum class Rule : std::uint8_t {
+  kThreeSigma,      // published (drift): above mean + epsilon * population deviation
+  kThreeSigmaLift,  // the same on received / max(1/T, null): for causal layers, whose null falls with
+                    // position
+  kAdditive,        // published (absorption): above the mean of the others + 3; cannot fire, then the largest
+  kRulliSum,        // the same on the scale of column sums
+  kRulliPercent,    // the same on the scale of percents
+  kTop1,            // the largest, the first of equal ones
+  kShare,           // above factor * max(1/T, null)
+  kShareDouble,     // above twice that
+  kRobust,          // above median + factor * 1.4826 * MAD
+};
+
+inline constexpr std::array kRules = {
+    Rule::kThreeSigma, Rule::kThreeSigmaLift, Rule::kAdditive,    Rule::kRulliSum, Rule::kRulliPercent,
+    Rule::kTop1,       Rule::kShare,          Rule::kShareDouble, Rule::kRobust,
+};
+inline constexpr auto kRuleCount = static_cast<std::int64_t>(kRules.size());
+
+struct RuleOptions {
+  double epsilon = 3.0;
+  double share_factor = 4.0;
+  double mad_factor = 6.0;
+};
+
+std::string rule_name(Rule rule, const RuleOptions& options);  // "three_sigma", "share_4"
+std::string estimator_name(Rule rule);                         // "published" or "calibrated"
+
+// The positions one rule selects.
+struct Anchors {
+  bool defined = true;                  // false: the rule has no meaning for this vector
+  bool fired = false;                   // the rule itself selected something, without its fallback
+  std::vector<std::int32_t> positions;  // ascending
+};
+
+// Applies the rules to vectors of one length and mask.
+class AnchorDetector {
+ public:
+  AnchorDetector(bool causal, std::int64_t tokens, const RuleOptions& options);
+
+  bool fits(bool causal, std::int64_t tokens) const { return causal == causal_ && tokens == tokens_; }
+  const std::vector<double>& null() const { return null_; }  // uniform attention with this mask
+
+  // The vector that the functions below are about; it must stay as it is meanwhile.
+  void look(std::span<const double> received);
+  void find(Rule rule, Anchors& out);
+  std::int64_t top() const { return top_; }
+  double top_share() const { return received_[static_cast<size_t>(top_)]; }
+  double margin() const { return top_share() - second_; }  // of the largest over the second
+  double entropy() const;                                  // nats
+  double anchor_count() const;                             // 1 / sum of squares
+
+ private:
+  void above(double threshold, Anchors& out) const;
+  void above_each(const std::vector<double>& thresholds, Anchors& out) const;
+  void above_others(double scale, Anchors& out) const;
+  void three_sigma_of_lift(Anchors& out) const;
+  void robust(Anchors& out);
+
+  bool causal_;
+  std::int64_t tokens_;
+  RuleOptions options_;
+  std::vector<double> null_, floor_, share_, share_double_;  // floor: max(1/T, null)
+  std::span<const double> received_;
+  double total_ = 0, mean_ = 0, deviation_ = 0, second_ = 0;
+  std::int64_t top_ = 0;
+  std::vector<double> scratch_;
+};
+
+// Of a set: the attention it holds.
+double share_of(const std::vector<std::int32_t>& positions, std::span<const double> received);
+
+}  // namespace buoy::analysis

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "analysis/composition.h"
+#include "analysis/depth_summary.h"
+#include "analysis/floating_rules.h"
+#include "analysis/moments.h"
+#include "analysis/token_tally.h"
+
+namespace buoy::analysis {
+
+// The rules whose sets are taken apart by what they hold.
+inline constexpr std::array kCompositionRules = {Rule::kThreeSigma, Rule::kRulliSum, Rule::kTop1,
+                                                 Rule::kShare};
+// Their index, -1 for the others.
+std::int64_t composition_index(Rule rule);
+
+// Concentration without a threshold.
+inline constexpr std::array<std::string_view, 4> kMeasures = {"entropy", "anchor_count", "top_share",
+                                                              "margin"};
+
+inline constexpr auto kMeasureCount = static_cast<std::int64_t>(kMeasures.size());
+// Of each view over depth: set sizes of every rule, then the measures.
+inline constexpr std::int64_t kDepthQuantities = kRuleCount + kMeasureCount;
+
+// Everything the analysis of floating tokens keeps: sums, one set per layer, rule and view.
+struct FloatingState {
+  FloatingState(const LayerAxis& axis, const AnalysisOptions& options);
+  // Closes the sample under way: its means become one value each.
+  void add_sample(std::string_view id, const LayerAxis& axis);
+
+  Grid rules, steps, heads, sets, measures;
+  Moments sample_sizes, sample_shares, sample_fires, sample_undefined;  // [layer, view, rule]
+  Moments sample_measures;                                              // [layer, view, measure]
+  Bootstrap sizes, shares, measured;
+  Moments fires, undefined;
+  Moments step_sizes, step_shares;              // [layer, bin, view, rule], over steps and samples
+  Moments head_sizes, head_shares, head_fires;  // [layer, head, rule]
+  Moments null_sizes, null_shares;              // [rule]
+  Moments null_measures;                        // [measure]
+  DepthSummary depth;                           // [view, measure or rule]
+  Composition composition;                      // [layer, composition rule, view]
+  TokenTally tally;                             // [composition rule, view]
+  std::int64_t samples = 0;
+};
+
+}  // namespace buoy::analysis

@@ -1,0 +1,132 @@
+#include "analysis/gold_flow.h"
+
+#include <limits>
+
+#include "analysis/answer_flow.h"
+#include "analysis/interval_cells.h"
+
+namespace buoy::analysis {
+namespace {
+
+constexpr std::int64_t kAll = -1, kSeveral = 0;
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+// A depth and a pooling as one number; depths stay far below.
+constexpr std::int64_t kDepthLimit = 1 << 20;
+
+enum LiftCell { kGoldLift, kOtherLift, kGoldMass, kLiftCells };
+enum RolloutCell { kGold, kOther, kEvenGold, kEvenOther, kRolloutCells };
+
+std::string name_of_position(std::int64_t position) {
+  return position == kAll ? "all" : position == kSeveral ? "several" : std::to_string(position);
+}
+
+// Gold over mean distractor read off the published LLaDA panels (measurements.md 12.6).
+Cell published_ratio(std::int64_t position) {
+  return position == 1 ? Cell(1.47) : position == 5 ? Cell(1.50) : position == 10 ? Cell(1.42) : Cell();
+}
+
+double mean_of(std::span<const double> row, const std::vector<std::int64_t>& regions) {
+  return sum_of(row, regions) / static_cast<double>(regions.size());
+}
+
+}  // namespace
+
+GoldFlowSums::Position& GoldFlowSums::at(std::int64_t position) {
+  const auto found = positions_.find(position);
+  if (found != positions_.end()) return found->second;
+  return positions_.emplace(position, Position{Bootstrap(layers_ * kLiftCells, options_), {}}).first->second;
+}
+
+void GoldFlowSums::add(const ObservedSample& sample, const SampleFlow& flow, const SampleRollout& rollout) {
+  const auto& gold = flow.regions.gold;
+  const auto& others = flow.regions.distractors;
+  if (gold.empty() || others.empty()) return;
+  std::vector<double> lift(static_cast<size_t>(layers_ * kLiftCells), kNan);
+  for (size_t l = 0; l < flow.mean.size(); ++l) {
+    double* to = lift.data() + sample.layers[l] * kLiftCells;
+    to[kGoldMass] = sum_of(flow.mean[l].all, gold);
+    to[kGoldLift] = to[kGoldMass] / sum_of(flow.uniform, gold);
+    to[kOtherLift] = sum_of(flow.mean[l].all, others) / sum_of(flow.uniform, others);
+  }
+  for (const auto position : {kAll, flow.regions.gold_position}) {
+    Position& sums = at(position);
+    sums.lift.add(sample.id(), lift);
+    for (size_t p = 0; p < 2; ++p) {
+      for (size_t d = 0; d < rollout.depths.size(); ++d) {
+        const auto row = rollout.mean[rollout.at(p, d)].row(flow.regions.answer);
+        const auto even = rollout.uniform[rollout.at(p, d)].row(flow.regions.answer);
+        const std::int64_t key = static_cast<std::int64_t>(p) * kDepthLimit + rollout.depths[d];
+        const std::vector<double> values = {mean_of(row, gold), mean_of(row, others), mean_of(even, gold),
+                                            mean_of(even, others)};
+        sums.rollouts.try_emplace(key, kRolloutCells, options_).first->second.add(sample.id(), values);
+      }
+    }
+  }
+}
+
+Table GoldFlowSums::by_layer() const {
+  Table table{
+      "flow_gold_by_layer",
+      "Calibrated: does the answer attend to the gold document more than to the others, wherever it is?",
+      {{"gold_position", "place of the gold document among the documents, from 1; several; or all"},
+       {"layer", "layer, from 0"},
+       {"samples", "samples with a gold document and others"},
+       {"gold_mass", "share of the answer's attention on gold documents, mean over steps and heads"}},
+      {}};
+  add_interval_columns(table.columns, "gold_lift", "gold mass over what even attention gives");
+  add_interval_columns(table.columns, "distractor_lift", "the same for all other documents together");
+  add_interval_columns(table.columns, "gold_over_distractors",
+                       "gold lift over distractor lift, length-normalised; 1 if gold is like the others");
+  for (const auto& [position, sums] : positions_) {
+    for (std::int64_t l = 0; l < layers_; ++l) {
+      const std::int64_t cell = l * kLiftCells;
+      const Interval gold = sums.lift.interval(cell + kGoldLift);
+      if (gold.samples == 0) continue;
+      std::vector<Cell> row = {name_of_position(position), l, gold.samples,
+                               number_cell(sums.lift.interval(cell + kGoldMass).mean)};
+      add_interval_cells(row, gold);
+      add_interval_cells(row, sums.lift.interval(cell + kOtherLift));
+      add_interval_cells(row, sums.lift.ratio(cell + kGoldLift, sums.lift, cell + kOtherLift));
+      table.add(std::move(row));
+    }
+  }
+  return table;
+}
+
+Table GoldFlowSums::by_rollout() const {
+  Table table{
+      "flow_gold_by_rollout",
+      "Gold against the other documents in the answer's row of the rollout (published: sum, all layers)",
+      {{"gold_position", "place of the gold document among the documents, from 1; several; or all"},
+       {"pooling", "sum: as published, long documents weigh more; mean: per key"},
+       {"layers", "how many layers, the last k observed"},
+       {"samples", "samples with a gold document and others"},
+       {"gold", "flow to a gold document, mean over steps and samples"},
+       {"distractor", "flow to another document, mean over them"}},
+      {}};
+  add_interval_columns(table.columns, "ratio", "gold over distractor: the published reading");
+  table.columns.push_back(
+      {"uniform_ratio", "null: the same for even attention, same lengths, mask and depth"});
+  table.columns.push_back({"ratio_over_uniform", "ratio over its null; 1 if gold is like the others"});
+  table.columns.push_back({"paper_llada", "published for LLaDA with sum and 32 layers (read off a figure)"});
+  for (const auto& [position, sums] : positions_) {
+    for (const auto& [key, values] : sums.rollouts) {
+      const Interval gold = values.interval(kGold);
+      const Interval ratio = values.ratio(kGold, values, kOther);
+      const double even = values.ratio(kEvenGold, values, kEvenOther).mean;
+      const bool sum = key < kDepthLimit;
+      std::vector<Cell> row = {name_of_position(position), name_of(sum ? Pooling::kSum : Pooling::kMean),
+                               key % kDepthLimit,          gold.samples,
+                               number_cell(gold.mean),     number_cell(values.interval(kOther).mean)};
+      add_interval_cells(row, ratio);
+      row.push_back(number_cell(even));
+      row.push_back(number_cell(ratio.mean / even));
+      const bool deepest = key == std::prev(sums.rollouts.lower_bound(kDepthLimit))->first;
+      row.push_back(sum && deepest ? published_ratio(position) : Cell());
+      table.add(std::move(row));
+    }
+  }
+  return table;
+}
+
+}  // namespace buoy::analysis

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "analysis/analysis.h"
+
+namespace buoy::analysis {
+
+std::unique_ptr<Analysis> make_floating(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_drift(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_absorption(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_qk(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_retrieval(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_flow(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_structure(const TraceFacts& facts, const AnalysisOptions& options);
+
+}  // namespace buoy::analysis

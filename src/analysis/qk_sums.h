@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "analysis/bootstrap.h"
+#include "analysis/mean_error.h"
+#include "analysis/observed_sample.h"
+#include "analysis/qk_depth.h"
+#include "analysis/qk_split.h"
+#include "base/table.h"
+
+namespace buoy::analysis {
+
+// Ways to choose the floating columns.
+enum Way : std::uint8_t { kThreeSigmaHead, kThreeSigmaMean, kTopOne, kThreeSigmaLift, kWays };
+inline constexpr std::array kWayNames = {"three_sigma_head", "three_sigma_head_mean", "top_1",
+                                         "three_sigma_lift"};
+
+// The order-free terms, with intervals of their own.
+enum Term : std::uint8_t { kTermAdvantage, kTermScale, kTermDirection, kTermResidual, kTerms };
+inline constexpr std::array kTermContrasts = {kAdvantage, kScale, kDirection, kResidual};
+// What is kept by step.
+inline constexpr std::array kStepParts = {kFloatingColumns, kAdvantage, kScale, kDirection, kResidual};
+inline constexpr auto kStepCells = static_cast<std::int64_t>(kStepParts.size());
+inline constexpr std::int64_t kLayerCells = kContrasts + 1;  // the contrasts, then the share that is defined
+
+struct SliceOfSample {
+  std::int64_t step = 0, layer = 0;  // numbers, not indices
+};
+
+struct ContrastOf {
+  std::int64_t head = 0, way = 0, stage = 0;
+};
+
+// Contrasts of floating columns, averaged over the steps of a sample, then over samples.
+class QkSums {
+ public:
+  QkSums(const trace::ModelCard& model, const BootstrapOptions& options);
+
+  void begin(const ObservedSample& sample);
+  void add(const SliceOfSample& slice, const ContrastOf& of, const ContrastValues& values);
+  void add_rotation(const SliceOfSample& slice, const QkColumns& columns);
+  void end(const ObservedSample& sample);
+
+  Table by_layer() const;
+  Table by_head() const;
+  Table by_step() const;
+  Table depth() const;
+  Table rotation() const;
+
+ private:
+  std::int64_t group(std::int64_t layer, std::int64_t way, std::int64_t stage) const {
+    return (layer * kWays + way) * kStages + stage;
+  }
+
+  std::int64_t layers_, heads_;
+  double root_;  // sqrt of the head size
+  // Of the sample under way: [layers, heads, ways, stages, contrasts].
+  std::vector<double> sum_, count_;
+  std::vector<double> asked_;                  // [layers, ways, stages]: contrasts asked for
+  std::vector<double> step_sum_, step_count_;  // [steps, layers, parts] of the sample under way
+  // Over samples.
+  Bootstrap terms_;                     // [layers, ways, stages, 4 order-free terms]
+  MeanErrors layer_;                    // [layers, ways, stages, contrasts + 1]
+  MeanErrors head_;                     // [layers, heads, ways, stages, contrasts]
+  MeanErrors step_;                     // [steps, layers, parts]
+  MeanErrors rotation_;                 // [layers]
+  std::vector<double> largest_change_;  // [layers]
+};
+
+}  // namespace buoy::analysis

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/mean_error.h"
+#include "analysis/rollout.h"
+#include "analysis/sample_flow.h"
+#include "base/table.h"
+
+namespace buoy::analysis {
+
+// The rollouts of one sample: mean over the steps, the last step, and even attention through the same
+// regions, lengths, mask and depth.
+struct SampleRollout {
+  std::vector<std::int64_t> depths;               // 1, 2, ... and all observed layers
+  std::vector<RegionMatrix> mean, last, uniform;  // [poolings, depths]
+
+  size_t at(size_t pooling, size_t depth) const { return pooling * depths.size() + depth; }
+};
+
+// Empty unless the trace has the rows of every region. `most` is the largest truncated depth.
+SampleRollout rollout_of_sample(const SampleFlow& flow, std::int64_t most);
+
+// Means over samples of region-to-region mass and of rollouts, by the regions' names.
+class RolloutSums {
+ public:
+  void add(const ObservedSample& sample, const SampleFlow& flow, const SampleRollout& rollout);
+  Table matrix() const;
+  Table rollout() const;
+
+ private:
+  using Key = std::array<std::int64_t, 5>;
+  struct Entry {
+    MeanErrors value{1}, uniform{1};
+    bool all_layers = false;
+  };
+
+  void add_matrices(const ObservedSample& sample, const SampleFlow& flow,
+                    const std::vector<std::int64_t>& ids);
+  void add_rollouts(const SampleFlow& flow, const SampleRollout& rollout,
+                    const std::vector<std::int64_t>& ids);
+  std::int64_t region(const std::string& name);
+  std::int64_t order(std::int64_t region) const;  // how tables sort it
+
+  std::vector<std::string> names_;
+  std::map<Key, Entry> mass_;     // layer, pooling, from, to
+  std::map<Key, Entry> rollout_;  // steps, pooling, depth, from, to
+};
+
+}  // namespace buoy::analysis

@@ -1,0 +1,59 @@
+#include "analysis/run.h"
+
+#include "base/error.h"
+#include "trace/reader.h"
+
+namespace buoy::analysis {
+namespace {
+
+using Analyses = std::vector<std::unique_ptr<Analysis>>;
+
+void add_samples(const trace::TraceReader& reader, const TraceInput& input, const RunOptions& options,
+                 const Analyses& analyses, std::vector<SkippedSample>& skipped) {
+  std::int64_t taken = 0;
+  for (const auto& entry : reader.samples()) {
+    if (options.limit > 0 && taken == options.limit) break;
+    if (entry.status == trace::Status::kFailed) {
+      skipped.push_back({input.label, entry.id, entry.error});
+      continue;
+    }
+    const ObservedSample sample(reader.manifest(), reader.read(entry.id, trace::Integrity::kSizeOnly));
+    for (const auto& analysis : analyses) analysis->add(sample);
+    ++taken;
+    if (options.on_sample) options.on_sample();
+  }
+  if (taken == 0) throw_input_error({input.folder.string(), "at least one traced sample", "none"});
+}
+
+}  // namespace
+
+RunResult run_analyses(const std::vector<std::string>& names, const std::vector<TraceInput>& traces,
+                       const RunOptions& options) {
+  BUOY_CHECK(!names.empty() && !traces.empty());
+  RunResult result;
+  for (const auto& name : names) result.analyses.push_back({std::string(find_analysis(name).name), {}});
+  std::vector<std::vector<std::vector<Table>>> tables;  // [trace][analysis][table]
+  for (const auto& input : traces) {
+    const auto reader = trace::TraceReader::open(input.folder);
+    const TraceFacts facts{input.label, reader.manifest()};
+    Analyses analyses;
+    for (const auto& name : names) analyses.push_back(find_analysis(name).make(facts, options.analysis));
+    add_samples(reader, input, options, analyses, result.skipped);
+    auto& of_trace = tables.emplace_back();
+    for (const auto& analysis : analyses) of_trace.push_back(analysis->tables());
+  }
+  for (size_t a = 0; a < names.size(); ++a) {
+    for (size_t t = 0; t < tables[0][a].size(); ++t) {
+      std::vector<LabelledTable> labelled;
+      const std::string name = tables[0][a][t].name;
+      for (size_t n = 0; n < traces.size(); ++n) {
+        BUOY_CHECK(tables[n][a][t].name == name);
+        labelled.push_back({traces[n].label, std::move(tables[n][a][t])});
+      }
+      result.analyses[a].tables.push_back(stack(labelled));
+    }
+  }
+  return result;
+}
+
+}  // namespace buoy::analysis

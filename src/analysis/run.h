@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analysis/analysis.h"
+
+namespace buoy::analysis {
+
+struct TraceInput {
+  std::filesystem::path folder;
+  std::string label;
+};
+
+// Samples that could not be analysed: never silently left out.
+struct SkippedSample {
+  std::string trace, id, reason;
+};
+
+struct AnalysisResult {
+  std::string name;
+  std::vector<Table> tables;  // of all traces, with a first column "trace"
+};
+
+struct RunResult {
+  std::vector<AnalysisResult> analyses;
+  std::vector<SkippedSample> skipped;  // samples that failed while tracing
+};
+
+struct RunOptions {
+  AnalysisOptions analysis;
+  std::int64_t limit = 0;  // samples per trace; 0: all
+  std::function<void()> on_sample;  // progress; may be empty
+};
+
+// Runs the named analyses over the traces in one pass over the samples of each.
+RunResult run_analyses(const std::vector<std::string>& names, const std::vector<TraceInput>& traces,
+                       const RunOptions& options);
+
+}  // namespace buoy::analysis

@@ -1,0 +1,87 @@
+#include "app/analysis_options.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "trace/reader.h"
+
+namespace buoy::app {
+
+void add_analysis_options(CLI::App& command, AnalysisCall& call) {
+  auto& options = call.run.analysis;
+  command.add_option("traces", call.traces, "folders of traces; LABEL=TRACE to name one")
+      ->required()
+      ->type_name("TRACE...");
+  command.add_option("--limit", call.run.limit, "only the first N samples of each trace")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--epsilon", options.epsilon, "floating: mean + epsilon standard deviations (3)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--share-factor", options.share_factor, "floating: this many times the uniform share (4)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--mad-factor", options.mad_factor, "floating: median + this many robust deviations (6)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--layer", options.layer, "layer that maps show")->check(CLI::NonNegativeNumber);
+  command.add_option("--head", options.head, "head that maps show (default: the mean)")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--sample", options.sample, "sample that maps show, by its number (0)")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--rollout-layers", options.rollout_layers, "longest truncated rollout (8)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--replicates", options.bootstrap.replicates, "bootstrap replicates (1000)")
+      ->check(CLI::Range(10, 100000));
+  command.add_option("--confidence", options.bootstrap.confidence, "of intervals (0.95)")
+      ->check(CLI::Range(0.5, 0.999));
+  command.add_option("--seed", options.bootstrap.seed, "of the bootstrap (1)");
+}
+
+std::vector<analysis::TraceInput> labelled_traces(const std::vector<std::string>& arguments) {
+  std::vector<analysis::TraceInput> inputs;
+  std::map<std::string, int> uses;
+  for (const auto& argument : arguments) {
+    const size_t equals = argument.find('=');
+    const bool named = equals != std::string::npos && equals > 0 && !path_exists(argument);
+    const std::filesystem::path folder = named ? argument.substr(equals + 1) : argument;
+    const auto reader = trace::TraceReader::open(folder);
+    inputs.push_back({folder, named ? argument.substr(0, equals) : reader.manifest().model.name});
+    ++uses[inputs.back().label];
+  }
+  for (auto& input : inputs) {
+    if (uses[input.label] > 1)
+      input.label = fmt::format("{} ({})", input.label, std::filesystem::absolute(input.folder).lexically_normal().filename().string());
+  }
+  std::map<std::string, std::string> seen;
+  for (const auto& input : inputs) {
+    const auto [entry, is_new] = seen.try_emplace(input.label, input.folder.string());
+    if (!is_new) {
+      throw_usage_error({"traces", "a different label for each, as in A=" + entry->second,
+                         fmt::format("\"{}\" twice", input.label)});
+    }
+  }
+  return inputs;
+}
+
+analysis::RunResult run_with_progress(const std::vector<std::string>& names, const AnalysisCall& call) {
+  const auto inputs = labelled_traces(call.traces);
+  std::int64_t total = 0;
+  for (const auto& input : inputs) {
+    const auto reader = trace::TraceReader::open(input.folder);
+    if (!reader.complete())
+      fmt::print(stderr, "note: {} is not complete; what it has so far is analysed\n", input.folder.string());
+    const auto samples = static_cast<std::int64_t>(reader.samples().size());
+    total += call.run.limit > 0 ? std::min(samples, call.run.limit) : samples;
+  }
+  Progress progress(stderr, "sample", total);
+  analysis::RunOptions options = call.run;
+  options.on_sample = [&] { progress.advance(); };
+  auto result = analysis::run_analyses(names, inputs, options);
+  for (const auto& skipped : result.skipped)
+    fmt::print(stderr, "note: {}: sample {} failed while it was traced: {}\n", skipped.trace, skipped.id,
+               skipped.reason);
+  return result;
+}
+
+}  // namespace buoy::app

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "analysis/run.h"
+
+namespace buoy::app {
+
+// What `analyze` and `report` share: traces, and how they are analysed.
+struct AnalysisCall {
+  std::vector<std::string> traces;  // "TRACE" or "LABEL=TRACE"
+  analysis::RunOptions run;
+};
+
+void add_analysis_options(CLI::App& command, AnalysisCall& call);
+
+// Traces with the labels given, or else the names of their models; equal names are told apart by folder.
+std::vector<analysis::TraceInput> labelled_traces(const std::vector<std::string>& arguments);
+
+// Runs with a line of progress on the terminal; notes on what was left out go to stderr.
+analysis::RunResult run_with_progress(const std::vector<std::string>& names, const AnalysisCall& call);
+
+}  // namespace buoy::app

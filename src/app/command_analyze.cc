@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/analysis_options.h"
+#include "app/commands.h"
+#include "report/result_files.h"
+
+namespace buoy::app {
+namespace {
+
+struct AnalyzeOptions {
+  std::string name, out;
+  AnalysisCall call;
+};
+
+constexpr size_t kRowsOnTerminal = 40;
+
+void analyze(const AnalyzeOptions& options) {
+  analysis::find_analysis(options.name);  // a wrong name before any work
+  const auto result = run_with_progress({options.name}, options.call);
+  const auto& tables = result.analyses[0].tables;
+  for (const auto& table : tables) {
+    if (table.rows.size() <= kRowsOnTerminal) {
+      fmt::print("{}\n{}\n", table.title, to_text(table));
+    } else {
+      fmt::print("{}: {} rows{}\n\n", table.title, table.rows.size(),
+                 options.out.empty() ? " (--out DIR writes them)" : "");
+    }
+  }
+  if (options.out.empty()) return;
+  const auto written = report::write_results(options.name, tables, options.out);
+  fmt::print("{}: {} tables, {} figures\n", options.out, written.tables, written.figures);
+}
+
+}  // namespace
+
+void add_analyze(CLI::App& app) {
+  auto* command = app.add_subcommand("analyze", "one analysis of one or more traces: tables and figures");
+  auto options = std::make_shared<AnalyzeOptions>();
+  command->add_option("name", options->name, "which analysis; see below")->required()->type_name("NAME");
+  add_analysis_options(*command, options->call);
+  command->add_option("--out", options->out, "folder for tables/ and figures/")->type_name("DIR");
+  std::string footer = "Analyses, and what a trace must hold (--observe):\n";
+  for (const auto& kind : analysis::analysis_kinds())
+    footer += fmt::format("  {:<11} {:<22} {}\n", kind.name, kind.title, kind.observe);
+  command->footer(footer + "docs/analyses.md says what every number means.");
+  command->callback([options] { analyze(*options); });
+}
+
+}  // namespace buoy::app

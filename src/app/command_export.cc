@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/commands.h"
+#include "base/error.h"
+#include "base/progress.h"
+#include "trace/npz_export.h"
+#include "trace/reader.h"
+
+namespace buoy::app {
+namespace {
+
+struct ExportOptions {
+  std::string trace, format = "npz", out;
+};
+
+void export_run(const ExportOptions& options) {
+  const auto reader = trace::TraceReader::open(options.trace);
+  if (!reader.complete()) fmt::print(stderr, "note: {} is not complete\n", options.trace);
+  std::filesystem::create_directories(options.out);
+  Progress progress(stderr, "sample", static_cast<std::int64_t>(reader.samples().size()));
+  std::int64_t written = 0;
+  for (const auto& entry : reader.samples()) {
+    if (entry.status == trace::Status::kDone) {
+      trace::export_npz(reader.read(entry.id), std::filesystem::path(options.out) / (entry.id + ".npz"));
+      ++written;
+    }
+    progress.advance();
+  }
+  fmt::print("{}: {} file{}\n", options.out, written, written == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void add_export(CLI::App& app) {
+  auto* command = app.add_subcommand("export", "write a trace in another tool's format");
+  auto options = std::make_shared<ExportOptions>();
+  command->add_option("trace", options->trace, "folder of the trace")->required()->type_name("TRACE");
+  command->add_option("--format", options->format, "npz: what the scripts of arXiv 2601.07894 read")
+      ->check(CLI::IsMember({"npz"}));
+  command->add_option("--out", options->out, "folder for one file per sample")->required()->type_name("DIR");
+  command->footer("The trace must hold matrices: --observe dense-mean (or dense, and states for query and key\n"
+                  "vectors). Open a file with numpy.load(file, allow_pickle=True).");
+  command->callback([options] { export_run(*options); });
+}
+
+}  // namespace buoy::app

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <memory>
+
+#include "app/commands.h"
+#include "base/files.h"
+#include "evaluate/world_items.h"
+#include "evaluate/world_json.h"
+
+namespace buoy::app {
+namespace {
+
+using evaluate::WorldNoise;
+using evaluate::WorldPeople;
+
+struct WorldCall {
+  evaluate::WorldSetOptions set;
+  std::string people = "unknown", noise = "random", out;
+};
+
+const std::map<std::string, WorldPeople>& people_by_name() {
+  static const std::map<std::string, WorldPeople> all = [] {
+    std::map<std::string, WorldPeople> names;
+    for (const auto people : {WorldPeople::kAsked, WorldPeople::kReadOnly, WorldPeople::kUnknown})
+      names[evaluate::name_of(people)] = people;
+    return names;
+  }();
+  return all;
+}
+
+const std::map<std::string, WorldNoise>& noise_by_name() {
+  static const std::map<std::string, WorldNoise> all = [] {
+    std::map<std::string, WorldNoise> names;
+    for (const auto noise : {WorldNoise::kRandom, WorldNoise::kSameRelation, WorldNoise::kSimilarName,
+                             WorldNoise::kContradiction, WorldNoise::kShuffled, WorldNoise::kRepeated})
+      names[evaluate::name_of(noise)] = noise;
+    return names;
+  }();
+  return all;
+}
+
+template <typename Value>
+std::vector<std::string> keys(const std::map<std::string, Value>& map) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : map) names.push_back(name);
+  return names;
+}
+
+void write_world(const WorldCall& call) {
+  evaluate::WorldSetOptions options = call.set;
+  options.people = people_by_name().at(call.people);
+  options.noise = noise_by_name().at(call.noise);
+  std::string lines;
+  for (const auto& item : evaluate::make_world_set(evaluate::World(), options))
+    lines += evaluate::world_item_json(item).dump() + '\n';
+  if (call.out.empty()) {
+    fmt::print("{}", lines);
+  } else {
+    write_file_atomically(call.out, lines);
+  }
+}
+
+}  // namespace
+
+void add_world(CLI::App& app) {
+  auto* command = app.add_subcommand("world", "questions about a made-up world, with exact ground truth");
+  auto call = std::make_shared<WorldCall>();
+  command
+      ->add_option("--people", call->people,
+                   "asked: known, asked about in training; read-only: known, only read about; unknown "
+                   "(default): answerable from passages alone")
+      ->check(CLI::IsMember(keys(people_by_name())));
+  command->add_option("--count", call->set.count, "questions (500)")->check(CLI::PositiveNumber);
+  command->add_option("--passages", call->set.passages, "passages per question (0: closed book)");
+  command->add_option("--gold-position", call->set.gold_position, "place of the gold passage; 0: drawn");
+  command->add_option("--noise", call->noise, "what the other passages are (random)")
+      ->check(CLI::IsMember(keys(noise_by_name())));
+  command->add_flag("--two-hop", call->set.two_hop, "ask about somebody's mentor or spouse");
+  command->add_option("--seed", call->set.seed, "another seed asks other questions (1)");
+  command->add_option("--out", call->out, "file to write (default: print)")->type_name("F.jsonl");
+  command->footer(
+      "The bundled pair (models/) knows this world. Example:\n"
+      "  buoy world --passages 10 --count 20 --out questions.jsonl");
+  command->callback([call] { write_world(*call); });
+}
+
+}  // namespace buoy::app

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "text/chat_template.h"
+#include "text/tokenizer.h"
+
+namespace buoy::evaluate {
+
+// How the generated slots become an answer; docs/data-formats.md lists the rules of every family.
+struct AnswerRules {
+  std::vector<std::int32_t> end_ids;  // EOS, EoT: the answer ends before the first of them
+  bool keep_text_after_end = false;   // the authors' LLaDA: drop special tokens, keep the text behind them
+  bool drop_thought = false;          // Qwen3: drop all up to the last </think>
+  bool first_line_only = false;
+};
+
+struct CleanAnswer {
+  std::string text;
+  bool ended = false;      // an end marker was among the slots
+  std::size_t tokens = 0;  // slots before the first end marker
+};
+
+// The rules of the family that a chat template belongs to. InputError when the tokenizer has none of the
+// family's end markers.
+AnswerRules answer_rules(text::ChatStyle style, const text::Tokenizer& tokenizer);
+
+// `slots` are the generated ids alone, in the order of their positions.
+CleanAnswer clean_answer(std::span<const std::int32_t> slots, const text::Tokenizer& tokenizer,
+                         const AnswerRules& rules);
+
+}  // namespace buoy::evaluate

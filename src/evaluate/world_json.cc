@@ -1,0 +1,69 @@
+#include "evaluate/world_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "evaluate/world_text.h"
+
+namespace buoy::evaluate {
+namespace {
+
+Json relation_json(const WorldRelation& relation) {
+  Json parts = Json::array();
+  for (const auto& part : relation.parts) parts.push_back(part);
+  return {{"name", relation.name},
+          {"parts", parts},
+          {"noun", relation.noun},
+          {"statements", relation.statements},
+          {"questions", relation.questions}};
+}
+
+Json held_out_names() {
+  const WorldTables& tables = world_tables();
+  Json names = Json::array();
+  for (std::uint32_t first = 0; first < tables.first_names.size(); ++first) {
+    for (std::uint32_t family = 0; family < tables.family_names.size(); ++family) {
+      if (is_held_out_name(first, family)) names.push_back({first, family});
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+Json world_item_json(const Item& item) {
+  Json passages = Json::array();
+  for (const auto& passage : item.passages) {
+    passages.push_back({{"title", passage.title}, {"text", passage.text}, {"gold", passage.gold}});
+  }
+  return {{"id", item.id},
+          {"question", item.question},
+          {"answers", item.answers},
+          {"passages", passages},
+          {"labels", item.labels}};
+}
+
+Json world_tables_json(const World& world) {
+  const WorldTables& tables = world_tables();
+  Json relations = Json::array(), known = Json::array();
+  for (const auto& relation : tables.relations) relations.push_back(relation_json(relation));
+  for (const auto& person : world.known()) {
+    known.push_back({{"first", person.first},
+                     {"family", person.family},
+                     {"asked", person.group == WorldPeople::kAsked},
+                     {"values", person.values},
+                     {"relatives", person.relatives}});
+  }
+  return {{"seed", world.options().seed},
+          {"first_names", tables.first_names},
+          {"family_names", tables.family_names},
+          {"relations", relations},
+          {"known", known},
+          {"held_out_names", held_out_names()},
+          {"opening_statements", 2},
+          {"fewest_statements", kFewestStatements},
+          {"most_statements", kMostStatements},
+          {"full_name_share", kFullNameShare},
+          {"family_name_share", kFamilyNameShare}};
+}
+
+}  // namespace buoy::evaluate

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace buoy::figure {
+
+// A curve. A y that is not finite leaves a gap.
+struct Series {
+  std::string name;  // in the legend; empty: none
+  std::vector<double> x;
+  std::vector<double> y;
+  std::vector<double> lower;  // of the band; both empty: no band
+  std::vector<double> upper;
+};
+
+// A curve to compare with: a null, a floor, a published value. Thin and dotted.
+struct ReferenceCurve {
+  std::string name;  // in the legend; empty: none
+  std::vector<double> x;
+  std::vector<double> y;
+  std::optional<size_t> of_series;  // drawn in that series' colour; otherwise grey
+};
+
+enum class AxisScale { kLinear, kLog };
+
+struct LineChart {
+  std::string x_title;
+  std::string y_title;
+  std::vector<Series> series;
+  std::vector<ReferenceCurve> references;
+  AxisScale y_scale = AxisScale::kLinear;  // on a log scale zero and less are left out, and the axis says so
+  std::optional<double> y_low;             // otherwise from the data
+  std::optional<double> y_high;
+};
+
+// One bar in every group. NaN: no bar, no whisker.
+struct BarSeries {
+  std::string name;  // in the legend; empty: none
+  std::vector<double> values;
+  std::vector<double> lower;  // of the interval; both empty: no whiskers
+  std::vector<double> upper;
+};
+
+struct BarChart {
+  std::string y_title;
+  std::vector<std::string> groups;
+  std::vector<BarSeries> series;
+  std::vector<double> references;  // a line across each group; empty or NaN: none
+  std::string reference_name;
+};
+
+}  // namespace buoy::figure

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <algorithm>
+
+#include "figure/text_measure.h"
+
+namespace buoy::figure {
+
+// Sizes that follow from the figure's font.
+struct Look {
+  const TextMeasure& measure;
+  double font;  // points
+
+  double unit() const { return font / 8; }  // line widths and gaps are multiples of it
+  double hairline() const { return 0.5 * unit(); }
+  double tick() const { return 2.5 * unit(); }
+  double bar_thickness() const { return 6 * unit(); }
+  TextStyle body() const { return {font, false}; }
+  TextStyle bold() const { return {font, true}; }
+  TextStyle small() const { return {std::max(6.0, font * 7 / 8), false}; }
+  double width(const std::string& text, const TextStyle& style) const { return measure.width(text, style); }
+};
+
+struct Size {
+  double width = 0;
+  double height = 0;
+};
+
+}  // namespace buoy::figure

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "report/claims_evidence.h"
+
+namespace buoy::report {
+
+struct Material {
+  std::span<const Table> tables;
+  std::span<const TraceKind> traces;
+
+  std::vector<TraceKind> diffusion() const;
+  std::vector<TraceKind> autoregressive() const;
+  Reading read(const TraceKind& trace, const Lookup& lookup) const {
+    return report::read(tables, trace, lookup);
+  }
+};
+
+inline constexpr const char* kNeedsDiffusion = "a trace of a masked-diffusion model";
+inline constexpr const char* kNeedsAutoregressive = "a trace of an autoregressive model on the same data";
+
+ClaimVerdict judge_drift(const Material& material);       // C1
+ClaimVerdict judge_depth(const Material& material);       // C2
+ClaimVerdict judge_absorption(const Material& material);  // C4
+ClaimVerdict judge_split(const Material& material);       // C5
+ClaimVerdict judge_content(const Material& material);     // C6
+ClaimVerdict judge_flow(const Material& material);        // C8
+
+}  // namespace buoy::report

@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "report/sections.h"
+
+namespace buoy::report {
+namespace {
+
+constexpr size_t kLongestLabels = 90;  // positions whose tokens still fit below a map
+
+// Step x position, the paper's picture.
+figure::Heatmap map_of(const TableView& rows) {
+  const auto steps = rows.distinct("step"), positions = rows.distinct("position");
+  figure::Heatmap map;
+  map.matrix = {steps.size(), positions.size(), {}};
+  map.matrix.values.assign(steps.size() * positions.size(), std::numeric_limits<double>::quiet_NaN());
+  const auto step = rows.numbers("step"), position = rows.numbers("position"), received = rows.numbers("received"),
+             floating = rows.numbers("floating"), masked = rows.numbers("masked");
+  const double first_step = step.empty() ? 0 : step[0], first_position = position.empty() ? 0 : position[0];
+  figure::Marks floats{"floating", figure::MarkKind::kOutline, {}}, masks{"still masked", figure::MarkKind::kDot, {}};
+  for (size_t i = 0; i < step.size(); ++i) {
+    const auto row = static_cast<size_t>(std::find(steps.begin(), steps.end(), fmt::format("{}", static_cast<std::int64_t>(step[i]))) - steps.begin());
+    const auto column = static_cast<size_t>(position[i] - first_position);
+    if (row >= steps.size() || column >= positions.size()) continue;
+    map.matrix.values[row * positions.size() + column] = received[i];
+    if (floating[i] > 0) floats.cells.push_back({row, column});
+    if (masked[i] > 0) masks.cells.push_back({row, column});
+  }
+  map.y = {"Step", {}, first_step, 1};
+  map.x = {"Position", {}, first_position, 1};
+  if (positions.size() <= kLongestLabels) {
+    const auto texts = rows.texts("token");
+    map.x.title = "Token";
+    map.x.names.assign(texts.end() - static_cast<std::ptrdiff_t>(positions.size()), texts.end());
+  }
+  map.colors.label = "received";
+  map.colors.clip_high = 0.995;
+  map.marks = {floats, masks};
+  return map;
+}
+
+void add_maps(std::span<const Table> tables, Section& section) {
+  const auto all = find_table(tables, "drift_map");
+  for (const auto& trace : all.distinct("trace")) {
+    const auto of_trace = all.where({{"trace", trace}});
+    if (of_trace.distinct("step").size() < 2) continue;
+    figure::Figure page;
+    for (const auto& layer : of_trace.distinct("layer"))
+      page.panels.push_back({"Layer " + layer, map_of(of_trace.where({{"layer", layer}}))});
+    std::string name = "drift_map_" + trace;
+    std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+    section.figures.push_back(
+        {name,
+         fmt::format("{}, sample {}: attention received by every position at every step, heads averaged. Outlined: "
+                     "three-sigma sets, as published. Dots: still masked.",
+                     trace, of_trace.text("sample")),
+         page});
+  }
+}
+
+NamedFigure scalars(std::span<const Table> tables) {
+  const auto all = find_table(tables, "drift_by_layer").where({{"view", "head_mean"}, {"positions", "all"}});
+  figure::LineChart stability{"Layer", "Jaccard of consecutive sets", {}, {}, {}, 0.0, 1.0};
+  figure::LineChart direction{"Layer", "Spearman of top position", {}, {}, {}, -1.0, 1.0};
+  for (const auto& trace : all.distinct("trace")) {
+    const auto of_trace = all.where({{"trace", trace}});
+    const auto sets = of_trace.where({{"rule", "three_sigma"}, {"scalar", "jaccard"}});
+    if (!has_number(sets.numbers("value"))) continue;  // one forward: nothing can drift
+    stability.series.push_back(curve(trace, sets, {"layer", "value", "lower", "upper"}));
+    stability.references.push_back(reference("random sets", sets, "null", stability.series.size() - 1));
+    const auto path = of_trace.where({{"scalar", "spearman_step"}}),
+               frontier = of_trace.where({{"scalar", "spearman_frontier"}});
+    direction.series.push_back(curve(trace + ", with step", path, {"layer", "value", "lower", "upper"}));
+    direction.series.push_back(curve(trace + ", with frontier", frontier, {"layer", "value", "", ""}));
+  }
+  figure::Figure page;
+  page.columns = 2;
+  page.letters = true;
+  page.panels = {{"Do anchors stay?", stability}, {"Do they move right?", direction}};
+  return {"drift_by_layer",
+          "Stability of the floating set from step to step, beside that of random sets of the same size, and rank "
+          "correlation of the strongest position with the step and with the unmasking frontier. Bands: 95% intervals.",
+          page};
+}
+
+}  // namespace
+
+Section drift_section(std::span<const Table> tables) {
+  Section section{"drift", "Temporal drift", "Do anchors move as tokens are revealed?", {}, {}};
+  add_maps(tables, section);
+  const auto summary = find_table(tables, "drift_summary")
+                           .where({{"view", "head_mean"}, {"positions", "all"}, {"depth", "all layers"}});
+  bool any = false;
+  for (const auto& trace : summary.distinct("trace")) {
+    const auto value = [&](const std::string& scalar) {
+      const auto row = summary.where({{"trace", trace}, {"scalar", scalar}});
+      return with_interval(row.number("value"), row.number("lower"), row.number("upper"));
+    };
+    if (value("static") == "not defined") {
+      section.readings.push_back(trace + ": one forward over the final row; nothing can drift.");
+      continue;
+    }
+    any = true;
+    section.readings.push_back(fmt::format(
+        "{}: Jaccard of consecutive sets {}; the strongest position never moves in a share {} of samples and layers; "
+        "where it moves, its rank correlation with the step is {}, given the unmasking frontier {}.",
+        trace, value("jaccard"), value("static"), value("spearman_step"), value("spearman_step_given_frontier")));
+  }
+  if (any) section.figures.push_back(scalars(tables));
+  return section;
+}
+
+}  // namespace buoy::report

@@ -1,0 +1,135 @@
+#include "trace/npz_export.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "base/npz.h"
+#include "trace/schema.h"
+
+namespace buoy::trace {
+namespace {
+
+std::vector<std::int64_t> to_int64(const std::vector<std::int32_t>& values) {
+  return {values.begin(), values.end()};
+}
+
+class Exporter {
+ public:
+  Exporter(const StoredSample& sample, NpzWriter& out)
+      : sample_(sample), out_(out), steps_(sample.integers(kSteps)), layers_(sample.integers(kLayers)) {}
+
+  void run() {
+    const std::vector<std::int64_t> tokens = to_int64(sample_.integers(kTokens));
+    const std::int64_t prompt = sample_.integer_text(kPromptLength);
+    const std::span<const std::int64_t> answer = std::span(tokens).subspan(static_cast<size_t>(prompt));
+    const auto generated = static_cast<std::int64_t>(answer.size());
+    out_.add_integer("input_length", prompt);
+    out_.add_integer("num_generated_tokens", generated);
+    out_.add_text("question", sample_.has_text(kQuestion) ? sample_.text(kQuestion) : "");
+    out_.add("answer_tokens", answer, {generated});
+    if (sample_.has(kRevealedAt)) {
+      const auto revealed = to_int64(sample_.integers(kRevealedAt));
+      out_.add("token_generation_step", std::span(revealed).subspan(static_cast<size_t>(prompt)), {generated});
+    }
+    bool any = false;
+    for (const auto layer : layers_) any |= export_layer(layer);
+    if (!any) {
+      throw_input_error({"sample " + sample_.id(), "attention matrices",
+                         "none; trace again with dense-mean or dense among --observe"});
+    }
+    export_steps();
+  }
+
+ private:
+  // The head mean of one layer and step, [T, T]; nothing when no matrix was traced there.
+  std::optional<std::vector<float>> mean_matrix(std::int64_t step, std::int64_t layer) const {
+    if (sample_.has(dense_mean_name(step, layer))) return sample_.floats(dense_mean_name(step, layer));
+    const std::string name = dense_name(step, layer);
+    if (!sample_.has(name)) return std::nullopt;
+    const auto heads = sample_.shape(name)[0];
+    std::vector<float> mean = sample_.floats_at(name, {0});
+    for (std::int64_t h = 1; h < heads; ++h) {
+      const auto weights = sample_.floats_at(name, {h});
+      for (size_t i = 0; i < mean.size(); ++i) mean[i] += weights[i];
+    }
+    for (float& value : mean) value /= static_cast<float>(heads);
+    return mean;
+  }
+
+  // Matrices and states of the last step that has them: the final row, where it was traced.
+  bool export_layer(std::int64_t layer) {
+    const auto T = sample_.shape(kTokens)[0];
+    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+      const auto mean = mean_matrix(*step, layer);
+      if (!mean) continue;
+      const std::string prefix = fmt::format("layer_{}_", layer);
+      out_.add(prefix + "full_attention", *mean, {T, T});
+      const std::string dense = dense_name(*step, layer);
+      if (sample_.has(dense)) out_.add(prefix + "full_attention_heads", sample_.floats(dense), sample_.shape(dense));
+      export_states(prefix + "query_states", queries_name(*step, layer));
+      export_states(prefix + "key_states", keys_name(*step, layer));
+      return true;
+    }
+    return false;
+  }
+
+  // [T, heads, D] as [heads, T, D].
+  void export_states(const std::string& name, const std::string& array) {
+    if (!sample_.has(array)) return;
+    const auto& shape = sample_.shape(array);
+    const auto values = sample_.floats(array);
+    const std::int64_t tokens = shape[0], heads = shape[1], dim = shape[2];
+    std::vector<float> turned(values.size());
+    for (std::int64_t t = 0; t < tokens; ++t) {
+      for (std::int64_t h = 0; h < heads; ++h)
+        std::copy_n(values.begin() + (t * heads + h) * dim, dim, turned.begin() + (h * tokens + t) * dim);
+    }
+    out_.add(name, turned, {heads, tokens, dim});
+  }
+
+  void export_steps() {
+    std::vector<std::int64_t> traced;
+    for (const auto step : steps_) {
+      if (std::any_of(layers_.begin(), layers_.end(), [&](std::int64_t layer) {
+            return sample_.has(dense_mean_name(step, layer)) || sample_.has(dense_name(step, layer));
+          }))
+        traced.push_back(step);
+    }
+    const auto rows = to_int64(sample_.integers(kTokensByStep));
+    const std::int64_t T = sample_.shape(kTokens)[0];
+    out_.add_objects("step_attention_data", static_cast<std::int64_t>(traced.size()), [&](PickleWriter& pickle) {
+      for (const auto step : traced) {
+        const auto index = std::find(steps_.begin(), steps_.end(), step) - steps_.begin();
+        pickle.begin_dictionary();
+        pickle.text("step");
+        pickle.integer(step);
+        for (const auto layer : layers_) {
+          const auto mean = mean_matrix(step, layer);
+          if (!mean) continue;
+          pickle.text(fmt::format("layer_{}_attention_avg", layer));
+          pickle.array(*mean, {T, T});
+        }
+        pickle.text("sequence");
+        pickle.array(std::span(rows).subspan(static_cast<size_t>(index * T), static_cast<size_t>(T)), {T});
+        pickle.end_dictionary();
+      }
+    });
+  }
+
+  const StoredSample& sample_;
+  NpzWriter& out_;
+  std::vector<std::int32_t> steps_, layers_;
+};
+
+}  // namespace
+
+void export_npz(const StoredSample& sample, const std::filesystem::path& file) {
+  NpzWriter out(file);
+  Exporter(sample, out).run();
+  out.finish();
+}
+
+}  // namespace buoy::trace

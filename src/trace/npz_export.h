@@ -1,0 +1,14 @@
+#pragma once
+
+#include <filesystem>
+
+#include "trace/stored_sample.h"
+
+namespace buoy::trace {
+
+// Writes one sample in the layout that the scripts of arXiv 2601.07894 read with numpy.load(...,
+// allow_pickle=True); docs/trace-format.md lists the names. Needs dense or dense_mean matrices; InputError
+// naming the --observe to add when the sample has none.
+void export_npz(const StoredSample& sample, const std::filesystem::path& file);
+
+}  // namespace buoy::trace

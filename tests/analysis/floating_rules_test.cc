@@ -1,0 +1,182 @@
+#include "analysis/floating_rules.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "analysis/anchor_tracks.h"
+#include "analysis/rank_correlation.h"
+#include "analysis/set_stability.h"
+#include "analysis/token_type.h"
+#include "analysis/uniform.h"
+#include "base/random.h"
+
+namespace buoy::analysis {
+namespace {
+
+Anchors find(Rule rule, const std::vector<double>& received, bool causal = false) {
+  AnchorDetector detector(causal, static_cast<std::int64_t>(received.size()), {});
+  detector.look(received);
+  Anchors anchors;
+  detector.find(rule, anchors);
+  return anchors;
+}
+
+// `strong` equal anchors that hold `share` together, the rest even.
+std::vector<double> with_anchors(size_t tokens, size_t strong, double share) {
+  std::vector<double> received(tokens, (1 - share) / static_cast<double>(tokens - strong));
+  for (size_t k = 0; k < strong; ++k) received[k * (tokens / strong)] = share / static_cast<double>(strong);
+  return received;
+}
+
+// measurements.md 4.2: three sigma marks early positions of uniform causal attention, without any sink.
+TEST(FloatingRules, UniformCausalAttentionIsMarkedByThreeSigmaAndNotByItsLift) {
+  const std::vector<std::pair<std::int64_t, size_t>> known = {{28, 1},  {52, 1},  {64, 1},    {84, 2},
+                                                              {128, 2}, {256, 5}, {1024, 19}, {4096, 75}};
+  for (const auto& [tokens, count] : known) {
+    const auto uniform = uniform_received(true, tokens);
+    const Anchors anchors = find(Rule::kThreeSigma, uniform, true);
+    ASSERT_EQ(anchors.positions.size(), count) << tokens;
+    for (size_t k = 0; k < count; ++k) EXPECT_EQ(anchors.positions[k], static_cast<std::int32_t>(k));
+    for (const Rule rule : {Rule::kThreeSigmaLift, Rule::kShare, Rule::kShareDouble})
+      EXPECT_TRUE(find(rule, uniform, true).positions.empty()) << tokens;
+    EXPECT_TRUE(find(Rule::kThreeSigma, uniform_received(false, tokens)).positions.empty());
+  }
+}
+
+// a_j <= 1, so a_j > mean of the others + 3 cannot be, whatever the attention.
+TEST(FloatingRules, TheAdditiveRuleNeverFires) {
+  for (std::uint32_t n = 0; n < 200; ++n) {
+    std::vector<double> received;
+    for (std::uint32_t j = 0; j < 2 + n; ++j)
+      received.push_back(std::pow(uniform(n, {DrawStream::kWeights, 0, j, 0}), 20));
+    const double total = std::accumulate(received.begin(), received.end(), 0.0);
+    for (double& value : received) value /= total;
+    const Anchors anchors = find(Rule::kAdditive, received);
+    EXPECT_FALSE(anchors.fired);
+    ASSERT_EQ(anchors.positions.size(), 1u) << "the largest stands in";
+    EXPECT_EQ(anchors.positions, find(Rule::kTop1, received).positions);
+  }
+  EXPECT_FALSE(find(Rule::kAdditive, {0, 0, 1}).fired);
+}
+
+TEST(FloatingRules, ThreeSigmaNeedsRoom) {
+  for (size_t tokens = 2; tokens <= 10; ++tokens)
+    EXPECT_FALSE(find(Rule::kThreeSigma, with_anchors(tokens, 1, 0.99)).defined) << tokens;
+  EXPECT_EQ(find(Rule::kThreeSigma, with_anchors(11, 1, 0.99)).positions.size(), 1u);
+}
+
+// k equal anchors among n are sqrt((n - k)/k) deviations out: found only while k < n/10.
+TEST(FloatingRules, AnchorsHideEachOtherFromThreeSigma) {
+  for (const auto& [tokens, most] : {std::pair<size_t, size_t>{52, 5}, {64, 6}}) {
+    for (size_t k = 1; k <= 2 * most; ++k) {
+      const auto received = with_anchors(tokens, k, 0.9);
+      EXPECT_EQ(find(Rule::kThreeSigma, received).positions.size(), k <= most ? k : 0) << tokens << " " << k;
+      EXPECT_EQ(find(Rule::kRulliPercent, received).positions.size(), k) << "shares of 7.5% and more pass";
+    }
+  }
+}
+
+// measurements.md 4.3: at T = 64 the two scales mean shares of 6.2% and 4.5%.
+TEST(FloatingRules, RulliThresholds) {
+  const double sum = 1.0 / 64 + 3.0 / 64 * 63 / 64, percent = 1.0 / 64 + 0.03 * 63 / 64;
+  EXPECT_NEAR(sum, 0.062, 5e-4);
+  EXPECT_NEAR(percent, 0.045, 5e-4);
+  const auto marks = [](Rule rule, double share) {
+    std::vector<double> received(64, (1 - share) / 63);
+    received[9] = share;
+    return find(rule, received).positions.size();
+  };
+  EXPECT_EQ(marks(Rule::kRulliSum, sum + 1e-9), 1u);
+  EXPECT_EQ(marks(Rule::kRulliSum, sum - 1e-9), 0u);
+  EXPECT_EQ(marks(Rule::kRulliPercent, percent + 1e-9), 1u);
+  EXPECT_EQ(marks(Rule::kRulliPercent, percent - 1e-9), 0u);
+}
+
+TEST(FloatingRules, TiesGoToTheLowestAndTheMarginIsOverTheSecond) {
+  AnchorDetector detector(false, 4, {});
+  const std::vector<double> received = {0.1, 0.4, 0.4, 0.1};
+  detector.look(received);
+  EXPECT_EQ(detector.top(), 1);
+  EXPECT_EQ(detector.margin(), 0);
+  const std::vector<double> first = {0.6, 0.1, 0.2, 0.1};
+  detector.look(first);
+  EXPECT_EQ(detector.top(), 0);
+  EXPECT_DOUBLE_EQ(detector.margin(), 0.4);
+}
+
+TEST(FloatingRules, TheLastCausalKeysDoNotQualifyBySelfAttention) {
+  // Attention to itself alone from the last query: 1/T of all, far above its null 1/T^2.
+  auto received = uniform_received(true, 64);
+  received[63] = 1.0 / 64;
+  EXPECT_TRUE(find(Rule::kShare, received, true).positions.empty());
+}
+
+TEST(RankCorrelation, TiesConstantsAndPartials) {
+  EXPECT_EQ(ranks(std::vector<double>{5, 5, 7, 6}), (std::vector<double>{1.5, 1.5, 4, 3}));
+  const std::vector<double> up = {0, 1, 2, 3, 4, 5}, down = {9, 7, 5, 3, 2, 0}, flat(6, 2.0);
+  EXPECT_DOUBLE_EQ(spearman(up, down), -1);
+  EXPECT_TRUE(std::isnan(spearman(up, flat))) << "undefined, not 0";
+  EXPECT_TRUE(std::isnan(partial_spearman(down, up, up))) << "nothing is left of the step";
+  // Rank correlations of (0 1 2 3 4 5), (2 1 0 4 5 3) and (1 0 3 2 5 4), by hand from 1 - 6 sum d^2 / 210:
+  // d^2 = 4 0 4 1 1 4 = 14: 0.6; 1 1 1 1 1 1 = 6: 0.828571; 1 1 9 4 0 1 = 16: 0.542857. Partial of the first
+  // two given the third: (0.6 - 0.828571 * 0.542857) / sqrt((1 - 0.686531) (1 - 0.294694)).
+  const std::vector<double> y = {2, 1, 0, 4, 5, 3}, z = {1, 0, 3, 2, 5, 4};
+  EXPECT_NEAR(partial_spearman(up, y, z),
+              (0.6 - 29.0 / 35 * 19 / 35) / std::sqrt((1 - 841.0 / 1225) * (1 - 361.0 / 1225)), 1e-12);
+  const std::vector<double> holes = {0, std::nan(""), 2, 3, 4, 5};
+  EXPECT_DOUBLE_EQ(spearman(holes, down), -1) << "pairs without a number are left out";
+  EXPECT_DOUBLE_EQ(slope(std::vector<double>{0, 0.5, 1}, std::vector<double>{1, 2, 5}), 4);
+}
+
+TEST(SetStability, EmptyPairsAreLeftOutAndCounted) {
+  SetStability sets;
+  sets.reset(8);
+  for (const auto& positions : std::vector<std::vector<std::int32_t>>{{}, {}, {1, 2}, {2, 3}})
+    sets.add({true, true, positions}, 8);
+  // Pairs: skipped, {} and {1,2}: 0, {1,2} and {2,3}: 1/3. Random: 0 and 2/(16 - 2).
+  EXPECT_DOUBLE_EQ(sets.jaccard(), (0 + 1.0 / 3) / 2);
+  EXPECT_DOUBLE_EQ(sets.jaccard_null(), (0 + 2.0 / 14) / 2);
+  EXPECT_DOUBLE_EQ(sets.skipped_pairs(), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(sets.persistence(), 0.5);
+  sets.reset(8);
+  sets.add({true, false, {}}, 8);
+  EXPECT_TRUE(std::isnan(sets.jaccard()) && std::isnan(sets.persistence()));
+}
+
+TEST(AnchorTracks, BirthMoveAndDeath) {
+  // 4 stays, 9 moves to 7 as it leaves, 1 is born at step 2; at the end 4 dies with nothing near to take
+  // over.
+  const auto tracks = anchor_tracks({{4, 9}, {4, 7}, {1, 4, 7}, {1, 7}});
+  ASSERT_EQ(tracks.size(), 3u);
+  EXPECT_EQ(tracks[0].death(), 2);
+  EXPECT_EQ(tracks[1].stays.size(), 2u);
+  EXPECT_EQ(tracks[1].distance(), 2);
+  EXPECT_EQ(tracks[1].death(), 3);
+  EXPECT_EQ(tracks[2].birth(), 2);
+  EXPECT_TRUE(anchor_tracks({{}, {}}).empty());
+}
+
+TEST(TokenTypes, ByText) {
+  const std::vector<std::pair<const char*, TokenType>> known = {{"\n\n", TokenType::kWhiteSpace},
+                                                                {" ", TokenType::kWhiteSpace},
+                                                                {"", TokenType::kWhiteSpace},
+                                                                {" .\n", TokenType::kPunctuation},
+                                                                {"...", TokenType::kPunctuation},
+                                                                {"\xE2\x80\x94", TokenType::kPunctuation},
+                                                                {"\xE3\x80\x82", TokenType::kPunctuation},
+                                                                {" 1984", TokenType::kDigit},
+                                                                {"1,", TokenType::kDigit},
+                                                                {" Paris", TokenType::kContent},
+                                                                {"a.", TokenType::kContent},
+                                                                {"\xC3\xA9", TokenType::kContent},
+                                                                {"<|endoftext|>", TokenType::kSpecial},
+                                                                {"<s>", TokenType::kSpecial},
+                                                                {"<a>", TokenType::kContent},
+                                                                {"\xEF\xBF\xBD", TokenType::kContent}};
+  for (const auto& [text, type] : known) EXPECT_EQ(type_of_text(text), type) << text;
+}
+
+}  // namespace
+}  // namespace buoy::analysis

@@ -1,0 +1,211 @@
+#include "figure/chart.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "figure/examples.h"
+#include "figure/layout.h"
+#include "figure/line_style.h"
+
+namespace buoy::figure {
+namespace {
+
+using namespace figure::testing;
+using Words = std::vector<std::string>;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+template <typename Chart>
+Scene scene_of(const Chart& chart) {
+  Figure figure = figure_of({"", chart});
+  figure.width_mm = 89;
+  return lay_out(figure, FixedMeasure());
+}
+
+LineChart chart_of(Series series) {
+  LineChart chart;
+  chart.series = {std::move(series)};
+  return chart;
+}
+
+// Lines in the colour of the first series, clipped to the plot: its curve.
+std::vector<Shape> curves_of(const Scene& scene) {
+  std::vector<Shape> shapes;
+  for (const auto& item : scene.items) {
+    const auto* shape = std::get_if<Shape>(&item);
+    if (shape != nullptr && shape->clip && shape->stroke && shape->stroke->color == series_color(0)) {
+      shapes.push_back(*shape);
+    }
+  }
+  return shapes;
+}
+
+std::vector<Shape> fills_of(const Scene& scene, const Color& color) {
+  std::vector<Shape> shapes;
+  for (const auto& item : scene.items) {
+    const auto* shape = std::get_if<Shape>(&item);
+    if (shape != nullptr && shape->fill == std::optional(color)) shapes.push_back(*shape);
+  }
+  return shapes;
+}
+
+TEST(LineChart, PutsPointsWhereTheirNumbersAre) {
+  LineChart chart = chart_of({"s", {0, 1, 2}, {0, 5, 10}, {}, {}});
+  chart.y_low = 0;
+  chart.y_high = 20;
+  const Scene scene = scene_of(chart);
+  const Rect plot = areas_of(scene, AreaKind::kPlot)[0];
+  const auto points = curves_of(scene).at(0).lines.at(0);
+  ASSERT_EQ(points.size(), 3u);
+  EXPECT_NEAR(points[0].y, plot.bottom(), 1e-9);
+  EXPECT_NEAR(points[1].y, plot.bottom() - plot.height / 4, 1e-9);
+  EXPECT_NEAR(points[2].y, plot.bottom() - plot.height / 2, 1e-9);
+  EXPECT_NEAR(points[1].x, plot.middle().x, 1e-9);
+}
+
+TEST(LineChart, LogAxesAreEvenInDecades) {
+  LineChart chart = chart_of({"s", {0, 1, 2}, {0.01, 0.1, 1}, {}, {}});
+  chart.y_scale = AxisScale::kLog;
+  const auto points = curves_of(scene_of(chart)).at(0).lines.at(0);
+  EXPECT_NEAR(points[1].y - points[0].y, points[2].y - points[1].y, 1e-9);
+}
+
+TEST(LineChart, SaysThatALogAxisLeavesValuesOut) {
+  LineChart chart = chart_of({"s", {0, 1, 2}, {0.01, 0, 1}, {}, {}});
+  chart.y_title = "share";
+  chart.y_scale = AxisScale::kLog;
+  const auto titles = words_of(scene_of(chart), TextRole::kAxisTitle);
+  EXPECT_EQ(titles, (Words{"share (values ≤ 0 not", "shown)"}));
+  chart.series[0].y[1] = 0.1;
+  EXPECT_EQ(words_of(scene_of(chart), TextRole::kAxisTitle), Words{"share"});
+}
+
+TEST(LineChart, LeavesAGapWhereThereIsNoNumber) {
+  for (const double hole : {kNan, kInfinity, -kInfinity}) {
+    const auto curve =
+        curves_of(scene_of(chart_of({"s", {0, 1, 2, 3, 4}, {1, 2, hole, 2, 1}, {}, {}}))).at(0);
+    ASSERT_EQ(curve.lines.size(), 2u);
+    EXPECT_EQ(curve.lines[0].size(), 2u);
+    EXPECT_EQ(curve.lines[1].size(), 2u);
+  }
+}
+
+TEST(LineChart, ABandFollowsItsBoundsAndOnePointGetsAWhisker) {
+  auto scene = scene_of(chart_of({"s", {0, 1, 2}, {2, 2, 2}, {1, 1, 1}, {3, 3, 3}}));
+  size_t bands = 0;
+  for (const auto& shape : fills_of(scene, series_color(0)))
+    bands += shape.clip && shape.lines[0].size() == 6;
+  EXPECT_EQ(bands, 1u);
+  scene = scene_of(chart_of({"s", {0}, {2}, {1}, {3}}));
+  const auto strokes = curves_of(scene);
+  ASSERT_EQ(strokes.size(), 2u);  // the whisker, then the curve of one point
+  EXPECT_LT(strokes[0].lines[0][1].y, strokes[0].lines[0][0].y);
+}
+
+TEST(LineChart, DrawsSeriesOfEveryStrangeKind) {
+  for (const auto scale : {AxisScale::kLinear, AxisScale::kLog}) {
+    for (const auto& y :
+         {std::vector<double>{0, 0}, {kNan, kNan}, {-1, -1}, {1e-12, 1e-12}, {1e300, -1e300}, {5, 5}}) {
+      LineChart chart = chart_of({"s", {1, 2}, y, {}, {}});
+      chart.y_scale = scale;
+      EXPECT_NO_THROW(scene_of(chart));
+      chart.y_low = 1e6;
+      EXPECT_NO_THROW(scene_of(chart));
+    }
+  }
+}
+
+TEST(LineChart, ShowsZeroWhereItIsNear) {
+  const auto near = words_of(scene_of(chart_of({"s", {1, 2}, {0.1, 1}, {}, {}})), TextRole::kTick);
+  EXPECT_NE(std::find(near.begin(), near.end(), "0"), near.end());
+  const auto far = words_of(scene_of(chart_of({"s", {1, 2}, {0.9, 1}, {}, {}})), TextRole::kTick);
+  EXPECT_EQ(std::find(far.begin(), far.end(), "0"), far.end());
+}
+
+TEST(LineChart, SeriesDifferWithoutTheirColor) {
+  const FixedMeasure measure;
+  const Look look{measure, 8};
+  std::set<std::pair<size_t, size_t>> seen;
+  for (size_t i = 0; i < 12; ++i) {
+    seen.insert({i % 6, i % 4});
+    const auto a = series_stroke(look, i), b = series_stroke(look, i + 1);
+    EXPECT_NE(a.dash, b.dash) << i;
+    const auto one = series_marker(look, i, {}), other = series_marker(look, i + 1, {});
+    const bool same_outline =
+        one.lines[0].size() == other.lines[0].size() && one.lines[0][0].y == other.lines[0][0].y;
+    EXPECT_FALSE(same_outline && (one.fill == kWhite) == (other.fill == kWhite)) << i;
+  }
+  EXPECT_EQ(seen.size(), 12u);
+}
+
+TEST(LineChart, ReferencesOfASeriesHaveItsColor) {
+  LineChart chart = chart_of({"s", {0, 1}, {1, 2}, {}, {}});
+  chart.references = {{"null", {0, 1}, {0.5, 0.5}, 0}, {"published", {0, 1}, {0.7, 0.7}, {}}};
+  const Scene scene = scene_of(chart);
+  EXPECT_EQ(curves_of(scene).size(), 2u);
+  EXPECT_EQ(words_of(scene, TextRole::kLegend), (Words{"s", "null", "published"}));
+}
+
+TEST(LineChart, SeriesWithoutANameAreNotInTheLegend) {
+  LineChart chart = chart_of({"", {0, 1}, {1, 2}, {}, {}});
+  EXPECT_TRUE(areas_of(scene_of(chart), AreaKind::kLegend).empty());
+  chart.series.push_back({"named", {0, 1}, {1, 2}, {}, {}});
+  EXPECT_EQ(words_of(scene_of(chart), TextRole::kLegend), Words{"named"});
+}
+
+TEST(BarChart, BarsStandOnZeroAndReachTheirValue) {
+  BarChart chart;
+  chart.groups = {"one", "two", "three"};
+  chart.series = {{"", {2, -1, kNan}, {}, {}}};
+  const auto bars = fills_of(scene_of(chart), series_color(0));
+  ASSERT_EQ(bars.size(), 2u);
+  const auto top = [](const Shape& bar) { return bar.lines[0][0].y; };
+  const auto bottom = [](const Shape& bar) { return bar.lines[0][2].y; };
+  EXPECT_NEAR(bottom(bars[0]), top(bars[1]), 1e-9);
+  EXPECT_NEAR(bottom(bars[0]) - top(bars[0]), 2 * (bottom(bars[1]) - top(bars[1])), 1e-9);
+}
+
+TEST(BarChart, WhiskersSpanTheInterval) {
+  BarChart chart;
+  chart.groups = {"one"};
+  chart.series = {{"", {4}, {3}, {5}}};
+  const Scene scene = scene_of(chart);
+  const auto bar = fills_of(scene, series_color(0)).at(0);
+  const double unit = (bar.lines[0][2].y - bar.lines[0][0].y) / 4;
+  size_t whiskers = 0;
+  for (const auto& item : scene.items) {
+    const auto* shape = std::get_if<Shape>(&item);
+    if (shape == nullptr || shape->lines.size() != 3 || !shape->stroke) continue;
+    ++whiskers;
+    EXPECT_NEAR(shape->lines[0][0].y - shape->lines[0][1].y, 2 * unit, 1e-9);
+  }
+  EXPECT_EQ(whiskers, 2u);  // a light rim and the line
+}
+
+TEST(BarChart, TurnsNamesThatDoNotFit) {
+  BarChart chart;
+  for (int i = 0; i < 9; ++i) {
+    chart.groups.push_back("a dataset " + std::to_string(i));
+  }
+  chart.series = {{"", std::vector<double>(9, 1.0), {}, {}}};
+  size_t turned = 0;
+  for (const auto& text : texts_of(scene_of(chart))) turned += text.upward && text.role == TextRole::kTick;
+  EXPECT_EQ(turned, 9u);
+}
+
+TEST(BarChart, DrawsNothingButZeros) {
+  BarChart chart;
+  chart.groups = {"one"};
+  chart.series = {{"", {0}, {}, {}}};
+  EXPECT_NO_THROW(scene_of(chart));
+  chart.series = {{"", {kNan}, {}, {}}};
+  EXPECT_NO_THROW(scene_of(chart));
+}
+
+}  // namespace
+}  // namespace buoy::figure

@@ -1,0 +1,145 @@
+#include "figure/render.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "figure/examples.h"
+#include "figure/svg_ids.h"
+#include "support/fails_with.h"
+#include "support/temp_folder.h"
+
+namespace buoy::figure {
+namespace {
+
+using namespace figure::testing;
+using buoy::testing::fails_with;
+using buoy::testing::TempFolder;
+
+const std::vector<Format> kFormats = {Format::kSvg, Format::kPdf, Format::kPng};
+
+class Render : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_render()) GTEST_SKIP() << "a build without Cairo";
+  }
+};
+
+TEST_F(Render, EqualFiguresGiveEqualBytes) {
+  for (const auto format : kFormats) {
+    const auto first = render(example_page(), format);
+    // Other drawings in between must not leave a trace.
+    render(figure_of({"", example_steps()}), format);
+    EXPECT_EQ(render(example_page(), format), first);
+  }
+}
+
+TEST_F(Render, AnotherFigureGivesOtherBytes) {
+  Figure other = example_page();
+  std::get<LineChart>(other.panels[0].content).series[0].y[0] += 0.1;
+  for (const auto format : kFormats) EXPECT_NE(render(example_page(), format), render(other, format));
+}
+
+TEST_F(Render, FilesAreWhatTheirNamesSay) {
+  const Figure figure = figure_of({"", example_bars()});
+  EXPECT_TRUE(render(figure, Format::kSvg).starts_with("<?xml"));
+  EXPECT_TRUE(render(figure, Format::kSvg).ends_with("</svg>\n"));
+  EXPECT_TRUE(render(figure, Format::kPdf).starts_with("%PDF-1."));
+  EXPECT_TRUE(render(figure, Format::kPng).starts_with("\x89PNG\r\n"));
+}
+
+TEST_F(Render, PngHasThePixelsOfItsResolution) {
+  Figure figure = figure_of({"", example_bars()});
+  figure.width_mm = 254;  // ten inches
+  figure.height_mm = 127;
+  figure.png_dpi = 100;
+  const auto png = render(figure, Format::kPng);
+  const auto number = [&](size_t at) {
+    return static_cast<unsigned char>(png[at + 2]) << 8 | static_cast<unsigned char>(png[at + 3]);
+  };
+  EXPECT_NEAR(number(16), 1000, 1);
+  EXPECT_NEAR(number(20), 500, 1);
+}
+
+TEST_F(Render, VectorFilesHoldNoDateOfToday) {
+  const auto pdf = render(example_page(), Format::kPdf);
+  const size_t date = pdf.find("/CreationDate (");
+  ASSERT_NE(date, std::string::npos);
+  EXPECT_NE(pdf.substr(date, 40).find("20000101000000"), std::string::npos);
+}
+
+TEST_F(Render, FilesOfLargeMatricesStaySmall) {
+  Heatmap map;
+  map.matrix = {64, 4096, {}};
+  unsigned state = 1;
+  for (size_t i = 0; i < map.matrix.rows * map.matrix.columns; ++i) {
+    state = state * 1664525u + 1013904223u;
+    map.matrix.values.push_back(state >> 8);
+  }
+  for (const auto format : kFormats) EXPECT_LT(render(figure_of({"", map}), format).size(), 2u << 20);
+}
+
+TEST_F(Render, HostileTextsLeaveTheFileWhole) {
+  Figure figure = figure_of({"</svg>\n\0<!--", example_strip(5)});
+  figure.title = std::string("(\\)\0</svg>\xff\n", 13);
+  auto& strip = std::get<TokenStrip>(figure.panels[0].content);
+  for (int byte = 0; byte < 256; ++byte)
+    strip.tokens.push_back({std::string(1, static_cast<char>(byte)), 1, false});
+  const auto svg = render(figure, Format::kSvg);
+  EXPECT_EQ(svg.find("</svg>"), svg.size() - 7);
+  EXPECT_EQ(svg.find('\0'), std::string::npos);
+  EXPECT_NO_THROW(render(figure, Format::kPdf));
+  EXPECT_NO_THROW(render(figure, Format::kPng));
+}
+
+TEST_F(Render, RefusesMorePixelsThanCairoCanDraw) {
+  Figure figure = figure_of({"", example_bars()});
+  figure.width_mm = 2000;
+  figure.png_dpi = 1200;
+  EXPECT_TRUE(
+      fails_with<UsageError>([&] { render(figure, Format::kPng); }, {"png_dpi", "30000 pixels", "found"}));
+}
+
+TEST_F(Render, WritesEveryFormatBesideTheOthers) {
+  const TempFolder temp;
+  const Figure figure = figure_of({"", example_bars()});
+  write_figure(figure, temp.path() / "layer0.5", kFormats);
+  EXPECT_EQ(temp.entries(), 3u);
+  EXPECT_EQ(read_file(temp.path() / "layer0.5.svg"), render(figure, Format::kSvg));
+  EXPECT_EQ(read_file(temp.path() / "layer0.5.pdf"), render(figure, Format::kPdf));
+  EXPECT_EQ(read_file(temp.path() / "layer0.5.png"), render(figure, Format::kPng));
+}
+
+TEST_F(Render, WritesNothingWhenAFormatCannotBeRendered) {
+  const TempFolder temp;
+  Figure figure = figure_of({"", example_bars()});
+  figure.width_mm = 2000;
+  figure.png_dpi = 1200;
+  EXPECT_THROW(write_figure(figure, temp.path() / "wide", kFormats), UsageError);
+  EXPECT_EQ(temp.entries(), 0u);
+}
+
+TEST(RenderWithoutCairo, SaysWhatToInstall) {
+  if (can_render()) GTEST_SKIP() << "a build with Cairo";
+  EXPECT_TRUE(fails_with<UsageError>(
+      [] {
+        render(figure_of({"", example_bars()}), Format::kSvg);
+      },
+      {"figures", "libcairo2-dev"}));
+  EXPECT_THROW(make_text_measure(), UsageError);
+}
+
+TEST(SvgIds, AreNumberedByTheirFirstAppearance) {
+  EXPECT_EQ(renumber_svg_ids(R"x(<g id="s12"><use xlink:href="#i7"/></g><image id="i7" clip="url(#c3)"/>)x"),
+            R"x(<g id="n0"><use xlink:href="#n1"/></g><image id="n1" clip="url(#n2)"/>)x");
+}
+
+TEST(SvgIds, LeaveEverythingElseAlone) {
+  const std::string plain = R"x(<path fill="#fff" grid="no" d="M 0 0"/><a href="http://x" style="url(y)"/>)x";
+  EXPECT_EQ(renumber_svg_ids(plain), plain);
+}
+
+}  // namespace
+}  // namespace buoy::figure

@@ -1,0 +1,135 @@
+#include "observe/recorder.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "trace/schema.h"
+#include "trace/sample.h"
+
+namespace buoy::observe {
+namespace {
+
+constexpr std::int64_t kTokens = 4, kHeads = 2;
+
+Subject small_subject() {
+  return {.tokens = kTokens,
+          .prompt_length = 2,
+          .steps = 2,
+          .layers = 2,
+          .heads = kHeads,
+          .kv_heads = 1,
+          .head_dim = 3,
+          .prediction_offset = 0,
+          .mask_token = 9,
+          .regions = {{"bos", "query", "answer"}, {0, 1, 2, 2}, {}, {0, 1, 0, 0}},
+          .groups = QueryGroups::by_state()};
+}
+
+std::vector<float> counted(std::int64_t count, float start) {
+  std::vector<float> out(static_cast<size_t>(count));
+  for (size_t i = 0; i < out.size(); ++i) out[i] = start + static_cast<float>(i);
+  return out;
+}
+
+// Answers every request of two steps and two layers with numbers that tell where they come from.
+void feed(Recorder& recorder, const std::vector<std::int32_t>& row, std::int64_t step) {
+  for (std::int64_t layer = 0; layer < 2; ++layer) {
+    const probe::Address address{0, step, 0, layer};
+    const auto request = recorder.request(address, {kTokens, kTokens, kHeads, row});
+    if (!request.any()) continue;
+    const float base = static_cast<float>(1000 * step + 100 * layer);
+    probe::LayerRecord record;
+    if (request.received) record.received = counted(request.groups * kHeads * kTokens, base);
+    if (request.norms) record.value_norm = counted(kTokens, 2);
+    if (request.norms) record.query_norm = counted(kHeads * kTokens, 0);
+    if (request.norms) record.key_norm = counted(kTokens, 0);
+    if (request.row_weights)
+      record.row_weights = counted(static_cast<std::int64_t>(request.rows.size()) * kHeads * kTokens, base);
+    recorder.take(address, std::move(record));
+  }
+}
+
+const trace::Array& find(const std::vector<trace::Array>& arrays, std::string_view name) {
+  const auto found = std::find_if(arrays.begin(), arrays.end(), [&](const auto& a) { return a.name == name; });
+  if (found == arrays.end()) throw std::runtime_error("no array " + std::string(name));
+  return *found;
+}
+
+float value(const trace::Array& array, size_t i) {
+  float out = 0;
+  std::memcpy(&out, array.bytes.data() + 4 * i, 4);
+  return out;
+}
+
+TEST(Recorder, PutsEveryStepAndLayerInItsPlace) {
+  Recorder recorder(parse_plan("received,mass,row-mass,contribution", "", ""), small_subject());
+  feed(recorder, {1, 2, 9, 9}, 0);
+  feed(recorder, {1, 2, 3, 9}, 1);
+  const auto arrays = recorder.arrays();
+  const auto& received = find(arrays, trace::kReceived);
+  EXPECT_EQ(received.shape, (std::vector<std::int64_t>{2, 2, 3, kHeads, kTokens}));
+  EXPECT_EQ(value(received, 0), 0);
+  EXPECT_EQ(value(received, 24), 100) << "layer 1 of step 0";
+  EXPECT_EQ(value(received, 48), 1000) << "layer 0 of step 1";
+  // Region sums by hand: group 0, head 0 of step 0, layer 0 holds 0 1 2 3: bos 0, query 1, answer 2 + 3.
+  const auto& mass = find(arrays, trace::kMass);
+  EXPECT_EQ(mass.shape, (std::vector<std::int64_t>{2, 2, 3, kHeads, 3}));
+  EXPECT_EQ(value(mass, 0), 0);
+  EXPECT_EQ(value(mass, 1), 1);
+  EXPECT_EQ(value(mass, 2), 5);
+  // Rows 2 and 3 write the answer; evidence is token 1 alone. Row 3, head 1 holds 12 13 14 15.
+  EXPECT_EQ(find(arrays, trace::kRowMass).shape, (std::vector<std::int64_t>{2, 2, 2, kHeads, 3}));
+  EXPECT_EQ(value(find(arrays, trace::kEvidenceMass), 3), 13);
+  // Contribution of token 0 in head 0: groups hold 0, 8, 16 there; its value vector is 2 long.
+  EXPECT_EQ(value(find(arrays, trace::kContribution), 0), (0 + 8 + 16) * 2);
+  trace::Sample sample{"a", arrays, {}};
+  EXPECT_NO_THROW(trace::check_sample(sample));
+}
+
+TEST(Recorder, CountsGroupsAsTheForwardSawThem) {
+  Recorder recorder(parse_plan("received", "", ""), small_subject());
+  feed(recorder, {1, 2, 9, 9}, 0);
+  feed(recorder, {1, 2, 3, 9}, 1);
+  const auto arrays = recorder.arrays();
+  std::vector<std::int32_t> sizes(6);
+  std::memcpy(sizes.data(), find(arrays, trace::kGroupSizes).bytes.data(), 24);
+  EXPECT_EQ(sizes, (std::vector<std::int32_t>{2, 0, 2, 2, 1, 1}));
+}
+
+TEST(Recorder, AsksForNothingOutsideThePlan) {
+  Recorder recorder(parse_plan("received", "1", "0"), small_subject());
+  const std::vector<std::int32_t> row = {1, 2, 9, 9};
+  const probe::LayerExtent extent{kTokens, kTokens, kHeads, row};
+  EXPECT_FALSE(recorder.request({0, 0, 0, 0}, extent).any()) << "another layer";
+  EXPECT_FALSE(recorder.request({0, 1, 0, 1}, extent).any()) << "another step";
+  EXPECT_FALSE(recorder.request({0, 0, 1, 1}, extent).any()) << "the unconditional branch";
+  EXPECT_TRUE(recorder.request({0, 0, 0, 1}, extent).any());
+}
+
+TEST(Recorder, AForwardThatNeverCameIsABugAndNotZeros) {
+  Recorder recorder(parse_plan("received", "", ""), small_subject());
+  feed(recorder, {1, 2, 9, 9}, 0);
+  EXPECT_THROW(recorder.arrays(), InternalError);
+}
+
+TEST(Recorder, AnnouncesExactlyTheBytesItWrites) {
+  const std::string observed = "received,mass,row-mass,contribution,norms";
+  Recorder recorder(parse_plan(observed, "", ""), small_subject());
+  const auto expected = recorder.expected_bytes();
+  feed(recorder, {1, 2, 9, 9}, 0);
+  feed(recorder, {1, 2, 3, 9}, 1);
+  std::uint64_t bytes = 0;
+  for (const auto& array : recorder.arrays()) {
+    if (array.dtype == trace::DataType::kF32 || array.name == trace::kTokensByStep) bytes += array.bytes.size();
+  }
+  EXPECT_EQ(bytes, expected.all);
+  EXPECT_EQ(expected.large, 0u);
+  const auto dense = Recorder(parse_plan("dense,dense-mean,states", "", ""), small_subject()).expected_bytes();
+  EXPECT_EQ(dense.large, 4u * 4 * (2 * 16 + 16 + 4 * (2 + 1 + 1) * 3));
+}
+
+}  // namespace
+}  // namespace buoy::observe

@@ -1,0 +1,459 @@
+#!/usr/bin/env python3
+"""Trains one model of the bundled pair. README.md beside this file has the commands.
+
+    train_pair.py diffusion      --world FOLDER --tokenizer FILE --out FOLDER    LLaDA layout, masked diffusion
+    train_pair.py autoregressive --world FOLDER --tokenizer FILE --out FOLDER    Llama layout, next token
+
+Both share everything else: body, initial weights, rows of data in the same order, optimizer, number of steps, seed.
+Progress goes to standard output and to OUT/log.jsonl as JSON lines. Needs PyTorch; a CUDA device for real sizes, the
+CPU will do for a smoke run.
+"""
+
+import argparse
+import contextlib
+import json
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from world_data import (CLOSED_ANSWER, CONTEXT_ANSWER, FILLER, KNOWN_TEXT, LONGEST, NAME, SLOTS, TEXT, Rows,
+                        Vocabulary, prompt_text)
+
+try:
+    from torch.nn.attention.varlen import varlen_attn
+except ImportError:
+    varlen_attn = None
+
+# Each kind of token is averaged by itself and enters the loss with its own weight: answers are few, yet they are
+# what has to be learned.
+WEIGHTS = {TEXT: 0.1, NAME: 0.3, KNOWN_TEXT: 0.3, CONTEXT_ANSWER: 1.0, CLOSED_ANSWER: 0.3, FILLER: 0.05}
+LOSS_NAMES = ("text", "name", "known", "context", "closed", "filler")  # in the order of WEIGHTS, in the log
+NORM_EPS = 1e-5
+CONTEXT = 2048  # what the config promises; training rows hold documents of at most LONGEST tokens
+
+
+# ---------------------------------------------------------------------------------------------------- the body
+
+def attend(q, k, v, begins, causal):
+    """Attention inside each document of a packed row. q, k, v: [T, heads, head_dim]."""
+    if q.is_cuda:
+        window = (-1, 0) if causal else (-1, -1)
+        return varlen_attn(q, k, v, begins, begins, LONGEST, LONGEST, window_size=window)
+    place = torch.arange(q.shape[0])
+    document = torch.searchsorted(begins.contiguous(), place.to(begins.dtype), right=True)
+    seen = document[:, None] == document[None, :]
+    if causal:
+        seen = seen & (place[:, None] >= place[None, :])
+    scores = torch.einsum("qhd,khd->hqk", q, k) / math.sqrt(q.shape[-1])
+    return torch.einsum("hqk,khd->qhd", scores.masked_fill(~seen, -math.inf).softmax(-1), v)
+
+
+class Norm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        x = x.float()
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + NORM_EPS) * self.weight
+
+
+class Block(nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        self.heads, self.causal = shape["heads"], shape["causal"]
+        width, mlp = shape["width"], shape["mlp"]
+        self.attention_norm, self.mlp_norm = Norm(width), Norm(width)
+        self.qkv = nn.Linear(width, 3 * width, bias=False)
+        self.attention_out = nn.Linear(width, width, bias=False)
+        self.gate_up = nn.Linear(width, 2 * mlp, bias=False)
+        self.down = nn.Linear(mlp, width, bias=False)
+
+    def forward(self, x, cos, sin, begins):
+        q, k, v = self.qkv(self.attention_norm(x)).view(x.shape[0], 3, self.heads, -1).unbind(1)
+        a = attend(rotate(q, cos, sin), rotate(k, cos, sin), v, begins, self.causal)
+        x = x + self.attention_out(a.flatten(1))
+        gate, up = self.gate_up(self.mlp_norm(x)).chunk(2, -1)
+        return x + self.down(F.silu(gate) * up)
+
+
+def rotate(x, cos, sin):
+    """Half-split rotary positions, in float32. x: [T, heads, d]; cos, sin: [T, 1, d / 2]."""
+    a, b = x.float().chunk(2, -1)
+    return torch.cat((a * cos - b * sin, b * cos + a * sin), -1).to(x.dtype)
+
+
+class Body(nn.Module):
+    def __init__(self, shape, vocabulary):
+        super().__init__()
+        self.shape = shape
+        self.embedding = nn.Embedding(vocabulary, shape["width"])
+        self.blocks = nn.ModuleList(Block(shape) for _ in range(shape["layers"]))
+        self.norm = Norm(shape["width"])
+        self.head = nn.Linear(shape["width"], vocabulary, bias=False)
+        for name, weight in self.named_parameters():
+            if weight.dim() == 2:  # by fan-in; what is added to the residual stream, smaller by depth
+                std = 1.0 if name.startswith("embedding") else weight.shape[1] ** -0.5
+                if "attention_out" in name or "down" in name:
+                    std /= math.sqrt(2 * shape["layers"])
+                nn.init.normal_(weight, std=std)
+
+    def forward(self, tokens, positions, begins):
+        d = self.shape["width"] // self.shape["heads"]
+        frequencies = self.shape["rope_theta"] ** (-torch.arange(0, d, 2, device=tokens.device).float() / d)
+        angles = positions.float()[:, None, None] * frequencies
+        cos, sin = angles.cos(), angles.sin()
+        x = self.embedding(tokens)
+        for block in self.blocks:
+            x = block(x, cos, sin, begins)
+        return self.head(self.norm(x))  # [T, vocabulary]
+
+
+# ---------------------------------------------------------------------------------------- the only two differences
+
+def loss_of(model, row, vocabulary):
+    """The objective. Returns the loss and the mean of every kind."""
+    tokens, kinds = row["tokens"], row["kinds"]
+    if model.shape["causal"]:  # the next token, within a document: no document's first token has a kind
+        logits = model(tokens, row["positions"], row["begins"])
+        targets, kinds = tokens.roll(-1), kinds.roll(-1)
+        kinds = torch.where(kinds == FILLER, 0, kinds)  # nothing is read behind the first end token
+    else:  # what was masked; not weighted by 1/t
+        logits = model(torch.where(row["masked"], vocabulary.mask, tokens), row["positions"], row["begins"])
+        targets, kinds = tokens, torch.where(row["masked"], kinds, 0)
+    losses = F.cross_entropy(logits.float(), targets, reduction="none")
+    means = {kind: (losses * (kinds == kind)).sum() / (kinds == kind).sum().clamp(min=1) for kind in WEIGHTS}
+    return sum(WEIGHTS[kind] * mean for kind, mean in means.items()), means
+
+
+def half_precision(device):
+    return torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else contextlib.nullcontext()
+
+
+@torch.no_grad()
+def decode(model, prompts, vocabulary, device, budget=131072):
+    """Greedy answers, SLOTS tokens each: LLaDA's low-confidence loop with one reveal a step, or left to right."""
+    answers = []
+    while len(answers) < len(prompts):
+        batch, size = [], 0
+        for prompt in prompts[len(answers):]:
+            if batch and size + len(prompt) + SLOTS > budget:
+                break
+            batch.append(prompt)
+            size += len(prompt) + SLOTS
+        causal = model.shape["causal"]
+        rows = [list(prompt) + [vocabulary.end if causal else vocabulary.mask] * SLOTS for prompt in batch]
+        ends = np.cumsum([len(row) for row in rows])
+        begins = torch.tensor(np.concatenate([[0], ends]), dtype=torch.int32, device=device)
+        positions = torch.tensor(np.concatenate([np.arange(len(row)) for row in rows]), device=device)
+        tokens = torch.tensor(np.concatenate(rows), dtype=torch.long, device=device)
+        slots = torch.tensor(ends[:, None] - SLOTS + np.arange(SLOTS), device=device)  # [batch, SLOTS]
+        for step in range(SLOTS):
+            with half_precision(device):
+                logits = model(tokens, positions, begins)
+            if causal:
+                tokens[slots[:, step]] = logits[slots[:, step] - 1].argmax(-1)
+                if (tokens[slots[:, :step + 1]] == vocabulary.end).any(-1).all():
+                    break  # the places behind an end token are filled with it already
+                continue
+            confidence, proposal = logits[slots].float().softmax(-1).max(-1)
+            confidence[tokens[slots] != vocabulary.mask] = -math.inf
+            best = confidence.argmax(-1, keepdim=True)
+            tokens[slots.gather(1, best)] = proposal.gather(1, best)
+        answers += tokens[slots].tolist()
+    return answers
+
+
+# ---------------------------------------------------------------------------------------------------- measuring
+
+class QuestionSet:
+    def __init__(self, path, vocabulary, limit):
+        self.name = path.stem
+        self.items = [json.loads(line) for line in path.read_text().splitlines()[:limit]]
+        self.prompts = [[vocabulary.begin] + vocabulary.encode(prompt_text(item)) for item in self.items]
+
+    def score(self, model, vocabulary, device):
+        """Exact match, and what kind of mistake: the value of another person, or another thing about the right one."""
+        counts = {"right": 0, "wrong_person": 0, "wrong_relation": 0}
+        for item, ids in zip(self.items, decode(model, self.prompts, vocabulary, device)):
+            ids = ids[:ids.index(vocabulary.end)] if vocabulary.end in ids else ids
+            answer = vocabulary.decode(ids).strip()
+            found = [p["gold"] for p in item["passages"] if answer and f" {answer}" in p["text"]]
+            if answer in item["answers"]:
+                counts["right"] += 1
+            elif any(found):
+                counts["wrong_relation"] += 1
+            elif found:
+                counts["wrong_person"] += 1
+        n = len(self.items)
+        low, high = wilson(counts["right"], n)
+        return {"n": n, "exact": counts["right"] / n, "low": low, "high": high,
+                "wrong_person": counts["wrong_person"] / n, "wrong_relation": counts["wrong_relation"] / n}
+
+
+def wilson(right, n, z=1.96):
+    """95% interval of a proportion."""
+    p = right / n
+    middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return round((middle - half) / (1 + z * z / n), 4), round((middle + half) / (1 + z * z / n), 4)
+
+
+# ---------------------------------------------------------------------------------------------------- optimizer
+
+def orthogonal(matrices):
+    """[n, r, c], each replaced by about the nearest matrix with equal singular values (Newton-Schulz, as in Muon)."""
+    wide = matrices if matrices.shape[1] <= matrices.shape[2] else matrices.transpose(1, 2)
+    x = wide.bfloat16() if wide.is_cuda else wide
+    x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
+    for _ in range(5):
+        gram = x @ x.transpose(1, 2)
+        x = 3.4445 * x + (-4.7750 * gram + 2.0315 * gram @ gram) @ x
+    return (x if wide is matrices else x.transpose(1, 2)).to(matrices.dtype)
+
+
+class Muon(torch.optim.Optimizer):
+    """Momentum, orthogonalised (Jordan et al. 2024), with steps of AdamW's size. Takes the blocks' matrices; those that
+    hold several maps stacked are taken apart. Matrices of one shape are handled together."""
+
+    def __init__(self, matrices, lr, momentum=0.95, weight_decay=0.1):
+        groups = {}
+        for matrix, maps in matrices:
+            groups.setdefault((maps, *matrix.shape), []).append(matrix)
+        super().__init__([{"params": ms, "maps": key[0]} for key, ms in groups.items()],
+                         {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            matrices = group["params"]
+            grads = torch.stack([m.grad for m in matrices])
+            state = self.state[matrices[0]]
+            if "momentum" not in state:
+                state["momentum"] = torch.zeros_like(grads)
+            state["momentum"].lerp_(grads, 1 - group["momentum"])
+            update = grads.lerp(state["momentum"], group["momentum"])
+            update = update.view(len(matrices) * group["maps"], -1, update.shape[-1])
+            size = 0.2 * max(update.shape[1:]) ** 0.5
+            update = orthogonal(update).view_as(grads) * size
+            for matrix, change in zip(matrices, update):
+                matrix.mul_(1 - group["lr"] * group["weight_decay"]).sub_(change, alpha=group["lr"])
+
+
+def make_optimizers(model, options):
+    stacked = {"qkv": 3, "gate_up": 2}
+    inner = [(weight, stacked.get(name.split(".")[-2], 1)) for name, weight in model.named_parameters()
+             if name.startswith("blocks") and weight.dim() == 2]
+    chosen = {id(weight) for weight, _ in inner} if options.optimizer == "muon" else set()
+    rest = [weight for weight in model.parameters() if id(weight) not in chosen]
+    groups = [{"params": [w for w in rest if w.dim() == 2], "weight_decay": 0.1 if not chosen else 0.01},
+              {"params": [w for w in rest if w.dim() == 1], "weight_decay": 0.0}]
+    fused = {"fused": True} if model.head.weight.is_cuda else {}
+    adam = torch.optim.AdamW(groups, lr=options.lr, betas=(0.9, 0.95), **fused)
+    return [adam] + ([Muon(inner, options.lr)] if chosen else [])
+
+
+def rate(step, options):
+    """Warm up, hold, then fall to zero over the last third."""
+    fall = max(1, options.steps // 3)
+    return min(1.0, (step + 1) / options.warmup, (options.steps - step) / fall)
+
+
+# ---------------------------------------------------------------------------------------------------- checkpoints
+
+LLADA = {"embedding": "model.transformer.wte", "norm": "model.transformer.ln_f", "head": "model.transformer.ff_out",
+         "block": "model.transformer.blocks.{}.", "attention_norm": "attn_norm", "mlp_norm": "ff_norm",
+         "q": "q_proj", "k": "k_proj", "v": "v_proj", "attention_out": "attn_out", "gate": "ff_proj",
+         "up": "up_proj", "down": "ff_out"}
+LLAMA = {"embedding": "model.embed_tokens", "norm": "model.norm", "head": "lm_head", "block": "model.layers.{}.",
+         "attention_norm": "input_layernorm", "mlp_norm": "post_attention_layernorm", "q": "self_attn.q_proj",
+         "k": "self_attn.k_proj", "v": "self_attn.v_proj", "attention_out": "self_attn.o_proj",
+         "gate": "mlp.gate_proj", "up": "mlp.up_proj", "down": "mlp.down_proj"}
+
+
+def published(model):
+    """The weights under the names of the family, without copying: name -> tensor."""
+    names = LLAMA if model.shape["causal"] else LLADA
+    tensors = {names[part] + ".weight": getattr(model, part).weight for part in ("embedding", "norm", "head")}
+    for i, block in enumerate(model.blocks):
+        parts = {part: getattr(block, part).weight for part in ("attention_norm", "mlp_norm", "attention_out", "down")}
+        parts.update(zip("qkv", block.qkv.weight.chunk(3)))
+        parts.update(zip(("gate", "up"), block.gate_up.weight.chunk(2)))
+        tensors.update({names["block"].format(i) + names[part] + ".weight": w for part, w in parts.items()})
+    return tensors
+
+
+def config_of(shape, vocabulary):
+    if shape["causal"]:
+        return {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": shape["width"],
+                "num_hidden_layers": shape["layers"], "num_attention_heads": shape["heads"],
+                "num_key_value_heads": shape["heads"], "intermediate_size": shape["mlp"],
+                "vocab_size": vocabulary.size, "max_position_embeddings": CONTEXT, "rms_norm_eps": NORM_EPS,
+                "rope_theta": shape["rope_theta"], "hidden_act": "silu", "attention_bias": False, "mlp_bias": False,
+                "tie_word_embeddings": False, "bos_token_id": vocabulary.begin, "eos_token_id": vocabulary.end,
+                "pad_token_id": vocabulary.end, "torch_dtype": "bfloat16"}
+    return {"architectures": ["LLaDAModelLM"], "model_type": "llada", "d_model": shape["width"],
+            "n_layers": shape["layers"], "n_heads": shape["heads"], "n_kv_heads": shape["heads"],
+            "mlp_hidden_size": shape["mlp"], "vocab_size": vocabulary.size, "embedding_size": vocabulary.size,
+            "max_sequence_length": CONTEXT, "rope": True, "rope_theta": shape["rope_theta"],
+            "rope_full_precision": True, "alibi": False, "layer_norm_type": "rms", "rms_norm_eps": NORM_EPS,
+            "layer_norm_with_affine": True, "bias_for_layer_norm": False, "attention_layer_norm": False,
+            "activation_type": "silu", "block_type": "llama", "block_group_size": 1, "include_bias": False,
+            "include_qkv_bias": False, "weight_tying": False, "scale_logits": False, "input_emb_norm": False,
+            "flash_attention": False, "use_cache": False, "bos_token_id": vocabulary.begin,
+            "eos_token_id": vocabulary.end, "pad_token_id": vocabulary.end, "mask_token_id": vocabulary.mask}
+
+
+def save(model, folder, vocabulary):
+    """config.json, and model.safetensors in bfloat16: an 8-byte header size, a JSON header, the bytes."""
+    header, data = {"__metadata__": {"format": "pt"}}, b""
+    for name, weight in published(model).items():
+        part = weight.detach().to(torch.bfloat16).cpu().contiguous().view(torch.int16).numpy().tobytes()
+        header[name] = {"dtype": "BF16", "shape": list(weight.shape),
+                        "data_offsets": [len(data), len(data) + len(part)]}
+        data += part
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    partial = folder / "model.safetensors.partial"
+    partial.write_bytes(len(text).to_bytes(8, "little") + text + data)
+    partial.rename(folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps(config_of(model.shape, vocabulary), indent=2) + "\n")
+
+
+def load(model, folder):
+    stored = (folder / "model.safetensors").read_bytes()
+    begin = 8 + int.from_bytes(stored[:8], "little")
+    header = json.loads(stored[8:begin])
+    with torch.no_grad():
+        for name, weight in published(model).items():
+            first, last = header[name]["data_offsets"]
+            halves = np.frombuffer(stored[begin + first:begin + last], np.int16).copy()
+            weight.copy_(torch.from_numpy(halves).view(torch.bfloat16).view(weight.shape))
+
+
+# ---------------------------------------------------------------------------------------------------- the run
+
+def make_model(options, vocabulary, device):
+    shape = {"causal": options.kind == "autoregressive", "width": options.width, "layers": options.layers,
+             "heads": options.heads, "mlp": options.mlp, "rope_theta": 500000.0}
+    torch.manual_seed(options.seed)
+    return Body(shape, vocabulary.size).to(device)
+
+
+class Stream(torch.utils.data.Dataset):
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __len__(self):
+        return self.rows.rows
+
+    def __getitem__(self, number):
+        return {key: torch.from_numpy(value) for key, value in self.rows.row(number).items()}
+
+
+def measure(model, sets, vocabulary, device):
+    model.eval()
+    scores = {s.name: s.score(model, vocabulary, device) for s in sets}
+    model.train()
+    return scores
+
+
+def train(options):
+    started = time.time()
+    vocabulary = Vocabulary(options.tokenizer)
+    rows = Rows(options.world, options.tokenizer, options.tokens, options.steps, options.seed)
+    parallel = {"num_workers": options.workers, "prefetch_factor": 16} if options.workers else {}
+    loader = torch.utils.data.DataLoader(Stream(rows), batch_size=None, pin_memory=torch.cuda.is_available(),
+                                         **parallel)
+    batches = iter(loader)  # the workers start before CUDA does
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.set_float32_matmul_precision("high")
+    model = make_model(options, vocabulary, device)
+    if options.init:
+        load(model, options.init)
+    objective = torch.compile(loss_of) if device.type == "cuda" and not options.eager else loss_of
+    optimizers = make_optimizers(model, options)
+    options.out.mkdir(parents=True, exist_ok=True)
+    log = (options.out / "log.jsonl").open("a")
+
+    def report(**fields):
+        line = json.dumps({"kind": options.kind, "seconds": round(time.time() - started, 1), **fields})
+        print(line, flush=True)
+        log.write(line + "\n")
+        log.flush()
+
+    every = {path.stem: path for path in sorted((options.world / "sets").glob("*.jsonl"))}
+    quick = [QuestionSet(every[name], vocabulary, options.quick) for name in
+             ("unknown-1", "unknown-2", "unknown-5", "unknown-10", "asked-closed", "read-only-closed",
+              "unknown-closed")]
+    report(parameters=sum(p.numel() for p in model.parameters()), steps=options.steps, tokens_per_step=options.tokens,
+           lr=options.lr, optimizer=options.optimizer, shape=model.shape, seed=options.seed, quick=options.quick)
+    last = time.time()
+    for step, row in enumerate(batches):
+        row = {key: value.to(device, non_blocking=True) for key, value in row.items()}
+        row["tokens"] = row["tokens"].long()
+        with half_precision(device):
+            loss, means = objective(model, row, vocabulary)
+        loss.backward()
+        norm = nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for optimizer in optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = options.lr * rate(step, options)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        late = options.limit and time.time() - started > options.limit
+        if (step + 1) % options.log == 0 or step + 1 == options.steps or late:
+            speed = options.log * options.tokens / (time.time() - last)
+            scores = {}
+            if (step + 1) % (options.log * options.measure) == 0 or step + 1 == options.steps:
+                scores = {name: [round(s["exact"], 3), round(s["wrong_person"], 3)]
+                          for name, s in measure(model, quick, vocabulary, device).items()}
+                save(model, options.out, vocabulary)
+            report(step=step + 1, loss=round(loss.item(), 4), norm=round(norm.item(), 2), speed=int(speed),
+                   losses={name: round(mean.item(), 4) for name, mean in zip(LOSS_NAMES, means.values())},
+                   scores=scores)
+            last = time.time()
+        if late:
+            report(stopped=step + 1)
+            break
+    save(model, options.out, vocabulary)
+    load(model, options.out)  # what is scored is what is stored: bfloat16
+    sets = [QuestionSet(path, vocabulary, None) for path in every.values()] if options.final else []
+    for name, score in measure(model, sets, vocabulary, device).items():
+        report(set=name, **score)
+    report(done=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=("diffusion", "autoregressive"))
+    parser.add_argument("--world", type=Path, required=True, help="folder that buoy_export_world wrote")
+    parser.add_argument("--tokenizer", type=Path, required=True, help="tokenizer.json that build_tokenizer.py wrote")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--init", type=Path, help="begin with the weights in this folder")
+    parser.add_argument("--steps", type=int, default=12000)
+    parser.add_argument("--tokens", type=int, default=32768, help="tokens per step")
+    parser.add_argument("--lr", type=float, default=4e-3)
+    parser.add_argument("--warmup", type=int, default=200)
+    parser.add_argument("--optimizer", choices=("muon", "adamw"), default="muon")
+    parser.add_argument("--width", type=int, default=256)
+    parser.add_argument("--layers", type=int, default=8)
+    parser.add_argument("--heads", type=int, default=4)
+    parser.add_argument("--mlp", type=int, default=640)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=6)
+    parser.add_argument("--log", type=int, default=250, help="steps between lines")
+    parser.add_argument("--measure", type=int, default=4, help="lines between measurements")
+    parser.add_argument("--quick", type=int, default=150, help="questions of each set in a measurement")
+    parser.add_argument("--limit", type=float, help="stop after this many seconds")
+    parser.add_argument("--final", action="store_true", help="score all question sets at the end")
+    parser.add_argument("--eager", action="store_true", help="do not compile")
+    train(parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()

@@ -49,12 +49,13 @@ trace::Sample large_sample(const std::string& id, const Extent& e, std::uint32_t
                             const std::vector<std::int32_t>& values) {
     sample.arrays.push_back(trace::integer_array(name, std::move(shape), values));
   };
-  std::vector<std::int32_t> row(static_cast<size_t>(T)), rows, revealed(static_cast<size_t>(T), -1), sizes, top;
+  std::vector<std::int32_t> row(static_cast<size_t>(T)), rows, revealed(static_cast<size_t>(T), -1), sizes,
+      top;
   for (std::int64_t p = 0; p < T; ++p) row[static_cast<size_t>(p)] = static_cast<std::int32_t>(10 + p % 90);
-  for (std::int64_t p = e.prompt; p < T; ++p) revealed[static_cast<size_t>(p)] = static_cast<std::int32_t>(p - e.prompt);
+  for (std::int64_t p = e.prompt; p < T; ++p)
+    revealed[static_cast<size_t>(p)] = static_cast<std::int32_t>(p - e.prompt);
   for (std::int64_t s = 0; s < S; ++s) {
-    for (std::int64_t p = 0; p < T; ++p)
-      rows.push_back(p >= e.prompt + s ? 1 : row[static_cast<size_t>(p)]);
+    for (std::int64_t p = 0; p < T; ++p) rows.push_back(p >= e.prompt + s ? 1 : row[static_cast<size_t>(p)]);
     for (const std::int64_t size : {std::int64_t{1}, std::int64_t{19}, e.prompt - 20, s, R - s})
       sizes.push_back(static_cast<std::int32_t>(size));
   }
@@ -63,7 +64,8 @@ trace::Sample large_sample(const std::string& id, const Extent& e, std::uint32_t
     regions[static_cast<size_t>(p)] = p == 0 ? 0 : p < 20 ? 1 : p < 250 ? 2 : p < e.prompt ? 3 : 4;
   for (size_t p = 100; p < 104; ++p) evidence[p] = 1;
   top.resize(static_cast<size_t>(S * L * R * H));
-  for (size_t i = 0; i < top.size(); ++i) top[i] = static_cast<std::int32_t>(i * 7919 % static_cast<size_t>(T));
+  for (size_t i = 0; i < top.size(); ++i)
+    top[i] = static_cast<std::int32_t>(i * 7919 % static_cast<size_t>(T));
   integers(trace::kTokens, {T}, row);
   integers(trace::kTokensByStep, {S, T}, rows);
   integers(trace::kRevealedAt, {T}, revealed);
@@ -79,9 +81,10 @@ trace::Sample large_sample(const std::string& id, const Extent& e, std::uint32_t
   floats(trace::kReceived, {S, L, e.groups, H, T});
   floats(trace::kMass, {S, L, e.groups, H, e.regions});
   floats(trace::kEvidenceMass, {S, L, R, H});
-  for (const auto name : {trace::kQkAfterDot, trace::kQkAfterCosine, trace::kQkAfterNormProduct, trace::kQkAfterSelfDot,
-                          trace::kQkBeforeDot, trace::kQkBeforeCosine, trace::kQkBeforeNormProduct,
-                          trace::kQkBeforeSelfDot, trace::kQueryNorm, trace::kKeyNorm}) {
+  for (const auto name :
+       {trace::kQkAfterDot, trace::kQkAfterCosine, trace::kQkAfterNormProduct, trace::kQkAfterSelfDot,
+        trace::kQkBeforeDot, trace::kQkBeforeCosine, trace::kQkBeforeNormProduct, trace::kQkBeforeSelfDot,
+        trace::kQueryNorm, trace::kKeyNorm}) {
     floats(name, {S, L, H, T});
   }
   std::vector<std::string> texts;
@@ -130,7 +133,8 @@ void bench_analysis(bool long_run, const Report& report) {
   const trace::Manifest manifest = manifest_of(extent, samples);
   auto writer = trace::TraceWriter::create(folder, manifest);
   for (int i = 0; i < samples; ++i)
-    writer.write(large_sample(manifest.sample_ids[static_cast<size_t>(i)], extent, static_cast<std::uint32_t>(i * 100)));
+    writer.write(large_sample(manifest.sample_ids[static_cast<size_t>(i)], extent,
+                              static_cast<std::uint32_t>(i * 100)));
   writer.finish();
   for (const auto& kind : analysis::analysis_kinds()) {
     for (const std::int64_t limit : {std::int64_t{2}, std::int64_t{samples}}) {

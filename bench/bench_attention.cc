@@ -68,10 +68,9 @@ void bench_length(const Context& context, std::int64_t heads, std::int64_t token
 
 }  // namespace
 
-void bench_attention(const Context& context, bool long_run, const Report& report) {
+void bench_attention(const Context& context, const std::vector<int>& lengths, const Report& report) {
   const std::int64_t heads = std::max(4, context.threads.size());
-  for (const int tokens : long_run ? std::vector<int>{256, 1024, 4096, 8192} : std::vector<int>{256, 1024})
-    bench_length(context, heads, tokens, report);
+  for (const int tokens : lengths) bench_length(context, heads, tokens, report);
 }
 
 }  // namespace buoy::bench

@@ -32,9 +32,8 @@ void bench_forward(const Context& context, double peak, const Report& report) {
   ShapeOfModel block = llada_8b();
   block.layers = 1;
   block.vocabulary = 1024;
-  const Case cases[] = {
-      {"one LLaDA-8B block, bf16", block},
-      {"small model, 12 layers of 256, bf16", llada_small()}};
+  const Case cases[] = {{"one LLaDA-8B block, bf16", block},
+                        {"small model, 12 layers of 256, bf16", llada_small()}};
   const fs::path folder = fs::temp_directory_path() / fmt::format("buoy-bench-{}", ::getpid());
   for (const auto& [name, shape] : cases) {
     write_random_checkpoint(folder, shape, 1);
@@ -47,8 +46,7 @@ void bench_forward(const Context& context, double peak, const Report& report) {
       const std::vector<model::SequenceInput> inputs = {{ids, {}, nullptr}};
       const double seconds = median_seconds([&] { model.forward(context, inputs); });
       const double rate = flops(model.config(), tokens) / seconds / 1e9;
-      report(
-          {fmt::format("forward: {}, T = {}", name, tokens), seconds, rate, "GFLOP/s", rate / peak});
+      report({fmt::format("forward: {}, T = {}", name, tokens), seconds, rate, "GFLOP/s", rate / peak});
     }
   }
   fs::remove_all(folder);

@@ -18,9 +18,16 @@ int main(int argc, char** argv) {
   app.add_option("--only", only, "one part: forward, attention, observe, analysis or tokenizers")
       ->check(CLI::IsMember({"forward", "attention", "observe", "analysis", "tokenizers"}));
   app.add_flag("--long", long_run, "also lengths up to 8192");
+  std::vector<int> lengths;
+  app.add_option("--tokens", lengths, "lengths for attention and observing (256, 1024; long: to 8192)")
+      ->delimiter(',')
+      ->check(CLI::Range(33, 1 << 20));
   app.add_option("--json", json_file, "also write the results here");
   app.add_option("--tokenizers", tokenizers, "folder filled by tools/fetch_tokenizers");
   CLI11_PARSE(app, argc, argv);
+
+  if (lengths.empty())
+    lengths = long_run ? std::vector<int>{256, 1024, 4096, 8192} : std::vector<int>{256, 1024};
 
   ThreadPool pool(threads);
   Json out = Json::array();
@@ -40,8 +47,8 @@ int main(int argc, char** argv) {
   report(sgemm);
   const auto wanted = [&](const char* part) { return only.empty() || only == part; };
   if (wanted("forward")) bench::bench_forward({pool}, sgemm.rate, report);
-  if (wanted("attention")) bench::bench_attention({pool}, long_run, report);
-  if (wanted("observe")) bench::bench_observe({pool}, long_run, report);
+  if (wanted("attention")) bench::bench_attention({pool}, lengths, report);
+  if (wanted("observe")) bench::bench_observe({pool}, lengths, report);
   if (wanted("analysis")) bench::bench_analysis(long_run, report);
   if (wanted("tokenizers")) bench::bench_tokenizers(tokenizers, report);
   if (!json_file.empty())

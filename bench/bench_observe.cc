@@ -84,21 +84,20 @@ void bench_model(const Context& context, const ModelCase& c, const Report& repor
       const std::uint64_t extra = peak_extra_bytes([&] { run(&watch); });
       report({fmt::format("  {}: {} extra", name, describe_bytes(extra)), seconds, seconds / plain, "x", 0});
     };
+    observed("everything below", ask_for_all);
     for (const auto& statistic : kStatistics) observed(statistic.name, statistic.ask);
-    observed("all of these", ask_for_all);
   }
   fs::remove_all(folder);
 }
 
 }  // namespace
 
-void bench_observe(const Context& context, bool long_run, const Report& report) {
-  const std::vector<int> all = {256, 1024, 4096, 8192};
+void bench_observe(const Context& context, const std::vector<int>& lengths, const Report& report) {
   ShapeOfModel block = llada_8b();
   block.layers = 1;
   block.vocabulary = 1024;
-  bench_model(context, {"LLaDA-8B block", block, long_run ? all : std::vector<int>{1024}}, report);
-  bench_model(context, {"small model", llada_small(), long_run ? all : std::vector<int>{256}}, report);
+  bench_model(context, {"LLaDA-8B block", block, lengths}, report);
+  bench_model(context, {"small model", llada_small(), lengths}, report);
 }
 
 }  // namespace buoy::bench

@@ -29,7 +29,7 @@ void bench_tokenizers(const std::string& root, const Report& report) {
     const auto tokenizer = text::Tokenizer::load(folder);
     const double seconds = median_seconds([&] { tokenizer.encode(text, false); });
     report({fmt::format("tokenizer encode: {}, 1 MB of mixed text", name), seconds,
-                       static_cast<double>(text.size()) / seconds / 1e6, "MB/s", 0});
+            static_cast<double>(text.size()) / seconds / 1e6, "MB/s", 0});
   }
 }
 

@@ -29,10 +29,10 @@ using Report = std::function<void(const Result&)>;
 
 void bench_forward(const Context& context, double peak, const Report& report);
 // Attention alone beside everything observed of it.
-void bench_attention(const Context& context, bool long_run, const Report& report);
-// Cost of observing a forward, each statistic and all, as a ratio to the same work unobserved, and the memory it takes;
-// the long run goes to T = 8192.
-void bench_observe(const Context& context, bool long_run, const Report& report);
+void bench_attention(const Context& context, const std::vector<int>& lengths, const Report& report);
+// Cost of observing a forward, each statistic and all, as a ratio to the same work unobserved, and the memory
+// it takes.
+void bench_observe(const Context& context, const std::vector<int>& lengths, const Report& report);
 // Every analysis on samples of 32 layers, 32 heads, T = 512, 32 steps: time and memory per sample.
 void bench_analysis(bool long_run, const Report& report);
 void bench_tokenizers(const std::string& folder, const Report& report);

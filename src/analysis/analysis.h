@@ -16,12 +16,12 @@ namespace buoy::analysis {
 // What a user may set; every analysis takes what concerns it.
 struct AnalysisOptions {
   BootstrapOptions bootstrap;
-  double epsilon = 3.0;       // mean + epsilon * std
-  double share_factor = 4.0;  // a share above this times the uniform one
-  double mad_factor = 6.0;    // median + factor * 1.4826 * MAD
-  std::int64_t layer = -1;    // for maps of one layer; -1: the analysis chooses and says so
-  std::int64_t head = -1;     // for maps of one head; -1: the mean over the heads
-  std::int64_t sample = 0;    // which sample maps are drawn of, by its number in the trace
+  double epsilon = 3.0;             // mean + epsilon * std
+  double share_factor = 4.0;        // a share above this times the uniform one
+  double mad_factor = 6.0;          // median + factor * 1.4826 * MAD
+  std::int64_t layer = -1;          // for maps of one layer; -1: the analysis chooses and says so
+  std::int64_t head = -1;           // for maps of one head; -1: the mean over the heads
+  std::int64_t sample = 0;          // which sample maps are drawn of, by its number in the trace
   std::int64_t rollout_layers = 8;  // truncated rollout: up to this many
 };
 

@@ -40,9 +40,9 @@ std::vector<std::uint8_t> poisson_weights(std::string_view sample_id, const Boot
   const std::uint64_t id = number_of_id(sample_id);
   std::vector<std::uint8_t> weights(static_cast<size_t>(options.replicates));
   for (size_t b = 0; b < weights.size(); ++b) {
-    weights[b] = poisson_one(uniform(options.seed, {DrawStream::kBootstrap, static_cast<std::uint32_t>(id),
-                                                    static_cast<std::uint32_t>(id >> 32),
-                                                    static_cast<std::uint32_t>(b)}));
+    weights[b] = poisson_one(
+        uniform(options.seed, {DrawStream::kBootstrap, static_cast<std::uint32_t>(id),
+                               static_cast<std::uint32_t>(id >> 32), static_cast<std::uint32_t>(b)}));
   }
   return weights;
 }

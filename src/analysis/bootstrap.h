@@ -14,7 +14,7 @@ struct BootstrapOptions {
 };
 
 struct Interval {
-  double mean = 0;  // NaN when nothing was added
+  double mean = 0;              // NaN when nothing was added
   double lower = 0, upper = 0;  // NaN below two samples
   double deviation = 0;         // population standard deviation over samples
   std::int64_t samples = 0;

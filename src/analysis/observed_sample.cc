@@ -17,14 +17,22 @@ struct Source {
 };
 
 constexpr std::array kSources = {
-    Source{trace::kReceived, "received"},          Source{trace::kEntropy, "entropy"},
-    Source{trace::kLogSumExp, "lse"},              Source{trace::kFirstShare, "first"},
-    Source{trace::kRowWeights, "rows"},            Source{trace::kTopKeys, "top"},
-    Source{trace::kTopWeights, "top"},             Source{trace::kMass, "mass"},
-    Source{trace::kRowMass, "row-mass"},           Source{trace::kEvidenceMass, "row-mass"},
-    Source{trace::kContribution, "contribution"},  Source{trace::kQkAfterDot, "qk"},
-    Source{trace::kQkBeforeDot, "qk"},             Source{trace::kQueryNorm, "norms"},
-    Source{trace::kKeyNorm, "norms"},              Source{trace::kValueNorm, "norms"},
+    Source{trace::kReceived, "received"},
+    Source{trace::kEntropy, "entropy"},
+    Source{trace::kLogSumExp, "lse"},
+    Source{trace::kFirstShare, "first"},
+    Source{trace::kRowWeights, "rows"},
+    Source{trace::kTopKeys, "top"},
+    Source{trace::kTopWeights, "top"},
+    Source{trace::kMass, "mass"},
+    Source{trace::kRowMass, "row-mass"},
+    Source{trace::kEvidenceMass, "row-mass"},
+    Source{trace::kContribution, "contribution"},
+    Source{trace::kQkAfterDot, "qk"},
+    Source{trace::kQkBeforeDot, "qk"},
+    Source{trace::kQueryNorm, "norms"},
+    Source{trace::kKeyNorm, "norms"},
+    Source{trace::kValueNorm, "norms"},
 };
 
 std::vector<std::uint8_t> flags(const trace::StoredSample& sample, std::string_view name) {
@@ -43,13 +51,12 @@ void require_array(const trace::StoredSample& sample, std::string_view array) {
   if (sample.has(array)) return;
   const auto source = std::find_if(kSources.begin(), kSources.end(),
                                    [&](const Source& candidate) { return candidate.array == array; });
-  throw_input_error(
-      {"sample " + sample.id(), fmt::format("the array {}", array),
-       source != kSources.end()
-           ? fmt::format("none; trace again with {} among --observe", source->observe)
-           : std::string(array == trace::kEvidence || array == trace::kRegionOfToken
-                             ? "none; trace again with --data that has passages"
-                             : "none; trace again with this version of Buoy")});
+  throw_input_error({"sample " + sample.id(), fmt::format("the array {}", array),
+                     source != kSources.end()
+                         ? fmt::format("none; trace again with {} among --observe", source->observe)
+                         : std::string(array == trace::kEvidence || array == trace::kRegionOfToken
+                                           ? "none; trace again with --data that has passages"
+                                           : "none; trace again with this version of Buoy")});
 }
 
 ObservedSample::ObservedSample(const trace::Manifest& manifest, trace::StoredSample stored)
@@ -80,9 +87,8 @@ ObservedSample::ObservedSample(const trace::Manifest& manifest, trace::StoredSam
   }
   if (stored_.has_text(trace::kPredictionOffset))
     prediction_offset = stored_.integer_text(trace::kPredictionOffset);
-  revealed_at = stored_.has(trace::kRevealedAt)
-                    ? stored_.integers(trace::kRevealedAt)
-                    : std::vector<std::int32_t>(final_row.size(), -1);
+  revealed_at = stored_.has(trace::kRevealedAt) ? stored_.integers(trace::kRevealedAt)
+                                                : std::vector<std::int32_t>(final_row.size(), -1);
   tokens_by_step_ = stored_.has(trace::kTokensByStep) ? stored_.integers(trace::kTokensByStep)
                                                       : std::vector<std::int32_t>();
   if (stored_.has(trace::kGroupSizes)) {

@@ -30,13 +30,13 @@ class ObservedSample {
   bool causal = false;
   bool masked_diffusion = false;
   std::int64_t tokens = 0, prompt_length = 0, heads = 0, kv_heads = 0, head_dim = 0;
-  std::int64_t prediction_offset = 0;         // the query that writes position p is at p - offset
-  std::int32_t mask_token = -1;               // -1: none
-  std::vector<std::int32_t> steps, layers;    // numbers of the observed ones; the look at the final row is none
-  std::vector<std::int32_t> final_row;        // [tokens]
-  std::vector<std::int32_t> revealed_at;      // [tokens], -1: prompt or never
-  std::vector<std::string> token_texts;       // [tokens], empty when the trace has none
-  std::vector<std::string> region_names;      // empty when the trace has none
+  std::int64_t prediction_offset = 0;       // the query that writes position p is at p - offset
+  std::int32_t mask_token = -1;             // -1: none
+  std::vector<std::int32_t> steps, layers;  // numbers of the observed ones; the look at the final row is none
+  std::vector<std::int32_t> final_row;      // [tokens]
+  std::vector<std::int32_t> revealed_at;    // [tokens], -1: prompt or never
+  std::vector<std::string> token_texts;     // [tokens], empty when the trace has none
+  std::vector<std::string> region_names;    // empty when the trace has none
   std::vector<std::int32_t> region_of_token;  // [tokens], trace::kNoRegion where there is none
   std::vector<std::string> gold_regions, answers;
   std::vector<std::uint8_t> evidence, special;  // [tokens], empty when the trace has none

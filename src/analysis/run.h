@@ -31,7 +31,7 @@ struct RunResult {
 
 struct RunOptions {
   AnalysisOptions analysis;
-  std::int64_t limit = 0;  // samples per trace; 0: all
+  std::int64_t limit = 0;           // samples per trace; 0: all
   std::function<void()> on_sample;  // progress; may be empty
 };
 

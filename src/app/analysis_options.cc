@@ -20,9 +20,11 @@ void add_analysis_options(CLI::App& command, AnalysisCall& call) {
       ->check(CLI::NonNegativeNumber);
   command.add_option("--epsilon", options.epsilon, "floating: mean + epsilon standard deviations (3)")
       ->check(CLI::PositiveNumber);
-  command.add_option("--share-factor", options.share_factor, "floating: this many times the uniform share (4)")
+  command
+      .add_option("--share-factor", options.share_factor, "floating: this many times the uniform share (4)")
       ->check(CLI::PositiveNumber);
-  command.add_option("--mad-factor", options.mad_factor, "floating: median + this many robust deviations (6)")
+  command
+      .add_option("--mad-factor", options.mad_factor, "floating: median + this many robust deviations (6)")
       ->check(CLI::PositiveNumber);
   command.add_option("--layer", options.layer, "layer that maps show")->check(CLI::NonNegativeNumber);
   command.add_option("--head", options.head, "head that maps show (default: the mean)")
@@ -51,7 +53,9 @@ std::vector<analysis::TraceInput> labelled_traces(const std::vector<std::string>
   }
   for (auto& input : inputs) {
     if (uses[input.label] > 1)
-      input.label = fmt::format("{} ({})", input.label, std::filesystem::absolute(input.folder).lexically_normal().filename().string());
+      input.label =
+          fmt::format("{} ({})", input.label,
+                      std::filesystem::absolute(input.folder).lexically_normal().filename().string());
   }
   std::map<std::string, std::string> seen;
   for (const auto& input : inputs) {

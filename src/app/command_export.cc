@@ -40,8 +40,9 @@ void add_export(CLI::App& app) {
   command->add_option("--format", options->format, "npz: what the scripts of arXiv 2601.07894 read")
       ->check(CLI::IsMember({"npz"}));
   command->add_option("--out", options->out, "folder for one file per sample")->required()->type_name("DIR");
-  command->footer("The trace must hold matrices: --observe dense-mean (or dense, and states for query and key\n"
-                  "vectors). Open a file with numpy.load(file, allow_pickle=True).");
+  command->footer(
+      "The trace must hold matrices: --observe dense-mean (or dense, and states for query and key\n"
+      "vectors). Open a file with numpy.load(file, allow_pickle=True).");
   command->callback([options] { export_run(*options); });
 }
 

@@ -23,7 +23,8 @@ struct ReportOptions {
 // Numbers and words of a JSON object on one line, for people.
 std::string flat(const std::string& object) {
   std::string out;
-  for (const auto& [key, value] : Json::parse(object).items()) {
+  const Json json = Json::parse(object);
+  for (const auto& [key, value] : json.items()) {
     const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     if (text.empty() || text == "-1" || text == "0" || text == "false") continue;
     out += fmt::format("{}{} {}", out.empty() ? "" : "; ", key, text);
@@ -39,18 +40,20 @@ report::TraceSummary summary_of(const analysis::TraceInput& input) {
   for (const auto& entry : reader.samples()) {
     if (entry.status != trace::Status::kDone) continue;
     if (done++ == 0)
-      diffusion = analysis::ObservedSample(m, reader.read(entry.id, trace::Integrity::kSizeOnly)).masked_diffusion;
+      diffusion =
+          analysis::ObservedSample(m, reader.read(entry.id, trace::Integrity::kSizeOnly)).masked_diffusion;
   }
-  return {{input.label, diffusion, done},
-          {{"model", fmt::format("{} ({}, {})", m.model.name, m.model.family, m.model.stored_dtype)},
-           {"size", fmt::format("{} layers, {} heads of {}, {} key heads", m.model.layers, m.model.heads,
-                                m.model.head_dim, m.model.kv_heads)},
-           {"samples", fmt::format("{}{}", done, reader.complete() ? "" : " so far: the trace is not complete")},
-           {"decoding", flat(m.decoding)},
-           {"observed", flat(m.probe)},
-           {"seed", fmt::format("{}", m.seed)},
-           {"made by", fmt::format("{}, on {}", m.created_by, m.machine)},
-           {"command", m.command}}};
+  return {
+      {input.label, diffusion, done},
+      {{"model", fmt::format("{} ({}, {})", m.model.name, m.model.family, m.model.stored_dtype)},
+       {"size", fmt::format("{} layers, {} heads of {}, {} key heads", m.model.layers, m.model.heads,
+                            m.model.head_dim, m.model.kv_heads)},
+       {"samples", fmt::format("{}{}", done, reader.complete() ? "" : " so far: the trace is not complete")},
+       {"decoding", flat(m.decoding)},
+       {"observed", flat(m.probe)},
+       {"seed", fmt::format("{}", m.seed)},
+       {"made by", fmt::format("{}, on {}", m.created_by, m.machine)},
+       {"command", m.command}}};
 }
 
 void make_report(const ReportOptions& options) {
@@ -63,17 +66,19 @@ void make_report(const ReportOptions& options) {
       auto result = run_with_progress({std::string(kind.name)}, options.call);
       input.analyses.push_back({std::string(kind.name), std::move(result.analyses[0].tables)});
       if (!input.notes.empty() || result.skipped.empty()) continue;
-      input.notes.push_back(fmt::format("{} samples failed while they were traced and are not part of this report.",
-                                        result.skipped.size()));
+      input.notes.push_back(
+          fmt::format("{} samples failed while they were traced and are not part of this report.",
+                      result.skipped.size()));
     } catch (const InputError& error) {
       input.notes.push_back(fmt::format("{} is left out: {}", kind.title, error.what()));
       fmt::print(stderr, "note: {}\n", input.notes.back());
     }
   }
-  if (input.analyses.empty()) throw InputError("no analysis could be run on these traces; see the notes above");
+  if (input.analyses.empty())
+    throw InputError("no analysis could be run on these traces; see the notes above");
   const auto size = report::write_report(input, options.out);
-  fmt::print("{}/report.html: {} analyses, {} tables, {} figures\n", options.out, input.analyses.size(), size.tables,
-             size.figures);
+  fmt::print("{}/report.html: {} analyses, {} tables, {} figures\n", options.out, input.analyses.size(),
+             size.tables, size.figures);
 }
 
 }  // namespace
@@ -85,7 +90,8 @@ void add_report(CLI::App& app) {
   command->add_option("--out", options->out, "folder for report.html, tables/ and figures/")
       ->required()
       ->type_name("DIR");
-  command->footer("Example: buoy report traces/llada traces/llama --out report, then open report/report.html");
+  command->footer(
+      "Example: buoy report traces/llada traces/llama --out report, then open report/report.html");
   command->callback([options] { make_report(*options); });
 }
 

@@ -39,8 +39,8 @@ std::string describe_probe(const TraceOptions& options) {
 // What the run will write, said before it begins.
 void announce(const observe::Recorder::Bytes& each, size_t samples, bool float16) {
   const std::uint64_t divisor = float16 ? 2 : 1;
-  std::string text =
-      fmt::format("{} sample{}, about {} each", samples, samples == 1 ? "" : "s", describe_bytes(each.all / divisor));
+  std::string text = fmt::format("{} sample{}, about {} each", samples, samples == 1 ? "" : "s",
+                                 describe_bytes(each.all / divisor));
   if (samples > 1) text += fmt::format(", {} in all", describe_bytes(each.all / divisor * samples));
   if (each.large > 0)
     text += fmt::format("; of each, {} are dense matrices and states", describe_bytes(each.large / divisor));
@@ -103,9 +103,8 @@ void add_trace(CLI::App& app) {
   command->add_option("--observe", options->observe, "what to observe (default: received,entropy)");
   command->add_option("--layers", options->layers, "only these layers, as in 0-3,31");
   command->add_option("--steps-observed", options->steps, "only these denoising steps, as in 0,8,16-31");
-  command->add_option(
-      "--groups", options->tracer.groups,
-      "query groups: state (default), regions, parity, or a list as in bos=0;question=1-20");
+  command->add_option("--groups", options->tracer.groups,
+                      "query groups: state (default), regions, parity, or a list as in bos=0;question=1-20");
   command->add_flag("--no-final", options->no_final,
                     "masked diffusion: no last forward over the fully revealed row");
   command->add_flag("--float16", options->float16, "store in half the space");

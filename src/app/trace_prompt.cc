@@ -96,7 +96,9 @@ TracePrompt make_trace_prompt(const PromptSource& source, const evaluate::Item& 
   evaluate::RenderedPrompt rendered = render(source, item);
   if (rendered.text.empty()) throw_usage_error({"prompt", "some text", "an empty prompt"});
   if (source.prompt.chat) {
-    const auto chat = [&](const std::string& text) { return render_user_message(source.prompt, folder, text); };
+    const auto chat = [&](const std::string& text) {
+      return render_user_message(source.prompt, folder, text);
+    };
     rendered = evaluate::in_chat(rendered, chat(rendered.text), evaluate::message_begin(chat));
   }
   auto encoding = tokenizer->encode(rendered.text, !source.prompt.chat);
@@ -125,7 +127,8 @@ void add_answer(observe::Regions& regions, std::int64_t slots) {
   const auto answer = static_cast<std::uint8_t>(regions.names.size());
   regions.names.emplace_back(evaluate::kAnswerRegion);
   regions.of_token.insert(regions.of_token.end(), static_cast<size_t>(slots), answer);
-  if (!regions.evidence.empty()) regions.evidence.insert(regions.evidence.end(), static_cast<size_t>(slots), 0);
+  if (!regions.evidence.empty())
+    regions.evidence.insert(regions.evidence.end(), static_cast<size_t>(slots), 0);
 }
 
 }  // namespace buoy::app

@@ -15,10 +15,10 @@ namespace buoy::app {
 struct PromptSource {
   PromptOptions prompt;
   std::string data;
-  std::string prompt_template;      // name of a built-in one or a file; "": by what an item has
-  std::int64_t limit = 0;           // items; 0: all
-  std::int64_t passages = -1;       // at most this many per item; -1: all, 0: closed book
-  std::int64_t gold_position = 0;   // move the gold passage there, from 1; 0: leave it
+  std::string prompt_template;     // name of a built-in one or a file; "": by what an item has
+  std::int64_t limit = 0;          // items; 0: all
+  std::int64_t passages = -1;      // at most this many per item; -1: all, 0: closed book
+  std::int64_t gold_position = 0;  // move the gold passage there, from 1; 0: leave it
 };
 
 void add_prompt_source(CLI::App& command, PromptSource& source);

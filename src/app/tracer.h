@@ -13,8 +13,8 @@ namespace buoy::app {
 struct TracerOptions {
   DecodeOptions decode;
   observe::Plan plan;
-  std::string groups;      // --groups
-  bool final_row = true;   // masked diffusion: one more forward over the row when all is revealed
+  std::string groups;     // --groups
+  bool final_row = true;  // masked diffusion: one more forward over the row when all is revealed
 };
 
 // Decodes prompts and turns each into a sample of a trace.

@@ -9,8 +9,8 @@
 
 namespace buoy {
 
-// A file that appears under its name only when it is whole: written beside the target, synced, renamed. Without
-// commit() nothing is left behind. Errors are IoErrors that name the target.
+// A file that appears under its name only when it is whole: written beside the target, synced, renamed.
+// Without commit() nothing is left behind. Errors are IoErrors that name the target.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);

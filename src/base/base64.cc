@@ -14,8 +14,7 @@ std::string to_base64(std::string_view bytes) {
     const size_t count = std::min<size_t>(3, bytes.size() - at);
     for (size_t i = 0; i < 3; ++i)
       group = group << 8 | (i < count ? static_cast<unsigned char>(bytes[at + i]) : 0u);
-    for (size_t i = 0; i < 4; ++i)
-      out += i <= count ? kDigits[group >> (18 - 6 * i) & 63] : '=';
+    for (size_t i = 0; i < 4; ++i) out += i <= count ? kDigits[group >> (18 - 6 * i) & 63] : '=';
   }
   return out;
 }

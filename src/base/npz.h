@@ -22,8 +22,8 @@ class NpzWriter {
   void add(const std::string& name, std::span<const float> values, const std::vector<std::int64_t>& shape);
   void add(const std::string& name, std::span<const std::int64_t> values,
            const std::vector<std::int64_t>& shape);
-  void add_integer(const std::string& name, std::int64_t value);         // a scalar
-  void add_text(const std::string& name, std::string_view utf8);         // a scalar of type U
+  void add_integer(const std::string& name, std::int64_t value);  // a scalar
+  void add_text(const std::string& name, std::string_view utf8);  // a scalar of type U
   // A one-dimensional object array; `write` is called once and writes `count` objects.
   void add_objects(const std::string& name, std::int64_t count,
                    const std::function<void(PickleWriter&)>& write);

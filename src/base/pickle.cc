@@ -63,7 +63,9 @@ void PickleWriter::begin_array() {
   sink_("cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n");
   integer(0);
   sink_(kTuple1);
-  sink_("C\x01" "b");  // SHORT_BINBYTES
+  sink_(
+      "C\x01"
+      "b");  // SHORT_BINBYTES
   sink_(kTuple3), sink_(kReduce);
   sink_(kMark);
   integer(1);

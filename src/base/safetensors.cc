@@ -175,8 +175,7 @@ std::string format_safetensors_header(std::span<const SafetensorsHeaderEntry> te
     require_utf8(tensor.name, "a tensor's name");
     BUOY_CHECK(tensor.name != "__metadata__" && !header.contains(tensor.name));
     BUOY_CHECK(safetensors_element_size(tensor.dtype) > 0);
-    BUOY_CHECK(byte_count(tensor.shape, safetensors_element_size(tensor.dtype), tensor.name) ==
-               tensor.bytes);
+    BUOY_CHECK(byte_count(tensor.shape, safetensors_element_size(tensor.dtype), tensor.name) == tensor.bytes);
     header[tensor.name] = {
         {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {at, at + tensor.bytes}}};
     at += tensor.bytes;

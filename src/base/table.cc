@@ -118,8 +118,8 @@ std::string to_text(const Table& table) {
   };
   const auto end_line = [&] { out.erase(out.find_last_not_of(' ') + 1), out += '\n'; };
   for (size_t i = 0; i < widths.size(); ++i) {
-    const bool numbers = std::any_of(table.rows.begin(), table.rows.end(),
-                                     [&](const auto& row) { return is_number(row[i]); });
+    const bool numbers =
+        std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return is_number(row[i]); });
     put(table.columns[i].name, i, numbers);
   }
   end_line();

@@ -38,7 +38,8 @@ std::string to_csv(const Table& table);   // RFC 4180, header first, numbers tha
 std::string to_json(const Table& table);  // {"name", "title", "columns": [...], "rows": [[...]]}
 std::string to_text(const Table& table);  // aligned, for a terminal
 
-// The same table from several runs, told apart by a first column named "trace". Tables must have equal columns.
+// The same table from several runs, told apart by a first column named "trace". Tables must have equal
+// columns.
 struct LabelledTable {
   std::string label;
   Table table;

@@ -59,7 +59,10 @@ class Speller {
  public:
   std::string next(const char* endings) {
     for (;;) {
-      std::string word = pick(kOnsets) + pick(kMiddles) + pick(endings);
+      // One after the other: the order in which operands of + are evaluated is the compiler's choice.
+      std::string word = pick(kOnsets);
+      word += pick(kMiddles);
+      word += pick(endings);
       if (word.size() <= 11 && taken_.insert(word).second) return word;
     }
   }

@@ -65,7 +65,8 @@ Plan parse_plan(const std::string& observe, const std::string& layers, const std
 }
 
 std::string describe_observables() {
-  std::string text = "What can be observed (--observe, comma-separated; all: everything that is not large):\n";
+  std::string text =
+      "What can be observed (--observe, comma-separated; all: everything that is not large):\n";
   for (const auto& observable : kObservables)
     text += fmt::format("  {:<10} {}\n", observable.name, observable.meaning);
   return text;

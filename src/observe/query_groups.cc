@@ -63,7 +63,8 @@ QueryGroups QueryGroups::listed(const std::string& list) {
     const std::string entry = list.substr(at, end - at);
     const size_t equals = entry.find('=');
     if (equals == std::string::npos || equals == 0) {
-      throw_usage_error({"--groups", "state, regions, parity, or names and positions as in bos=0;question=1-20",
+      throw_usage_error({"--groups",
+                         "state, regions, parity, or names and positions as in bos=0;question=1-20",
                          '"' + entry + '"'});
     }
     const NumberSet positions(entry.substr(equals + 1), "--groups");

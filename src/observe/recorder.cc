@@ -42,8 +42,8 @@ Recorder::Recorder(const Plan& plan, const Subject& subject)
 }
 
 std::vector<Recorder::Cell> Recorder::cells() const {
-  const std::int64_t T = subject_.tokens, H = subject_.heads, V = subject_.kv_heads, G = subject_.groups.count(),
-                     R = static_cast<std::int64_t>(rows_.size()),
+  const std::int64_t T = subject_.tokens, H = subject_.heads, V = subject_.kv_heads,
+                     G = subject_.groups.count(), R = static_cast<std::int64_t>(rows_.size()),
                      C = static_cast<std::int64_t>(subject_.regions.names.size());
   std::vector<Cell> cells;
   const auto want = [&](bool wanted, std::string_view name, Shape shape) {
@@ -59,9 +59,9 @@ std::vector<Recorder::Cell> Recorder::cells() const {
   want(plan_.row_mass && C > 0, trace::kRowMass, {R, H, C});
   want(plan_.row_mass && !subject_.regions.evidence.empty(), trace::kEvidenceMass, {R, H});
   want(plan_.top, trace::kTopWeights, {R, H, plan_.top_count});
-  for (const auto name : {trace::kQkAfterDot, trace::kQkAfterCosine, trace::kQkAfterNormProduct,
-                          trace::kQkAfterSelfDot, trace::kQkBeforeDot, trace::kQkBeforeCosine,
-                          trace::kQkBeforeNormProduct, trace::kQkBeforeSelfDot}) {
+  for (const auto name :
+       {trace::kQkAfterDot, trace::kQkAfterCosine, trace::kQkAfterNormProduct, trace::kQkAfterSelfDot,
+        trace::kQkBeforeDot, trace::kQkBeforeCosine, trace::kQkBeforeNormProduct, trace::kQkBeforeSelfDot}) {
     want(plan_.qk, name, {H, T});
   }
   want(plan_.norms, trace::kQueryNorm, {H, T});
@@ -92,8 +92,7 @@ probe::LayerRequest Recorder::request(const probe::Address& address, const probe
   std::copy(extent.tokens.begin(), extent.tokens.end(),
             tokens_by_step_.begin() + static_cast<std::ptrdiff_t>(step) * subject_.tokens);
   r.groups = subject_.groups.count();
-  r.group_of_row =
-      subject_.groups.assign({extent.tokens, subject_.prompt_length, subject_.mask_token});
+  r.group_of_row = subject_.groups.assign({extent.tokens, subject_.prompt_length, subject_.mask_token});
   std::int32_t* sizes = group_sizes_.data() + step * groups;
   std::fill_n(sizes, groups, 0);
   for (const auto group : r.group_of_row) {

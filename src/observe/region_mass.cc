@@ -2,8 +2,8 @@
 
 namespace buoy::observe {
 
-std::vector<float> mass_of_regions(std::span<const float> values, std::span<const std::uint8_t> region_of_token,
-                                   std::int64_t regions) {
+std::vector<float> mass_of_regions(std::span<const float> values,
+                                   std::span<const std::uint8_t> region_of_token, std::int64_t regions) {
   const size_t tokens = region_of_token.size(), count = static_cast<size_t>(regions);
   const size_t rows = values.size() / tokens;
   std::vector<float> mass;

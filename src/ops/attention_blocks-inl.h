@@ -36,7 +36,8 @@ struct Layout {
   size_t head_dim, value_panel_columns, keys_per_head, values_per_head;
 };
 
-// Per key/value head and key block: the block's keys in panels of the score kernel; its values transposed, head_dim columns in panels of kTileColumns, kKeyBlock deep.
+// Per key/value head and key block: the block's keys in panels of the score kernel; its values transposed,
+// head_dim columns in panels of kTileColumns, kKeyBlock deep.
 HWY_INLINE Layout layout_of(const AttentionShape& shape, size_t key_rows) {
   const size_t head_dim = static_cast<size_t>(shape.head_dim);
   const size_t blocks = (key_rows + kKeyBlock - 1) / kKeyBlock;

@@ -13,8 +13,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace buoy::ops::HWY_NAMESPACE {
 
-// Weights of one head for one block of queries, written to `heads` and added to `mean` where wanted. The scores
-// are computed exactly as the forward pass computed them, so its row_top and row_sum fit them to the bit.
+// Weights of one head for one block of queries, written to `heads` and added to `mean` where wanted. The
+// scores are computed exactly as the forward pass computed them, so its row_top and row_sum fit them to the
+// bit.
 void probabilities_of_block(const AttentionShape& shape, const AttentionSequence& s, const Layout& layout,
                             const QueryBlock& q, const float* keys, const ProbabilityMatrices& out) {
   const size_t key_rows = static_cast<size_t>(s.key_rows), query_rows = static_cast<size_t>(s.query_rows);
@@ -38,7 +39,8 @@ void probabilities_of_block(const AttentionShape& shape, const AttentionSequence
   }
 }
 
-// One task per block of queries, heads inside it in order, so that the mean over heads is added by one thread.
+// One task per block of queries, heads inside it in order, so that the mean over heads is added by one
+// thread.
 void probabilities_of_sequence(const Context& context, const AttentionShape& shape,
                                const AttentionSequence& s, const ProbabilityMatrices& out) {
   const size_t key_rows = static_cast<size_t>(s.key_rows), query_rows = static_cast<size_t>(s.query_rows);
@@ -56,8 +58,8 @@ void probabilities_of_sequence(const Context& context, const AttentionShape& sha
   context.threads.run(blocks, [&](std::int64_t block, int) {
     for (size_t head = 0; head < heads; ++head) {
       const QueryBlock q = query_block(shape, s, head, static_cast<size_t>(block));
-      probabilities_of_block(shape, s, layout, q, keys.data() + head / (heads / kv_heads) * layout.keys_per_head,
-                             out);
+      probabilities_of_block(shape, s, layout, q,
+                             keys.data() + head / (heads / kv_heads) * layout.keys_per_head, out);
     }
     if (out.mean == nullptr) return;
     const size_t first = static_cast<size_t>(block) * kQueryBlock;

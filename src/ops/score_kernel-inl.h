@@ -1,6 +1,6 @@
-// Scores of a few queries against a panel of keys, lanes over keys: score = q0 k0 + q1 k1 + ..., summed in this
-// order with fused multiply-adds, whatever is computed beside it. No lanes are added up at the end, which is
-// what makes short heads cheap.
+// Scores of a few queries against a panel of keys, lanes over keys: score = q0 k0 + q1 k1 + ..., summed in
+// this order with fused multiply-adds, whatever is computed beside it. No lanes are added up at the end,
+// which is what makes short heads cheap.
 
 #if defined(BUOY_OPS_SCORE_KERNEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef BUOY_OPS_SCORE_KERNEL_INL_H_
@@ -43,8 +43,8 @@ HWY_INLINE void pack_score_keys(const float* keys, size_t stride, size_t count, 
 }
 
 // Queries as [depth][kScoreRows], times `scale`, zeros past `rows`.
-HWY_INLINE void pack_score_queries(const float* queries, size_t stride, size_t rows, size_t depth, float scale,
-                                   float* panel) {
+HWY_INLINE void pack_score_queries(const float* queries, size_t stride, size_t rows, size_t depth,
+                                   float scale, float* panel) {
   for (size_t r = 0; r < kScoreRows; ++r) {
     for (size_t k = 0; k < depth; ++k)
       panel[k * kScoreRows + r] = r < rows ? queries[r * stride + k] * scale : 0.0f;
@@ -66,15 +66,15 @@ HWY_INLINE void score_tile(const float* HWY_RESTRICT q, const float* HWY_RESTRIC
     const VF k0 = hn::Load(df, k), k1 = hn::Load(df, k + L);
     const VF k2 = kScoreVectors > 2 ? hn::Load(df, k + 2 * L) : zero;
     const VF k3 = kScoreVectors > 2 ? hn::Load(df, k + 3 * L) : zero;
-#define BUOY_QUERY(I)                       \
-  if constexpr (kRows > I) {                \
-    const VF qi = hn::Set(df, q[I]);        \
-    c##I##0 = hn::MulAdd(qi, k0, c##I##0);  \
-    c##I##1 = hn::MulAdd(qi, k1, c##I##1);  \
-    if constexpr (kScoreVectors > 2) {      \
+#define BUOY_QUERY(I)                        \
+  if constexpr (kRows > I) {                 \
+    const VF qi = hn::Set(df, q[I]);         \
+    c##I##0 = hn::MulAdd(qi, k0, c##I##0);   \
+    c##I##1 = hn::MulAdd(qi, k1, c##I##1);   \
+    if constexpr (kScoreVectors > 2) {       \
       c##I##2 = hn::MulAdd(qi, k2, c##I##2); \
       c##I##3 = hn::MulAdd(qi, k3, c##I##3); \
-    }                                       \
+    }                                        \
   }
     BUOY_QUERY(0)
     BUOY_QUERY(1)
@@ -84,15 +84,15 @@ HWY_INLINE void score_tile(const float* HWY_RESTRICT q, const float* HWY_RESTRIC
     BUOY_QUERY(5)
 #undef BUOY_QUERY
   }
-#define BUOY_STORE(I)                              \
-  if constexpr (kRows > I) {                       \
-    float* row = out + I * stride;                 \
-    hn::StoreU(c##I##0, df, row);                  \
-    hn::StoreU(c##I##1, df, row + L);              \
-    if constexpr (kScoreVectors > 2) {             \
-      hn::StoreU(c##I##2, df, row + 2 * L);        \
-      hn::StoreU(c##I##3, df, row + 3 * L);        \
-    }                                              \
+#define BUOY_STORE(I)                       \
+  if constexpr (kRows > I) {                \
+    float* row = out + I * stride;          \
+    hn::StoreU(c##I##0, df, row);           \
+    hn::StoreU(c##I##1, df, row + L);       \
+    if constexpr (kScoreVectors > 2) {      \
+      hn::StoreU(c##I##2, df, row + 2 * L); \
+      hn::StoreU(c##I##3, df, row + 3 * L); \
+    }                                       \
   }
   BUOY_STORE(0)
   BUOY_STORE(1)

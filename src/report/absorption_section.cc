@@ -31,29 +31,35 @@ NamedFigure published(std::span<const Table> tables) {
   page.letters = true;
   page.panels = {{"This run, published estimator", ours}, {"The paper, read off its figure", theirs}};
   return {"absorption_published",
-          "Published estimator: position 0 for autoregressive models, the largest column for diffusion models, final "
-          "row, heads averaged; bands: one standard deviation over samples. Dotted: uniform attention. The selectors "
+          "Published estimator: position 0 for autoregressive models, the largest column for diffusion "
+          "models, final "
+          "row, heads averaged; bands: one standard deviation over samples. Dotted: uniform attention. The "
+          "selectors "
           "differ, so the curves of a cannot be compared with each other.",
           page};
 }
 
 NamedFigure calibrated(std::span<const Table> tables) {
-  const auto all = find_table(tables, "absorption_by_layer").where({{"steps", "final"}, {"view", "per_head"}});
+  const auto all =
+      find_table(tables, "absorption_by_layer").where({{"steps", "final"}, {"view", "per_head"}});
   figure::Figure page;
   page.columns = 2;
   page.letters = true;
-  for (const auto& [selector, title] : {std::pair{"position_0", "Position 0"}, std::pair{"top_1", "Largest column"}}) {
+  for (const auto& [selector, title] :
+       {std::pair{"position_0", "Position 0"}, std::pair{"top_1", "Largest column"}}) {
     figure::LineChart chart{"Layer", "Times uniform attention", {}, {}, figure::AxisScale::kLog, {}, {}};
     for (const auto& trace : all.distinct("trace")) {
       chart.series.push_back(curve(trace, all.where({{"trace", trace}, {"selector", selector}}),
                                    {"layer", "lift", "lift_lower", "lift_upper"}));
     }
     if (!chart.series.empty())
-      chart.references.push_back({"uniform", chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 1.0), {}});
+      chart.references.push_back(
+          {"uniform", chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 1.0), {}});
     page.panels.push_back({title, chart});
   }
   return {"absorption_lift",
-          "Calibrated: the same selector on every model, head by head, over what uniform attention with the same mask "
+          "Calibrated: the same selector on every model, head by head, over what uniform attention with the "
+          "same mask "
           "gives the same positions. Bands: 95% bootstrap intervals.",
           page};
 }
@@ -69,12 +75,13 @@ Section absorption_section(std::span<const Table> tables) {
     const auto first = all.where({{"trace", trace}, {"selector", "position_0"}}),
                top = all.where({{"trace", trace}, {"selector", "top_1"}});
     const auto text = [](const TableView& row) {
-      return fmt::format("{}% ({} times uniform)",
-                         with_interval(row.number("absorbed_percent"), row.number("lower"), row.number("upper")),
-                         with_interval(row.number("lift"), row.number("lift_lower"), row.number("lift_upper")));
+      return fmt::format(
+          "{}% ({} times uniform)",
+          with_interval(row.number("absorbed_percent"), row.number("lower"), row.number("upper")),
+          with_interval(row.number("lift"), row.number("lift_lower"), row.number("lift_upper")));
     };
-    section.readings.push_back(
-        fmt::format("{}: position 0 takes {}, the largest column of each head {}.", trace, text(first), text(top)));
+    section.readings.push_back(fmt::format("{}: position 0 takes {}, the largest column of each head {}.",
+                                           trace, text(first), text(top)));
   }
   return section;
 }

@@ -13,7 +13,8 @@ namespace buoy::report {
 enum class Verdict { kSupported, kContradicted, kMixed, kNotTestable };
 std::string_view name_of(Verdict verdict);
 
-// With fewer samples than this nothing is called supported or contradicted: percentile intervals are too short.
+// With fewer samples than this nothing is called supported or contradicted: percentile intervals are too
+// short.
 inline constexpr std::int64_t kFewestSamples = 10;
 
 struct TraceKind {
@@ -39,7 +40,8 @@ struct ClaimVerdict {
   std::vector<TraceVerdict> by_trace;
 };
 
-// The paper's claims C1 to C10, from the tables of all analyses together. Tables carry a first column "trace".
+// The paper's claims C1 to C10, from the tables of all analyses together. Tables carry a first column
+// "trace".
 std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<const TraceKind> traces);
 
 // One row for each claim overall, followed by one for each trace it was judged on.

@@ -26,17 +26,14 @@ bool absent(const Estimate& estimate, const Expectation& expected) {
          estimate.upper <= expected.null + expected.margin;
 }
 
-std::string too_few(std::int64_t samples) {
-  return fmt::format("{} samples are too few", samples);
-}
-
 std::string remark(const Estimate& estimate, const Expectation& expected, Finding raw) {
   if (decided(raw) && estimate.samples < kFewestSamples) return too_few(estimate.samples);
   if (raw == Finding::kUndecided)
     return has_interval(estimate) ? "not decided by this data" : "no interval, not decided by this data";
   if (raw == Finding::kFor) return "as claimed";
   const bool beyond = estimate.lower > expected.null || estimate.upper < expected.null;
-  return beyond ? "the other way" : fmt::format("absent: within {:g} of {:g}", expected.margin, expected.null);
+  return beyond ? "the other way"
+                : fmt::format("absent: within {:g} of {:g}", expected.margin, expected.null);
 }
 
 Verdict verdict_of(Finding finding) {
@@ -50,6 +47,10 @@ void add_once(std::vector<std::string>& texts, const std::string& text) {
 }
 
 }  // namespace
+
+std::string too_few(std::int64_t samples) {
+  return samples == 1 ? "1 sample is too few" : fmt::format("{} samples are too few", samples);
+}
 
 std::string join(std::span<const std::string> texts, const std::string& separator) {
   return fmt::format("{}", fmt::join(texts, separator));
@@ -107,8 +108,9 @@ Reading read(std::span<const Table> tables, const TraceKind& trace, const Lookup
   if (has_column(*table, "layer")) reading.layers = view.numbers("layer");
   if (std::none_of(value.begin(), value.end(), [](double v) { return std::isfinite(v); })) {
     reading.rows.clear();
-    return without(fmt::format("a value in {} of {}{}{}", lookup.table, trace.label, wanted.empty() ? "" : " for ",
-                               wanted));
+    reading.layers.clear();
+    return without(fmt::format("a value in {} of {}{}{}", lookup.table, trace.label,
+                               wanted.empty() ? "" : " for ", wanted));
   }
   return reading;
 }
@@ -136,36 +138,42 @@ Part judge(const Reading& reading, const Expectation& expected) {
 }
 
 Part judge_layers(std::span<const Estimate> layers, const Expectation& expected) {
-  size_t in_favour = 0, against = 0, defined = 0, thin = 0;
+  size_t in_favour = 0, against = 0, thin = 0;
   std::int64_t most_samples = 0;
+  std::vector<double> values;
   for (const auto& layer : layers) {
     const Finding raw = side_of_null(layer, expected);
-    defined += raw != Finding::kLacking;
+    if (raw == Finding::kLacking) continue;
+    values.push_back(layer.value);
     most_samples = std::max(most_samples, layer.samples);
     if (!decided(raw)) continue;
-    if (layer.samples < kFewestSamples) ++thin;
-    else ++(raw == Finding::kFor ? in_favour : against);
+    if (layer.samples < kFewestSamples) {
+      ++thin;
+    } else {
+      ++(raw == Finding::kFor ? in_favour : against);
+    }
   }
-  if (defined == 0) return {Finding::kLacking, expected.name + " not defined", "a value of " + expected.name};
+  if (values.empty())
+    return {Finding::kLacking, expected.name + " not defined", "a value of " + expected.name};
 
   Part part{Finding::kUndecided, {}, {}};
   if (2 * in_favour > layers.size() && against == 0) part.finding = Finding::kFor;
   if (2 * against > layers.size() && in_favour == 0) part.finding = Finding::kAgainst;
-  part.words = fmt::format("{}: {} of {} layers as claimed, {} against", expected.name, in_favour, layers.size(),
-                           against);
-  if (thin > 0) {
-    part.words +=
-        most_samples < kFewestSamples ? fmt::format(" ({})", too_few(most_samples))
-                                      : fmt::format(" ({} more with fewer than {} samples)", thin, kFewestSamples);
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  part.words = fmt::format("{}: {:.3g} to {:.3g}, {} of {} layers as claimed, {} against", expected.name,
+                           *least, *most, in_favour, layers.size(), against);
+  if (most_samples < kFewestSamples) {
+    part.words += fmt::format(" ({})", too_few(most_samples));
+  } else if (thin > 0) {
+    part.words += fmt::format(" ({} more with fewer than {} samples)", thin, kFewestSamples);
   }
   return part;
 }
 
 std::vector<Estimate> deep_third(const Reading& by_layer) {
   std::vector<Estimate> out;
-  const double last = by_layer.layers.empty()
-                          ? 0
-                          : *std::max_element(by_layer.layers.begin(), by_layer.layers.end());
+  const double last =
+      by_layer.layers.empty() ? 0 : *std::max_element(by_layer.layers.begin(), by_layer.layers.end());
   const double begin = std::floor(2 * (last + 1) / 3);
   for (size_t i = 0; i < by_layer.rows.size() && i < by_layer.layers.size(); ++i) {
     if (by_layer.layers[i] >= begin) out.push_back(by_layer.rows[i]);

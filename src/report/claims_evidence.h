@@ -32,8 +32,8 @@ struct Reading {
   std::string lacking;         // what is not there; then there are no rows
 };
 
-// All rows that fit. A missing table, column or row is said, not thrown. Samples are those of the row where the
-// table counts them, and never more than the trace has.
+// All rows that fit. A missing table, column or row is said, not thrown. Samples are those of the row where
+// the table counts them, and never more than the trace has.
 Reading read(std::span<const Table> tables, const TraceKind& trace, const Lookup& lookup);
 
 enum class Side { kAbove, kBelow };
@@ -70,6 +70,7 @@ Verdict combine(std::span<const TraceVerdict> traces);
 void conclude(ClaimVerdict& claim, Verdict verdict);  // and gathers evidence and needs from claim.by_trace
 
 std::string words_of(const Estimate& estimate);  // "0.31 [0.2, 0.42]"
+std::string too_few(std::int64_t samples);
 std::string how_to_get(const std::string& table);
 std::string join(std::span<const std::string> texts, const std::string& separator);
 

@@ -17,12 +17,16 @@ figure::Heatmap map_of(const TableView& rows) {
   figure::Heatmap map;
   map.matrix = {steps.size(), positions.size(), {}};
   map.matrix.values.assign(steps.size() * positions.size(), std::numeric_limits<double>::quiet_NaN());
-  const auto step = rows.numbers("step"), position = rows.numbers("position"), received = rows.numbers("received"),
-             floating = rows.numbers("floating"), masked = rows.numbers("masked");
+  const auto step = rows.numbers("step"), position = rows.numbers("position"),
+             received = rows.numbers("received"), floating = rows.numbers("floating"),
+             masked = rows.numbers("masked");
   const double first_step = step.empty() ? 0 : step[0], first_position = position.empty() ? 0 : position[0];
-  figure::Marks floats{"floating", figure::MarkKind::kOutline, {}}, masks{"still masked", figure::MarkKind::kDot, {}};
+  figure::Marks floats{"floating", figure::MarkKind::kOutline, {}},
+      masks{"still masked", figure::MarkKind::kDot, {}};
   for (size_t i = 0; i < step.size(); ++i) {
-    const auto row = static_cast<size_t>(std::find(steps.begin(), steps.end(), fmt::format("{}", static_cast<std::int64_t>(step[i]))) - steps.begin());
+    const auto row = static_cast<size_t>(
+        std::find(steps.begin(), steps.end(), fmt::format("{}", static_cast<std::int64_t>(step[i]))) -
+        steps.begin());
     const auto column = static_cast<size_t>(position[i] - first_position);
     if (row >= steps.size() || column >= positions.size()) continue;
     map.matrix.values[row * positions.size() + column] = received[i];
@@ -51,12 +55,14 @@ void add_maps(std::span<const Table> tables, Section& section) {
     for (const auto& layer : of_trace.distinct("layer"))
       page.panels.push_back({"Layer " + layer, map_of(of_trace.where({{"layer", layer}}))});
     std::string name = "drift_map_" + trace;
-    std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
     section.figures.push_back(
         {name,
-         fmt::format("{}, sample {}: attention received by every position at every step, heads averaged. Outlined: "
-                     "three-sigma sets, as published. Dots: still masked.",
-                     trace, of_trace.text("sample")),
+         fmt::format(
+             "{}, sample {}: attention received by every position at every step, heads averaged. Outlined: "
+             "three-sigma sets, as published. Dots: still masked.",
+             trace, of_trace.text("sample")),
          page});
   }
 }
@@ -81,8 +87,10 @@ NamedFigure scalars(std::span<const Table> tables) {
   page.letters = true;
   page.panels = {{"Do anchors stay?", stability}, {"Do they move right?", direction}};
   return {"drift_by_layer",
-          "Stability of the floating set from step to step, beside that of random sets of the same size, and rank "
-          "correlation of the strongest position with the step and with the unmasking frontier. Bands: 95% intervals.",
+          "Stability of the floating set from step to step, beside that of random sets of the same size, and "
+          "rank "
+          "correlation of the strongest position with the step and with the unmasking frontier. Bands: 95% "
+          "intervals.",
           page};
 }
 
@@ -105,9 +113,11 @@ Section drift_section(std::span<const Table> tables) {
     }
     any = true;
     section.readings.push_back(fmt::format(
-        "{}: Jaccard of consecutive sets {}; the strongest position never moves in a share {} of samples and layers; "
+        "{}: Jaccard of consecutive sets {}; the strongest position never moves in a share {} of samples and "
+        "layers; "
         "where it moves, its rank correlation with the step is {}, given the unmasking frontier {}.",
-        trace, value("jaccard"), value("static"), value("spearman_step"), value("spearman_step_given_frontier")));
+        trace, value("jaccard"), value("static"), value("spearman_step"),
+        value("spearman_step_given_frontier")));
   }
   if (any) section.figures.push_back(scalars(tables));
   return section;

@@ -9,8 +9,10 @@ namespace buoy::report {
 namespace {
 
 NamedFigure by_layer(std::span<const Table> tables) {
-  const auto sizes = find_table(tables, "floating_by_layer").where({{"view", "head_mean"}, {"rule", "three_sigma"}});
-  const auto top = find_table(tables, "floating_concentration").where({{"view", "per_head"}, {"measure", "top_share"}});
+  const auto sizes =
+      find_table(tables, "floating_by_layer").where({{"view", "head_mean"}, {"rule", "three_sigma"}});
+  const auto top =
+      find_table(tables, "floating_concentration").where({{"view", "per_head"}, {"measure", "top_share"}});
   figure::LineChart count{"Layer", "Floating tokens", {}, {}, {}, 0.0, {}};
   figure::LineChart share{"Layer", "Share of the top token", {}, {}, {}, 0.0, {}};
   for (const auto& trace : sizes.distinct("trace")) {
@@ -26,8 +28,10 @@ NamedFigure by_layer(std::span<const Table> tables) {
   page.letters = true;
   page.panels = {{"Three-sigma sets, head mean (published)", count}, {"Largest share, per head", share}};
   return {"floating_by_layer",
-          "How many tokens float in each layer, and how much the strongest receives. Bands: 95% bootstrap intervals "
-          "over samples. Dotted: the same on uniform attention with the same mask, which is not zero for causal layers.",
+          "How many tokens float in each layer, and how much the strongest receives. Bands: 95% bootstrap "
+          "intervals "
+          "over samples. Dotted: the same on uniform attention with the same mask, which is not zero for "
+          "causal layers.",
           page};
 }
 
@@ -63,32 +67,37 @@ NamedFigure composition(std::span<const Table> tables) {
     page.panels.push_back({trace, chart});
   }
   return {"floating_types",
-          "What floats, averaged over layers (share rule, per head), beside the share of each type among all tokens.",
+          "What floats, averaged over layers (share rule, per head), beside the share of each type among all "
+          "tokens.",
           page};
 }
 
 }  // namespace
 
 Section floating_section(std::span<const Table> tables) {
-  Section section{"floating", "Floating tokens", "Which tokens receive far more attention than the rest?", {}, {}};
+  Section section{
+      "floating", "Floating tokens", "Which tokens receive far more attention than the rest?", {}, {}};
   section.figures = {by_layer(tables)};
   if (auto types = composition(tables); !types.figure.panels.empty()) section.figures.push_back(types);
   const auto depth = find_table(tables, "floating_depth").where({{"view", "head_mean"}});
-  const auto tokens = find_table(tables, "floating_tokens").where({{"view", "per_head"}, {"rule", "share_4"}});
+  const auto tokens =
+      find_table(tables, "floating_tokens").where({{"view", "per_head"}, {"rule", "share_4"}});
   for (const auto& trace : depth.distinct("trace")) {
     const auto sizes = depth.where({{"trace", trace}, {"quantity", "set_size"}, {"rule", "three_sigma"}});
-    const auto all = sizes.where({{"depth", "all layers"}}), change = sizes.where({{"depth", "last minus first third"}});
+    const auto all = sizes.where({{"depth", "all layers"}}),
+               change = sizes.where({{"depth", "last minus first third"}});
     std::string names;
     for (const auto& token : tokens.where({{"trace", trace}}).texts("token")) {
       if (names.size() > 60) break;
       names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", token);
     }
-    section.readings.push_back(fmt::format(
-        "{}: {} tokens float per layer and step; from the first to the last third of the layers that changes by {}. "
-        "Most often: {}.",
-        trace, with_interval(all.number("value"), all.number("lower"), all.number("upper")),
-        with_interval(change.number("value"), change.number("lower"), change.number("upper")),
-        names.empty() ? "nothing passes the share rule" : names));
+    section.readings.push_back(
+        fmt::format("{}: {} tokens float per layer and step; from the first to the last third of the layers "
+                    "that changes by {}. "
+                    "Most often: {}.",
+                    trace, with_interval(all.number("value"), all.number("lower"), all.number("upper")),
+                    with_interval(change.number("value"), change.number("lower"), change.number("upper")),
+                    names.empty() ? "nothing passes the share rule" : names));
   }
   return section;
 }

@@ -12,22 +12,28 @@ NamedFigure gold(const TableView& all) {
   for (const auto& trace : all.distinct("trace")) {
     const auto rows = all.where({{"trace", trace}, {"gold_position", "all"}});
     figure::LineChart chart{"Layer", "Answer's attention, times uniform", {}, {}, {}, 0.0, {}};
-    chart.series.push_back(curve("gold document", rows, {"layer", "gold_lift", "gold_lift_lower", "gold_lift_upper"}));
     chart.series.push_back(
-        curve("other documents", rows, {"layer", "distractor_lift", "distractor_lift_lower", "distractor_lift_upper"}));
-    chart.references.push_back({"uniform", chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 1.0), {}});
+        curve("gold document", rows, {"layer", "gold_lift", "gold_lift_lower", "gold_lift_upper"}));
+    chart.series.push_back(
+        curve("other documents", rows,
+              {"layer", "distractor_lift", "distractor_lift_lower", "distractor_lift_upper"}));
+    chart.references.push_back(
+        {"uniform", chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 1.0), {}});
     page.panels.push_back({trace, chart});
   }
   return {"flow_gold",
-          "One-layer attention from the answer to the gold document and to the others, over what uniform attention "
+          "One-layer attention from the answer to the gold document and to the others, over what uniform "
+          "attention "
           "gives documents of those lengths. Bands: 95% bootstrap intervals.",
           page};
 }
 
-figure::Matrix square(const TableView& rows, const std::vector<std::string>& names, const std::string& column) {
+figure::Matrix square(const TableView& rows, const std::vector<std::string>& names,
+                      const std::string& column) {
   figure::Matrix matrix{names.size(), names.size(), {}};
   for (const auto& from : names) {
-    for (const auto& to : names) matrix.values.push_back(rows.where({{"from", from}, {"to", to}}).number(column));
+    for (const auto& to : names)
+      matrix.values.push_back(rows.where({{"from", from}, {"to", to}}).number(column));
   }
   return matrix;
 }
@@ -37,17 +43,21 @@ NamedFigure rollout(const TableView& all) {
   page.columns = 2;
   page.letters = true;
   for (const auto& trace : all.distinct("trace")) {
-    const auto rows = all.where({{"trace", trace}, {"steps", "mean"}, {"pooling", "sum"}, {"all_layers", "yes"}});
+    const auto rows =
+        all.where({{"trace", trace}, {"steps", "mean"}, {"pooling", "sum"}, {"all_layers", "yes"}});
     const auto names = rows.distinct("to");
     figure::ColorScale scale;
     scale.map = figure::ColorMap::kBlues;
     scale.low = 0;
     scale.label = "flow";
-    page.panels.push_back({trace + ", rollout", figure::flow_matrix(square(rows, names, "flow"), names, scale)});
-    page.panels.push_back({trace + ", uniform null", figure::flow_matrix(square(rows, names, "uniform"), names, scale)});
+    page.panels.push_back(
+        {trace + ", rollout", figure::flow_matrix(square(rows, names, "flow"), names, scale)});
+    page.panels.push_back(
+        {trace + ", uniform null", figure::flow_matrix(square(rows, names, "uniform"), names, scale)});
   }
   return {"flow_rollout",
-          "Published rollout over all layers (rows: from, columns: to) beside the same pipeline on uniform attention. "
+          "Published rollout over all layers (rows: from, columns: to) beside the same pipeline on uniform "
+          "attention. "
           "What both panels share says nothing about the model.",
           page};
 }
@@ -55,27 +65,33 @@ NamedFigure rollout(const TableView& all) {
 }  // namespace
 
 Section flow_section(std::span<const Table> tables) {
-  Section section{"flow", "Region flow", "Does the answer read the document that holds the evidence?", {}, {}};
+  Section section{
+      "flow", "Region flow", "Does the answer read the document that holds the evidence?", {}, {}};
   const auto by_layer = find_table(tables, "flow_gold_by_layer"), rolled = find_table(tables, "flow_rollout");
-  if (!by_layer.empty() && has_number(by_layer.numbers("gold_lift"))) section.figures.push_back(gold(by_layer));
-  if (has_number(rolled.where({{"all_layers", "yes"}}).numbers("flow"))) section.figures.push_back(rollout(rolled));
+  if (!by_layer.empty() && has_number(by_layer.numbers("gold_lift")))
+    section.figures.push_back(gold(by_layer));
+  if (has_number(rolled.where({{"all_layers", "yes"}}).numbers("flow")))
+    section.figures.push_back(rollout(rolled));
   for (const auto& trace : by_layer.distinct("trace")) {
     const auto rows = by_layer.where({{"trace", trace}, {"gold_position", "all"}});
-    const auto ratio = rows.numbers("gold_over_distractors"), lower = rows.numbers("gold_over_distractors_lower"),
+    const auto ratio = rows.numbers("gold_over_distractors"),
+               lower = rows.numbers("gold_over_distractors_lower"),
                upper = rows.numbers("gold_over_distractors_upper");
     if (!has_number(ratio)) continue;
     size_t best = 0;
     for (size_t i = 0; i < ratio.size(); ++i) {
       if (!(ratio[best] >= ratio[i])) best = i;
     }
-    section.readings.push_back(fmt::format(
-        "{}: the answer looks at the gold document {} times as much as at the others, length by length, in layer {}, "
-        "where that ratio is largest; in layer 0 it is {}.",
-        trace, with_interval(ratio[best], lower[best], upper[best]), rows.texts("layer")[best],
-        with_interval(ratio[0], lower[0], upper[0])));
+    section.readings.push_back(
+        fmt::format("{}: the answer looks at the gold document {} times as much as at the others, length by "
+                    "length, in layer {}, "
+                    "where that ratio is largest; in layer 0 it is {}.",
+                    trace, with_interval(ratio[best], lower[best], upper[best]), rows.texts("layer")[best],
+                    with_interval(ratio[0], lower[0], upper[0])));
   }
   if (section.readings.empty())
-    section.readings.push_back("No sample has a gold document among others: trace --data with passages marked gold.");
+    section.readings.push_back(
+        "No sample has a gold document among others: trace --data with passages marked gold.");
   return section;
 }
 

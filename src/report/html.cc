@@ -35,10 +35,12 @@ std::string escape_html(std::string_view text) {
 }
 
 std::string table_html(const Table& table, size_t most_rows, const std::string& file) {
-  std::string out = fmt::format("<details><summary>{} <span class=\"count\">{} row{}</span></summary>\n",
-                                escape_html(table.title), table.rows.size(), table.rows.size() == 1 ? "" : "s");
-  out += fmt::format("<p class=\"files\">All rows: <a href=\"{0}.csv\">CSV</a>, <a href=\"{0}.json\">JSON</a></p>\n",
-                     escape_html(file));
+  std::string out =
+      fmt::format("<details><summary>{} <span class=\"count\">{} row{}</span></summary>\n",
+                  escape_html(table.title), table.rows.size(), table.rows.size() == 1 ? "" : "s");
+  out += fmt::format(
+      "<p class=\"files\">All rows: <a href=\"{0}.csv\">CSV</a>, <a href=\"{0}.json\">JSON</a></p>\n",
+      escape_html(file));
   out += "<div class=\"scroll\"><table><thead><tr>";
   for (const auto& column : table.columns)
     out += fmt::format("<th title=\"{}\">{}</th>", escape_html(column.meaning), escape_html(column.name));

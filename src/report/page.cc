@@ -33,7 +33,8 @@ const char* style_of(Verdict verdict) {
 }
 
 std::string runs_html(const ReportInput& input) {
-  std::string out = "<h2 id=\"run\">What was run</h2>\n<p class=\"question\">" + escape_html(input.command) + "</p>\n";
+  std::string out =
+      "<h2 id=\"run\">What was run</h2>\n<p class=\"question\">" + escape_html(input.command) + "</p>\n";
   out += "<div class=\"scroll\"><table class=\"facts\"><tbody>\n";
   if (!input.traces.empty()) {
     out += "<tr><th></th>";
@@ -50,14 +51,17 @@ std::string runs_html(const ReportInput& input) {
 
 std::string claims_html(const std::vector<ClaimVerdict>& claims) {
   std::string out =
-      "<h2 id=\"claims\">Verdicts</h2>\n<p class=\"question\">What these traces say about the claims of arXiv "
-      "2601.07894.</p>\n<table class=\"claims\"><thead><tr><th></th><th>Claim</th><th>Verdict</th><th>Evidence</th>"
+      "<h2 id=\"claims\">Verdicts</h2>\n<p class=\"question\">What these traces say about the claims of "
+      "arXiv "
+      "2601.07894.</p>\n<table "
+      "class=\"claims\"><thead><tr><th></th><th>Claim</th><th>Verdict</th><th>Evidence</th>"
       "</tr></thead><tbody>\n";
   for (const auto& claim : claims) {
     const std::string evidence =
         claim.verdict == Verdict::kNotTestable && !claim.needs.empty() ? claim.needs : claim.evidence;
     out += fmt::format(
-        "<tr><td>{}</td><td title=\"{}\">{}</td><td><span class=\"verdict {}\">{}</span></td><td>{}</td></tr>\n",
+        "<tr><td>{}</td><td title=\"{}\">{}</td><td><span class=\"verdict "
+        "{}\">{}</span></td><td>{}</td></tr>\n",
         escape_html(claim.id), escape_html(claim.test), escape_html(claim.claim), style_of(claim.verdict),
         name_of(claim.verdict), escape_html(evidence));
   }
@@ -75,8 +79,9 @@ std::string figure_html(const NamedFigure& named) {
 }
 
 std::string section_html(const Section& section, const std::vector<Table>& tables) {
-  std::string out = fmt::format("<h2 id=\"{}\">{}</h2>\n<p class=\"question\">{}</p>\n<ul class=\"readings\">\n",
-                                section.name, escape_html(section.title), escape_html(section.question));
+  std::string out =
+      fmt::format("<h2 id=\"{}\">{}</h2>\n<p class=\"question\">{}</p>\n<ul class=\"readings\">\n",
+                  section.name, escape_html(section.title), escape_html(section.question));
   for (const auto& reading : section.readings) out += "<li>" + escape_html(reading) + "</li>\n";
   out += "</ul>\n";
   if (figure::can_render()) {
@@ -86,7 +91,8 @@ std::string section_html(const Section& section, const std::vector<Table>& table
   return out;
 }
 
-void write_files(const Section& section, const std::vector<Table>& tables, const fs::path& folder, ReportSize& size) {
+void write_files(const Section& section, const std::vector<Table>& tables, const fs::path& folder,
+                 ReportSize& size) {
   for (const Table& table : tables) {
     write_file_atomically(folder / "tables" / (table.name + ".csv"), to_csv(table));
     write_file_atomically(folder / "tables" / (table.name + ".json"), to_json(table));
@@ -107,7 +113,8 @@ ReportSize write_report(const ReportInput& input, const fs::path& folder) {
   fs::create_directories(folder / "figures");
   ReportSize size;
   std::vector<Table> all;
-  for (const auto& analysis : input.analyses) all.insert(all.end(), analysis.tables.begin(), analysis.tables.end());
+  for (const auto& analysis : input.analyses)
+    all.insert(all.end(), analysis.tables.begin(), analysis.tables.end());
   std::vector<TraceKind> kinds;
   for (const auto& trace : input.traces) kinds.push_back(trace.kind);
   const auto claims = judge_claims(all, kinds);
@@ -125,9 +132,10 @@ ReportSize write_report(const ReportInput& input, const fs::path& folder) {
   write_file_atomically(folder / "tables" / (verdicts.name + ".json"), to_json(verdicts));
   ++size.tables;
 
-  std::string page = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-                     "<title>Where attention floats</title>\n<style>";
+  std::string page =
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+      "<title>Where attention floats</title>\n<style>";
   page += kStyle;
   page += "</style></head><body>\n" + nav + "<main>\n<h1>Where attention floats</h1>\n";
   page += "<p class=\"lead\">Made by Buoy " BUOY_VERSION

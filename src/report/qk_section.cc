@@ -10,19 +10,23 @@ NamedFigure by_layer(std::span<const Table> tables) {
   figure::Figure page;
   page.columns = 2;
   page.letters = true;
-  for (const auto& [stage, title] : {std::pair{"after", "After rotation"}, std::pair{"before", "Before rotation"}}) {
+  for (const auto& [stage, title] :
+       {std::pair{"after", "After rotation"}, std::pair{"before", "Before rotation"}}) {
     for (const auto& trace : all.distinct("trace")) {
       const auto rows = all.where({{"trace", trace}, {"stage", stage}});
       figure::LineChart chart{"Layer", "Advantage in q.k", {}, {}, {}, {}, {}};
       for (const char* part : {"advantage", "direction", "scale", "residual"}) {
-        chart.series.push_back(curve(part, rows, {"layer", part, std::string(part) + "_lower", std::string(part) + "_upper"}));
+        chart.series.push_back(
+            curve(part, rows, {"layer", part, std::string(part) + "_lower", std::string(part) + "_upper"}));
       }
-      chart.references.push_back({"", chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 0.0), {}});
+      chart.references.push_back(
+          {"", chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 0.0), {}});
       page.panels.push_back({fmt::format("{}, {}", trace, title), chart});
     }
   }
   return {"qk_by_layer",
-          "Advantage of the strongest column of each head over the others in q.k, split exactly into direction (angle), "
+          "Advantage of the strongest column of each head over the others in q.k, split exactly into "
+          "direction (angle), "
           "scale (norms) and the residual covariance; self pairs left out. Bands: 95% bootstrap intervals.",
           page};
 }
@@ -43,7 +47,8 @@ void add_columns(std::span<const Table> tables, Section& section) {
     std::string name = fmt::format("qk_columns_{}", section.figures.size());
     section.figures.push_back(
         {name,
-         fmt::format("{}, sample {}, layer {}, step {}, heads: {}: mean over queries of q.k, cosine and norm product by "
+         fmt::format("{}, sample {}, layer {}, step {}, heads: {}: mean over queries of q.k, cosine and norm "
+                     "product by "
                      "key.",
                      trace, rows.text("sample"), rows.text("layer"), rows.text("step"), rows.text("head")),
          page});
@@ -53,7 +58,8 @@ void add_columns(std::span<const Table> tables, Section& section) {
 }  // namespace
 
 Section qk_section(std::span<const Table> tables) {
-  Section section{"qk", "QK decomposition", "Is the advantage of floating columns one of angle or of length?", {}, {}};
+  Section section{
+      "qk", "QK decomposition", "Is the advantage of floating columns one of angle or of length?", {}, {}};
   section.figures.push_back(by_layer(tables));
   add_columns(tables, section);
   const auto depth = find_table(tables, "qk_depth").where({{"set", "top_1"}, {"stage", "after"}});
@@ -63,10 +69,11 @@ Section qk_section(std::span<const Table> tables) {
       return with_interval(row.number("value"), row.number("value_lower"), row.number("value_upper"));
     };
     section.readings.push_back(fmt::format(
-        "{}: the angle gives a fraction {} of the advantage of the strongest column in the shallow third and {} in the "
+        "{}: the angle gives a fraction {} of the advantage of the strongest column in the shallow third and "
+        "{} in the "
         "deep third; slope over depth {}.",
-        trace, value("fraction due to angle of the shallow third"), value("fraction due to angle of the deep third"),
-        value("slope of the fraction due to angle")));
+        trace, value("fraction due to angle of the shallow third"),
+        value("fraction due to angle of the deep third"), value("slope of the fraction due to angle")));
   }
   return section;
 }

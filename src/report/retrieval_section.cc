@@ -27,7 +27,8 @@ NamedFigure grids(const TableView& by_head) {
     page.panels.push_back({trace + ": mass", figure::head_grid(grid_of(rows, "mass"), scale)});
   }
   return {"retrieval_heads",
-          "Strict: score (the head's strongest key lies in the evidence and holds the token being written). Mass: "
+          "Strict: score (the head's strongest key lies in the evidence and holds the token being written). "
+          "Mass: "
           "attention on the evidence. Both at the step the token is revealed.",
           page};
 }
@@ -36,7 +37,8 @@ NamedFigure by_layer(const TableView& all) {
   figure::LineChart chart{"Layer", "Mean score", {}, {}, {}, 0.0, {}};
   for (const auto& trace : all.distinct("trace")) {
     const auto rows = all.where({{"trace", trace}});
-    chart.series.push_back(curve(trace, rows, {"layer", "strict_set", "strict_set_lower", "strict_set_upper"}));
+    chart.series.push_back(
+        curve(trace, rows, {"layer", "strict_set", "strict_set_lower", "strict_set_upper"}));
     chart.references.push_back(reference("", rows, "chance_strict_set", chart.series.size() - 1));
   }
   figure::Figure page;
@@ -49,7 +51,8 @@ NamedFigure by_layer(const TableView& all) {
 
 Section retrieval_section(std::span<const Table> tables) {
   Section section{"retrieval", "Retrieval heads", "Which heads copy the answer from the evidence?", {}, {}};
-  const auto by_head = find_table(tables, "retrieval_by_head"), layers = find_table(tables, "retrieval_by_layer");
+  const auto by_head = find_table(tables, "retrieval_by_head"),
+             layers = find_table(tables, "retrieval_by_layer");
   if (by_head.empty()) return section;
   section.figures = {grids(by_head), by_layer(layers)};
   const auto summary = find_table(tables, "retrieval_summary").where({{"variant", "strict_set"}});
@@ -63,7 +66,8 @@ Section retrieval_section(std::span<const Table> tables) {
     const auto best = static_cast<size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
     const auto mean = of_trace.where({{"statistic", "mean score"}});
     section.readings.push_back(fmt::format(
-        "{}: mean strict score {} (chance {:.3g}); {:.3g} of {} heads score at least 0.1, {:.3g} at least 0.5; best: "
+        "{}: mean strict score {} (chance {:.3g}); {:.3g} of {} heads score at least 0.1, {:.3g} at least "
+        "0.5; best: "
         "layer {}, head {} ({:.3g}).",
         trace, with_interval(mean.number("value"), mean.number("value_lower"), mean.number("value_upper")),
         mean.number("chance"), value("heads >= 0.1"), scores.size(), value("heads >= 0.5"),

@@ -16,8 +16,9 @@ Section build_section(const std::string& analysis, std::span<const Table> tables
     Section (*build)(std::span<const Table> tables);
   };
   constexpr Builder kBuilders[] = {
-      {"floating", floating_section}, {"drift", drift_section},         {"absorption", absorption_section},
-      {"qk", qk_section},             {"retrieval", retrieval_section}, {"flow", flow_section},
+      {"floating", floating_section},     {"drift", drift_section},
+      {"absorption", absorption_section}, {"qk", qk_section},
+      {"retrieval", retrieval_section},   {"flow", flow_section},
       {"structure", structure_section},
   };
   for (const auto& builder : kBuilders) {

@@ -5,8 +5,11 @@
 namespace buoy::report {
 
 Section structure_section(std::span<const Table> tables) {
-  Section section{"structure", "Structure or content",
-                  "Do shallow layers look at structure and deep layers at content?", {}, {}};
+  Section section{"structure",
+                  "Structure or content",
+                  "Do shallow layers look at structure and deep layers at content?",
+                  {},
+                  {}};
   const auto all = find_table(tables, "structure_by_layer");
   figure::Figure page;
   page.columns = 3;
@@ -24,14 +27,16 @@ Section structure_section(std::span<const Table> tables) {
         chart.series.push_back(curve(trace, rows, {"layer", "lift", "lift_lower", "lift_upper"}));
     }
     if (chart.series.empty()) continue;
-    chart.references.push_back({"uniform", chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 1.0), {}});
+    chart.references.push_back(
+        {"uniform", chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 1.0), {}});
     page.panels.push_back({part.title, chart});
   }
   if (!page.panels.empty()) {
-    section.figures.push_back({"structure_by_layer",
-                               "Attention on each class over what uniform attention with the same mask gives it. Bands: "
-                               "95% bootstrap intervals over samples.",
-                               page});
+    section.figures.push_back(
+        {"structure_by_layer",
+         "Attention on each class over what uniform attention with the same mask gives it. Bands: "
+         "95% bootstrap intervals over samples.",
+         page});
   }
   const auto depth = find_table(tables, "structure_depth").where({{"quantity", "lift"}, {"depth", "slope"}});
   for (const auto& trace : depth.distinct("trace")) {
@@ -39,10 +44,11 @@ Section structure_section(std::span<const Table> tables) {
       const auto row = depth.where({{"trace", trace}, {"class", name}, {"queries", queries}});
       return with_interval(row.number("value"), row.number("lower"), row.number("upper"));
     };
-    section.readings.push_back(fmt::format(
-        "{}: from the first to the last layer the lift of structural tokens changes by {}, that of content tokens by "
-        "{}, and the answer's lift on the evidence by {}.",
-        trace, slope("structural", "all"), slope("content", "all"), slope("evidence", "answer")));
+    section.readings.push_back(
+        fmt::format("{}: from the first to the last layer the lift of structural tokens changes by {}, that "
+                    "of content tokens by "
+                    "{}, and the answer's lift on the evidence by {}.",
+                    trace, slope("structural", "all"), slope("content", "all"), slope("evidence", "answer")));
   }
   return section;
 }

@@ -32,7 +32,8 @@ class Exporter {
     out_.add("answer_tokens", answer, {generated});
     if (sample_.has(kRevealedAt)) {
       const auto revealed = to_int64(sample_.integers(kRevealedAt));
-      out_.add("token_generation_step", std::span(revealed).subspan(static_cast<size_t>(prompt)), {generated});
+      out_.add("token_generation_step", std::span(revealed).subspan(static_cast<size_t>(prompt)),
+               {generated});
     }
     bool any = false;
     for (const auto layer : layers_) any |= export_layer(layer);
@@ -68,7 +69,8 @@ class Exporter {
       const std::string prefix = fmt::format("layer_{}_", layer);
       out_.add(prefix + "full_attention", *mean, {T, T});
       const std::string dense = dense_name(*step, layer);
-      if (sample_.has(dense)) out_.add(prefix + "full_attention_heads", sample_.floats(dense), sample_.shape(dense));
+      if (sample_.has(dense))
+        out_.add(prefix + "full_attention_heads", sample_.floats(dense), sample_.shape(dense));
       export_states(prefix + "query_states", queries_name(*step, layer));
       export_states(prefix + "key_states", keys_name(*step, layer));
       return true;
@@ -100,23 +102,25 @@ class Exporter {
     }
     const auto rows = to_int64(sample_.integers(kTokensByStep));
     const std::int64_t T = sample_.shape(kTokens)[0];
-    out_.add_objects("step_attention_data", static_cast<std::int64_t>(traced.size()), [&](PickleWriter& pickle) {
-      for (const auto step : traced) {
-        const auto index = std::find(steps_.begin(), steps_.end(), step) - steps_.begin();
-        pickle.begin_dictionary();
-        pickle.text("step");
-        pickle.integer(step);
-        for (const auto layer : layers_) {
-          const auto mean = mean_matrix(step, layer);
-          if (!mean) continue;
-          pickle.text(fmt::format("layer_{}_attention_avg", layer));
-          pickle.array(*mean, {T, T});
-        }
-        pickle.text("sequence");
-        pickle.array(std::span(rows).subspan(static_cast<size_t>(index * T), static_cast<size_t>(T)), {T});
-        pickle.end_dictionary();
-      }
-    });
+    out_.add_objects(
+        "step_attention_data", static_cast<std::int64_t>(traced.size()), [&](PickleWriter& pickle) {
+          for (const auto step : traced) {
+            const auto index = std::find(steps_.begin(), steps_.end(), step) - steps_.begin();
+            pickle.begin_dictionary();
+            pickle.text("step");
+            pickle.integer(step);
+            for (const auto layer : layers_) {
+              const auto mean = mean_matrix(step, layer);
+              if (!mean) continue;
+              pickle.text(fmt::format("layer_{}_attention_avg", layer));
+              pickle.array(*mean, {T, T});
+            }
+            pickle.text("sequence");
+            pickle.array(std::span(rows).subspan(static_cast<size_t>(index * T), static_cast<size_t>(T)),
+                         {T});
+            pickle.end_dictionary();
+          }
+        });
   }
 
   const StoredSample& sample_;

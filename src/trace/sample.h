@@ -34,9 +34,9 @@ std::filesystem::path sample_file(const std::string& id);
 // Throws UsageError when an array is not what the schema says, or two arrays disagree on a size.
 void check_sample(const Sample& sample);
 
-// The whole file, piece by piece; equal samples give equal bytes. Arrays are laid out by falling element size, otherwise in
-// the order given, so each begins at a multiple of its element size. With Storage::kF16 every F32 array
-// whose finite values fit is stored as F16.
+// The whole file, piece by piece; equal samples give equal bytes. Arrays are laid out by falling element
+// size, otherwise in the order given, so each begins at a multiple of its element size. With Storage::kF16
+// every F32 array whose finite values fit is stored as F16.
 using ByteSink = std::function<void(std::span<const std::byte>)>;
 void format_sample(const Sample& sample, Storage storage, const ByteSink& sink);
 std::string format_sample(const Sample& sample, Storage storage);

@@ -15,7 +15,8 @@ constexpr std::array kArrays = {
     ArraySchema{kTokensByStep, "S T", kInteger, "token id", "the row as the forward of each step saw it"},
     ArraySchema{kRevealedAt, "T", kInteger, "step", "when a position was revealed; -1: prompt, or never"},
     ArraySchema{kRegionOfToken, "T", Element::kByte, "index", "into region_names; 255: in no region"},
-    ArraySchema{kEvidence, "T", Element::kByte, "flag", "1: the token holds part of the answer in a gold document"},
+    ArraySchema{kEvidence, "T", Element::kByte, "flag",
+                "1: the token holds part of the answer in a gold document"},
     ArraySchema{kSpecial, "T", Element::kByte, "flag", "1: the token of the final row is a special token"},
     ArraySchema{kSteps, "S", kInteger, "step", "the observed steps, ascending"},
     ArraySchema{kLayers, "L", kInteger, "layer", "the observed layers, ascending"},
@@ -78,7 +79,8 @@ constexpr std::array kTexts = {
     TextSchema{kAttention, "text", "causal or bidirectional"},
     TextSchema{kMaskToken, "integer", "id of the mask; absent where there is none"},
     TextSchema{kPredictionOffset, "integer", "the query that writes position p is at p minus this: 0 or 1"},
-    TextSchema{kFinalStep, "integer", "the step that is no denoising but a look at the final row; absent: none"},
+    TextSchema{kFinalStep, "integer",
+               "the step that is no denoising but a look at the final row; absent: none"},
 };
 
 // Removes one or more digits from the front; false when there are none.

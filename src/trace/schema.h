@@ -71,7 +71,7 @@ inline constexpr std::string_view kQueryNorm = "query_norm";
 inline constexpr std::string_view kKeyNorm = "key_norm";
 inline constexpr std::string_view kValueNorm = "value_norm";
 
-std::string dense_name(std::int64_t step, std::int64_t layer);    // "dense_step3_layer0"
+std::string dense_name(std::int64_t step, std::int64_t layer);  // "dense_step3_layer0"
 std::string dense_mean_name(std::int64_t step, std::int64_t layer);
 std::string queries_name(std::int64_t step, std::int64_t layer);  // "queries_step3_layer0"
 std::string keys_name(std::int64_t step, std::int64_t layer);

@@ -9,7 +9,9 @@
 namespace buoy::analysis {
 namespace {
 
-std::string id(int n) { return "sample-" + std::to_string(n); }
+std::string id(int n) {
+  return "sample-" + std::to_string(n);
+}
 
 TEST(Bootstrap, WeightsArePoissonOfMeanOneAndDependOnTheIdAlone) {
   const BootstrapOptions options{2000, 0.95, 5};

@@ -76,8 +76,7 @@ void compare(const Expectation& expected, const analysis::AnalysisResult& result
   std::vector<std::vector<Cell>> rows;
   for (const auto& row : table->rows) {
     bool wanted = true;
-    for (const auto& [column, value] : expected.where)
-      wanted &= agrees(value, row[table->column(column)]);
+    for (const auto& [column, value] : expected.where) wanted &= agrees(value, row[table->column(column)]);
     if (wanted) rows.push_back(row);
   }
   ASSERT_EQ(rows.size(), expected.rows.size()) << where << "\n" << to_text(*table);
@@ -85,8 +84,8 @@ void compare(const Expectation& expected, const analysis::AnalysisResult& result
     for (size_t c = 0; c < expected.columns.size(); ++c) {
       const Cell& cell = rows[r][table->column(expected.columns[c])];
       EXPECT_TRUE(agrees(expected.rows[r][c], cell))
-          << where << ": row " << r + 1 << ", " << expected.columns[c] << ": expected "
-          << expected.rows[r][c] << ", found " << text_of(cell);
+          << where << ": row " << r + 1 << ", " << expected.columns[c] << ": expected " << expected.rows[r][c]
+          << ", found " << text_of(cell);
     }
   }
 }

@@ -46,7 +46,8 @@ TEST(TraceData, EveryTokenKnowsItsRegionAndTheEvidenceIsTheAnswer) {
       found += texts[i];
     }
     EXPECT_NE(found.find(sample.text_list(trace::kAnswers).at(0)), std::string::npos) << found;
-    EXPECT_NE(sample.text(trace::kAnswerText).find(sample.text_list(trace::kAnswers).at(0)), std::string::npos)
+    EXPECT_NE(sample.text(trace::kAnswerText).find(sample.text_list(trace::kAnswers).at(0)),
+              std::string::npos)
         << "the trained model reads its passages";
     // Groups are the regions; each query gives away one.
     const auto shape = sample.shape(trace::kMass);  // [S, L, G, H, C]
@@ -71,7 +72,8 @@ TEST(TraceData, TheLastForwardSeesTheFinalRow) {
   const auto sample = reader.read(reader.samples()[0].id);
   const auto rows = sample.integers(trace::kTokensByStep), last = sample.integers(trace::kTokens);
   EXPECT_EQ(sample.integer_text(trace::kFinalStep), 8);
-  EXPECT_EQ(std::vector<std::int32_t>(rows.end() - static_cast<std::ptrdiff_t>(last.size()), rows.end()), last);
+  EXPECT_EQ(std::vector<std::int32_t>(rows.end() - static_cast<std::ptrdiff_t>(last.size()), rows.end()),
+            last);
   const auto without = trace::TraceReader::open(scratch / "u");
   EXPECT_FALSE(without.read(without.samples()[0].id).has_text(trace::kFinalStep));
 }
@@ -81,12 +83,13 @@ TEST(Report, HoldsEveryAnalysisVerdictsAndNothingFromTheNetwork) {
   const std::vector<std::string> observe = {"--observe", "all", "--groups", "regions"};
   testing::trace_pair(scratch / "d", {true, 3, 3, observe});
   testing::trace_pair(scratch / "a", {false, 3, 3, observe});
-  const auto made = run_buoy({"report", "diffusion=" + (scratch / "d").string(), (scratch / "a").string(), "--out",
-                              (scratch / "r").string(), "--replicates", "100"});
+  const auto made = run_buoy({"report", "diffusion=" + (scratch / "d").string(), (scratch / "a").string(),
+                              "--out", (scratch / "r").string(), "--replicates", "100"});
   ASSERT_EQ(made.exit_code, 0) << made.err;
   const std::string page = read_file(scratch / "r" / "report.html");
-  for (const char* part : {"id=\"floating\"", "id=\"drift\"", "id=\"absorption\"", "id=\"qk\"", "id=\"retrieval\"",
-                           "id=\"flow\"", "id=\"structure\"", "id=\"claims\"", "pair-autoregressive", "C10"}) {
+  for (const char* part :
+       {"id=\"floating\"", "id=\"drift\"", "id=\"absorption\"", "id=\"qk\"", "id=\"retrieval\"",
+        "id=\"flow\"", "id=\"structure\"", "id=\"claims\"", "pair-autoregressive", "C10"}) {
     EXPECT_NE(page.find(part), std::string::npos) << part;
   }
   for (const char* address : {"src=\"http", "href=\"http", "url(http", "@import"}) {
@@ -115,7 +118,8 @@ TEST(Analyze, UnknownNamesAndSameLabelsAreRefused) {
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_NE(unknown.err.find("drift"), std::string::npos) << unknown.err;
   testing::trace_pair(scratch / "t", {false, 1, 1, {}});
-  const auto twice = run_buoy({"analyze", "absorption", "x=" + (scratch / "t").string(), "x=" + (scratch / "t").string()});
+  const auto twice =
+      run_buoy({"analyze", "absorption", "x=" + (scratch / "t").string(), "x=" + (scratch / "t").string()});
   EXPECT_EQ(twice.exit_code, 2) << twice.err;
 }
 

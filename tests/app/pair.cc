@@ -8,7 +8,8 @@
 namespace buoy::testing {
 
 std::filesystem::path pair_folder(bool masked_diffusion) {
-  return data_folder() / ".." / ".." / "models" / (masked_diffusion ? "pair-diffusion" : "pair-autoregressive");
+  return data_folder() / ".." / ".." / "models" /
+         (masked_diffusion ? "pair-diffusion" : "pair-autoregressive");
 }
 
 void trace_pair(const std::filesystem::path& folder, const PairTrace& trace) {
@@ -16,10 +17,17 @@ void trace_pair(const std::filesystem::path& folder, const PairTrace& trace) {
   const auto world = run_buoy({"world", "--count", std::to_string(trace.count), "--passages",
                                std::to_string(trace.passages), "--out", questions});
   ASSERT_EQ(world.exit_code, 0) << world.err;
-  std::vector<std::string> call = {"trace",      "--model", pair_folder(trace.masked_diffusion).string(),
-                                   "--data",     questions, "--max-new-tokens",
-                                   "8",          "--out",   folder.string(),
-                                   "--template", (pair_folder(true) / ".." / "pair.prompt").string()};
+  std::vector<std::string> call = {"trace",
+                                   "--model",
+                                   pair_folder(trace.masked_diffusion).string(),
+                                   "--data",
+                                   questions,
+                                   "--max-new-tokens",
+                                   "8",
+                                   "--out",
+                                   folder.string(),
+                                   "--template",
+                                   (pair_folder(true) / ".." / "pair.prompt").string()};
   call.insert(call.end(), trace.more.begin(), trace.more.end());
   const auto traced = run_buoy(call);
   ASSERT_EQ(traced.exit_code, 0) << traced.err;

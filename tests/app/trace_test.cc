@@ -11,9 +11,9 @@
 #include "base/files.h"
 #include "base/json_file.h"
 #include "support/golden.h"
+#include "support/temp_folder.h"
 #include "trace/reader.h"
 #include "trace/schema.h"
-#include "support/temp_folder.h"
 
 namespace buoy {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
-#include "base/utf8.h"
 
 namespace buoy {
 namespace {

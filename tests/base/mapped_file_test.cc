@@ -63,7 +63,9 @@ TEST(MappedFile, ReleasedBytesReadTheSameAgain) {
   std::string content(100'000, 'a');
   for (size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>(i * 31);
   const MappedFile file(folder.write("f", content));
-  const auto whole = [&] { return std::string(reinterpret_cast<const char*>(file.bytes().data()), content.size()); };
+  const auto whole = [&] {
+    return std::string(reinterpret_cast<const char*>(file.bytes().data()), content.size());
+  };
   EXPECT_EQ(whole(), content);
   file.release(file.bytes().subspan(1, 70'001));
   file.release(file.bytes().subspan(5, 0));

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/error.h"
-#include "support/fails_with.h"
 #include "base/json_file.h"
+#include "support/fails_with.h"
 
 namespace buoy {
 namespace {

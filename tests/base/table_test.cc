@@ -26,7 +26,8 @@ TEST(Table, CsvQuotesWhatMustBeAndReadsBackTheSameNumbers) {
 TEST(Table, JsonKeepsOrderAndSaysNullForNothing) {
   EXPECT_EQ(to_json(Table{"t", "T", {{"x", "m"}}, {{Cell{}}, {std::string("\xff")}}}),
             "{\n \"name\": \"t\",\n \"title\": \"T\",\n \"columns\": [\n  {\n   \"name\": \"x\",\n"
-            "   \"meaning\": \"m\"\n  }\n ],\n \"rows\": [\n  [\n   null\n  ],\n  [\n   \"\xEF\xBF\xBD\"\n  ]\n ]\n}\n");
+            "   \"meaning\": \"m\"\n  }\n ],\n \"rows\": [\n  [\n   null\n  ],\n  [\n   \"\xEF\xBF\xBD\"\n  "
+            "]\n ]\n}\n");
 }
 
 TEST(Table, TextAlignsNumbersRightAndWordsLeft) {

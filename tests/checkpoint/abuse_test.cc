@@ -9,10 +9,10 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "support/fails_with.h"
 #include "base/safetensors.h"
 #include "checkpoint/config.h"
 #include "checkpoint/shard_index.h"
+#include "support/fails_with.h"
 
 namespace buoy {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/error.h"
+#include "checkpoint/checkpoint.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
-#include "checkpoint/checkpoint.h"
 #include "support/tiny_checkpoint.h"
 
 namespace buoy {

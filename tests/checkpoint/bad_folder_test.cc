@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "checkpoint/checkpoint.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
-#include "checkpoint/checkpoint.h"
 #include "support/tiny_checkpoint.h"
 
 namespace buoy {

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "support/fails_with.h"
-#include "support/temp_folder.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/shard_index.h"
+#include "support/fails_with.h"
+#include "support/temp_folder.h"
 #include "support/tiny_checkpoint.h"
 
 namespace buoy {

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "support/fails_with.h"
 #include "checkpoint/config.h"
 #include "checkpoint/published_configs.h"
+#include "support/fails_with.h"
 
 namespace buoy {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "support/temp_folder.h"
 #include "checkpoint/checkpoint.h"
+#include "support/temp_folder.h"
 #include "support/tiny_checkpoint.h"
 
 namespace buoy {

@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "checkpoint/checkpoint.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
-#include "checkpoint/checkpoint.h"
 #include "support/tiny_checkpoint.h"
 
 namespace buoy {

@@ -22,8 +22,8 @@ void expect(bool promise) {
 
 void read_as_manifest(const std::string& text) {
   const auto parsed = buoy::trace::parse_manifest(text, "manifest.json");
-  const std::string written = parsed.complete ? format_manifest(parsed.manifest, parsed.entries)
-                                              : format_manifest(parsed.manifest);
+  const std::string written =
+      parsed.complete ? format_manifest(parsed.manifest, parsed.entries) : format_manifest(parsed.manifest);
   const auto again = buoy::trace::parse_manifest(written, "manifest.json");
   expect(again.complete == parsed.complete && again.entries == parsed.entries);
   expect(again.manifest.sample_ids == parsed.manifest.sample_ids);

@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "base/error.h"
+#include "model/model.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
-#include "model/model.h"
 #include "support/tiny_checkpoint.h"
 
 namespace buoy {

@@ -1,4 +1,5 @@
-// Biases and head scales that depend on layer and step, through the model and the decoders, on the blocked path.
+// Biases and head scales that depend on layer and step, through the model and the decoders, on the blocked
+// path.
 
 #include <gtest/gtest.h>
 

@@ -50,8 +50,10 @@ TEST(ObservationMemory, GrowsWithTheTokensAndNotWithTheirSquare) {
   EXPECT_GE(quadratic, kMatrix) << "the measure itself does not work";
   // Per token and head: 16 groups in double and float, 8 rows, some twenty single numbers; unrotated q and k.
   const ModelConfig& c = run.model().config();
-  const std::uint64_t per_token = static_cast<std::uint64_t>(c.heads) * (16 * 12 + 8 * 8 + 20 * 4 + 2 * 4 *
-                                  static_cast<std::uint64_t>(c.head_dim)) + 64;
+  const std::uint64_t per_token =
+      static_cast<std::uint64_t>(c.heads) *
+          (16 * 12 + 8 * 8 + 20 * 4 + 2 * 4 * static_cast<std::uint64_t>(c.head_dim)) +
+      64;
   EXPECT_LT(linear, 2 * kTokens * per_token + (2 << 20));
   EXPECT_LT(linear, kMatrix / 4);
 }

@@ -113,7 +113,8 @@ TEST_P(SameBits, StatisticsOfPackedSequencesAreThoseOfEachAlone) {
    public:
     probe::LayerRequest request(const probe::Address&, const probe::LayerExtent& extent) override {
       probe::LayerRequest request;
-      request.received = request.entropy = request.log_sum_exp = request.qk_after = request.row_weights = true;
+      request.received = request.entropy = request.log_sum_exp = request.qk_after = request.row_weights =
+          true;
       request.rows = {static_cast<std::int32_t>(extent.query_rows / 2)};
       return request;
     }

@@ -14,7 +14,8 @@ constexpr auto kNone = probe::kNoGroup;
 // bos, template, query, two documents, then an answer of three slots of which one is masked (token 9).
 const std::vector<std::int32_t> kRow = {1, 2, 3, 4, 5, 6, 9, 8};
 Regions small_regions() {
-  return {{"bos", "template", "query", "document 1", "document 2", "answer"}, {0, 1, 2, 3, 4, 5, 5, 5}, {}, {}};
+  return {
+      {"bos", "template", "query", "document 1", "document 2", "answer"}, {0, 1, 2, 3, 4, 5, 5, 5}, {}, {}};
 }
 constexpr std::int64_t kPrompt = 5;
 constexpr std::int32_t kMask = 9;

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "trace/schema.h"
 #include "trace/sample.h"
+#include "trace/schema.h"
 
 namespace buoy::observe {
 namespace {
@@ -53,7 +53,8 @@ void feed(Recorder& recorder, const std::vector<std::int32_t>& row, std::int64_t
 }
 
 const trace::Array& find(const std::vector<trace::Array>& arrays, std::string_view name) {
-  const auto found = std::find_if(arrays.begin(), arrays.end(), [&](const auto& a) { return a.name == name; });
+  const auto found =
+      std::find_if(arrays.begin(), arrays.end(), [&](const auto& a) { return a.name == name; });
   if (found == arrays.end()) throw std::runtime_error("no array " + std::string(name));
   return *found;
 }
@@ -123,11 +124,13 @@ TEST(Recorder, AnnouncesExactlyTheBytesItWrites) {
   feed(recorder, {1, 2, 3, 9}, 1);
   std::uint64_t bytes = 0;
   for (const auto& array : recorder.arrays()) {
-    if (array.dtype == trace::DataType::kF32 || array.name == trace::kTokensByStep) bytes += array.bytes.size();
+    if (array.dtype == trace::DataType::kF32 || array.name == trace::kTokensByStep)
+      bytes += array.bytes.size();
   }
   EXPECT_EQ(bytes, expected.all);
   EXPECT_EQ(expected.large, 0u);
-  const auto dense = Recorder(parse_plan("dense,dense-mean,states", "", ""), small_subject()).expected_bytes();
+  const auto dense =
+      Recorder(parse_plan("dense,dense-mean,states", "", ""), small_subject()).expected_bytes();
   EXPECT_EQ(dense.large, 4u * 4 * (2 * 16 + 16 + 4 * (2 + 1 + 1) * 3));
 }
 

@@ -315,8 +315,8 @@ TEST_P(Statistics, GroupsAddUpEntropyIsBoundedHiddenKeysGetNothing) {
   }
 }
 
-// Sums over the queries of one head, not a mean over the heads that share a key: with queries all alike, head h
-// receives from its own queries alone.
+// Sums over the queries of one head, not a mean over the heads that share a key: with queries all alike, head
+// h receives from its own queries alone.
 TEST(GroupedHeads, EachHeadKeepsItsOwnSum) {
   const Case c{64, 64, 8, 2, 16, {MaskKind::kBidirectional, 0}, false};
   Attended run(c);
@@ -369,7 +369,8 @@ TEST(Tiles, PartsOfTheQueriesAddUpToOnePass) {
       }
     }
   }
-  for (size_t i = 0; i < merged.size(); ++i) EXPECT_NEAR(merged[i], received[i], 4 * 6e-8 * (1 + received[i]));
+  for (size_t i = 0; i < merged.size(); ++i)
+    EXPECT_NEAR(merged[i], received[i], 4 * 6e-8 * (1 + received[i]));
 }
 
 TEST(DenseMean, IsTheMeanOfTheDenseMatricesOfTheHeads) {

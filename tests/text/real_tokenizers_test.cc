@@ -4,8 +4,8 @@
 #include <random>
 
 #include "base/files.h"
-#include "text/normalizer.h"
 #include "support/temp_folder.h"
+#include "text/normalizer.h"
 #include "text/support.h"
 #include "text/tokenizer.h"
 

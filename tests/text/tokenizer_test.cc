@@ -6,8 +6,8 @@
 #include <random>
 
 #include "base/error.h"
-#include "text/normalizer.h"
 #include "support/temp_folder.h"
+#include "text/normalizer.h"
 #include "text/support.h"
 
 namespace buoy::text {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "support/fails_with.h"
 #include "base/sha256.h"
+#include "support/fails_with.h"
 #include "support/temp_folder.h"
 #include "trace/reader.h"
 #include "trace/small_trace.h"

@@ -9,9 +9,9 @@
 #include <limits>
 
 #include "base/error.h"
-#include "support/fails_with.h"
 #include "base/float16.h"
 #include "base/safetensors.h"
+#include "support/fails_with.h"
 #include "trace/schema.h"
 #include "trace/small_trace.h"
 
@@ -129,8 +129,8 @@ TEST(CheckSample, RefusesWhatTheSchemaDoesNotSay) {
 }
 
 TEST(CheckSample, TakesEveryArrayOfTheSchemaAndPrivateOnes) {
-  const std::map<char, std::int64_t> sizes = {{'S', 2}, {'L', 3}, {'G', 1}, {'H', 4}, {'V', 2}, {'C', 3},
-                                              {'T', 5}, {'R', 0}, {'K', 2}, {'D', 4}};
+  const std::map<char, std::int64_t> sizes = {{'S', 2}, {'L', 3}, {'G', 1}, {'H', 4}, {'V', 2},
+                                              {'C', 3}, {'T', 5}, {'R', 0}, {'K', 2}, {'D', 4}};
   Sample sample{"a", {float_array("x_mine", {1, 2}, std::vector<float>(2))}, {}};
   for (const ArraySchema& schema : array_schema()) {
     std::vector<std::int64_t> shape;

@@ -1,0 +1,114 @@
+#include "report/claims.h"
+
+#include <algorithm>
+
+#include "report/claims_judges.h"
+
+namespace buoy::report {
+namespace {
+
+std::vector<TraceKind> of_kind(std::span<const TraceKind> traces, bool masked_diffusion) {
+  std::vector<TraceKind> out;
+  std::copy_if(traces.begin(), traces.end(), std::back_inserter(out),
+               [&](const TraceKind& trace) { return trace.masked_diffusion == masked_diffusion; });
+  return out;
+}
+
+ClaimVerdict not_from_traces(const std::string& id, const std::string& claim, const std::string& test,
+                             const std::string& evidence, const std::string& needs) {
+  return {id, claim, test, Verdict::kNotTestable, evidence, needs, {}};
+}
+
+ClaimVerdict task_claim() {
+  return not_from_traces(
+      "C3", "Where anchors stand depends on the task.",
+      "Variance of relative anchor position and anchor token type between tasks against within tasks, three "
+      "tasks "
+      "or more.",
+      "The tables do not say which task a sample belongs to, and one data set is one task.",
+      "traces of the same model on at least three tasks, compared task by task");
+}
+
+ClaimVerdict gain_claim() {
+  return not_from_traces(
+      "C7",
+      "Masked-diffusion models gain more than twice as much from retrieved passages as autoregressive ones.",
+      "Gain of answers with passages over closed-book answers, same prompt, paired bootstrap over items.",
+      "Traces hold attention, not scored answers.",
+      "buoy eval with and without passages, for both kinds of models");
+}
+
+ClaimVerdict position_claim() {
+  return not_from_traces("C9", "Masked-diffusion models avoid being lost in the middle.",
+                         "Accuracy against the position of the gold document, 10 and 20 documents.",
+                         "Traces hold attention, not accuracy by gold position.",
+                         "buoy eval on data with the gold document at every position");
+}
+
+ClaimVerdict cause_claim() {
+  return not_from_traces(
+      "C10", "Floating explains strong in-context learning.",
+      "Change of accuracy when floating columns are masked, against random and structural columns.",
+      "The claim is causal; a trace only observes.",
+      "runs with floating columns masked, beside runs with random columns masked");
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kSupported:
+      return "supported";
+    case Verdict::kContradicted:
+      return "contradicted";
+    case Verdict::kMixed:
+      return "mixed";
+    case Verdict::kNotTestable:
+      break;
+  }
+  return "not testable with this data";
+}
+
+std::vector<TraceKind> Material::diffusion() const {
+  return of_kind(traces, true);
+}
+
+std::vector<TraceKind> Material::autoregressive() const {
+  return of_kind(traces, false);
+}
+
+std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<const TraceKind> traces) {
+  const Material material{tables, traces};
+  return {judge_drift(material), judge_depth(material),
+          task_claim(),          judge_absorption(material),
+          judge_split(material), judge_content(material),
+          gain_claim(),          judge_flow(material),
+          position_claim(),      cause_claim()};
+}
+
+Table claims_table(std::span<const ClaimVerdict> verdicts) {
+  Table table{"claims",
+              "The paper's claims: what this data says",
+              {{"id", "claim of the paper"},
+               {"trace", "overall, a trace, or one trace against another"},
+               {"verdict",
+                "supported, contradicted, mixed (traces or parts disagree, or not decided by this data) "
+                "or not testable with this data"},
+               {"claim", "the claim in one sentence"},
+               {"test", "what was computed, with its threshold"},
+               {"evidence", "numbers with 95% bootstrap intervals over samples"},
+               {"needs", "what is lacking and how to get it"}},
+              {}};
+  const auto text = [](const std::string& value) { return value.empty() ? Cell{} : Cell{value}; };
+  for (const auto& claim : verdicts) {
+    table.add({claim.id, "overall", std::string(name_of(claim.verdict)), claim.claim, claim.test,
+               text(claim.evidence), text(claim.needs)});
+    for (const auto& one : claim.by_trace) {
+      table.add({claim.id, one.trace, std::string(name_of(one.verdict)), claim.claim, claim.test,
+                 text(one.evidence), text(one.needs)});
+    }
+  }
+  return table;
+}
+
+}  // namespace buoy::report

@@ -11,6 +11,11 @@ namespace {
 
 constexpr size_t kLongestLabels = 90;  // positions whose tokens still fit below a map
 
+std::string file_name(std::string prefix, const std::string& trace) {
+  for (const char c : trace) prefix += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return prefix;
+}
+
 // Step x position, the paper's picture.
 figure::Heatmap map_of(const TableView& rows) {
   const auto steps = rows.distinct("step"), positions = rows.distinct("position");
@@ -54,15 +59,42 @@ void add_maps(std::span<const Table> tables, Section& section) {
     figure::Figure page;
     for (const auto& layer : of_trace.distinct("layer"))
       page.panels.push_back({"Layer " + layer, map_of(of_trace.where({{"layer", layer}}))});
-    std::string name = "drift_map_" + trace;
-    std::replace_if(
-        name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
     section.figures.push_back(
-        {name,
+        {file_name("drift_map_", trace),
          fmt::format(
              "{}, sample {}: attention received by every position at every step, heads averaged. Outlined: "
              "three-sigma sets, as published. Dots: still masked.",
              trace, of_trace.text("sample")),
+         page});
+  }
+}
+
+// The text itself, coloured by what each token receives in one layer when all but the last tokens are
+// revealed.
+void add_strips(std::span<const Table> tables, Section& section) {
+  const auto all = find_table(tables, "drift_map");
+  for (const auto& trace : all.distinct("trace")) {
+    const auto of_trace = all.where({{"trace", trace}});
+    const auto layers = of_trace.distinct("layer"), steps = of_trace.distinct("step");
+    const auto rows = of_trace.where({{"layer", layers[layers.size() / 2]}, {"step", steps.back()}});
+    const auto texts = rows.texts("token");
+    const auto received = rows.numbers("received");
+    if (texts.empty() ||
+        std::all_of(texts.begin(), texts.end(), [](const auto& text) { return text.empty(); }))
+      continue;
+    figure::TokenStrip strip;
+    strip.colors.map = figure::ColorMap::kBlues;
+    strip.colors.label = "received";
+    strip.colors.clip_high = 0.98;
+    for (size_t i = 0; i < texts.size(); ++i)
+      strip.tokens.push_back({texts[i], received[i], texts[i].starts_with("<|") || texts[i] == "(mask)"});
+    figure::Figure page;
+    page.panels = {{"", strip}};
+    section.figures.push_back(
+        {file_name("drift_text_", trace),
+         fmt::format("{}, sample {}, layer {}, step {}: the tokens, coloured by the attention they "
+                     "receive (heads averaged).",
+                     trace, rows.text("sample"), rows.text("layer"), rows.text("step")),
          page});
   }
 }
@@ -120,6 +152,7 @@ Section drift_section(std::span<const Table> tables) {
         value("spearman_step_given_frontier")));
   }
   if (any) section.figures.push_back(scalars(tables));
+  add_strips(tables, section);
   return section;
 }
 

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <limits>
+#include <utility>
+
 #include "report/sections.h"
 
 namespace buoy::report {
@@ -11,7 +14,7 @@ NamedFigure by_layer(std::span<const Table> tables) {
   page.columns = 2;
   page.letters = true;
   for (const auto& [stage, title] :
-       {std::pair{"after", "After rotation"}, std::pair{"before", "Before rotation"}}) {
+       {std::pair{"after", "after rotation"}, std::pair{"before", "before rotation"}}) {
     for (const auto& trace : all.distinct("trace")) {
       const auto rows = all.where({{"trace", trace}, {"stage", stage}});
       figure::LineChart chart{"Layer", "Advantage in q.k", {}, {}, {}, {}, {}};
@@ -31,27 +34,63 @@ NamedFigure by_layer(std::span<const Table> tables) {
           page};
 }
 
+constexpr std::pair<const char*, const char*> kQuantities[] = {
+    {"dot", "q.k"}, {"cosine", "cosine"}, {"norm_product", "|q||k|"}};
+
 // Columns of one layer of one sample: where the floating ones stand in q.k, cosine and norms.
-void add_columns(std::span<const Table> tables, Section& section) {
-  const auto all = find_table(tables, "qk_columns").where({{"stage", "after"}});
-  for (const auto& trace : all.distinct("trace")) {
-    const auto rows = all.where({{"trace", trace}});
-    figure::Figure page;
-    page.columns = 3;
-    for (const auto& [column, title] :
-         {std::pair{"dot", "q.k"}, std::pair{"cosine", "cosine"}, std::pair{"norm_product", "|q||k|"}}) {
-      figure::LineChart chart{"Key position", title, {}, {}, {}, {}, {}};
-      chart.series.push_back({"", rows.numbers("position"), rows.numbers(column), {}, {}});
-      page.panels.push_back({title, chart});
+figure::Figure columns_of(const TableView& rows) {
+  figure::Figure page;
+  page.columns = 3;
+  const auto position = rows.numbers("position");
+  const auto floating = rows.texts("floating");
+  for (const auto& [column, title] : kQuantities) {
+    figure::LineChart chart{"Key position", title, {}, {}, {}, {}, {}};
+    const auto values = rows.numbers(column);
+    figure::Series anchors{"floating", {}, {}, {}, {}};
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (floating[i] != "yes") continue;
+      // A gap behind every point keeps them from being joined.
+      anchors.x.insert(anchors.x.end(), {position[i], position[i]});
+      anchors.y.insert(anchors.y.end(), {values[i], std::numeric_limits<double>::quiet_NaN()});
     }
-    std::string name = fmt::format("qk_columns_{}", section.figures.size());
+    chart.series.push_back({"all keys", position, values, {}, {}});
+    if (!anchors.x.empty()) chart.series.push_back(anchors);
+    page.panels.push_back({title, chart});
+  }
+  return page;
+}
+
+// The three maps of the paper, where queries and keys were traced.
+figure::Figure maps_of(const TableView& rows) {
+  figure::Figure page;
+  page.columns = 3;
+  const size_t queries = rows.distinct("query").size(), keys = rows.distinct("key").size();
+  for (const auto& [column, title] : kQuantities) {
+    figure::Heatmap map;
+    map.matrix = {queries, keys, rows.numbers(column)};
+    map.x.title = "Key position";
+    map.y.title = "Query position";
+    map.square_cells = true;
+    page.panels.push_back({title, map});
+  }
+  return page;
+}
+
+void add_maps(std::span<const Table> tables, Section& section) {
+  const auto columns = find_table(tables, "qk_columns").where({{"stage", "after"}});
+  const auto pairs = find_table(tables, "qk_pairs");
+  for (const auto& trace : columns.distinct("trace")) {
+    const auto matrix = pairs.where({{"trace", trace}}), rows = columns.where({{"trace", trace}});
+    const bool dense = !matrix.empty();
     section.figures.push_back(
-        {name,
-         fmt::format("{}, sample {}, layer {}, step {}, heads: {}: mean over queries of q.k, cosine and norm "
-                     "product by "
-                     "key.",
-                     trace, rows.text("sample"), rows.text("layer"), rows.text("step"), rows.text("head")),
-         page});
+        {fmt::format("qk_{}_{}", dense ? "maps" : "columns", section.figures.size()),
+         fmt::format(
+             "{}, sample {}, layer {}, step {}, heads: {}: {}", trace, rows.text("sample"),
+             rows.text("layer"), rows.text("step"), rows.text("head"),
+             dense ? "q.k, cosine and norm product of every query with every key."
+                   : "mean over queries of q.k, cosine and norm product by key (trace with states among "
+                     "--observe for the whole maps)."),
+         dense ? maps_of(matrix) : columns_of(rows)});
   }
 }
 
@@ -61,7 +100,7 @@ Section qk_section(std::span<const Table> tables) {
   Section section{
       "qk", "QK decomposition", "Is the advantage of floating columns one of angle or of length?", {}, {}};
   section.figures.push_back(by_layer(tables));
-  add_columns(tables, section);
+  add_maps(tables, section);
   const auto depth = find_table(tables, "qk_depth").where({{"set", "top_1"}, {"stage", "after"}});
   for (const auto& trace : depth.distinct("trace")) {
     const auto value = [&](const std::string& statistic) {

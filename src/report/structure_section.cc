@@ -15,14 +15,15 @@ Section structure_section(std::span<const Table> tables) {
   page.columns = 3;
   page.letters = true;
   struct Part {
-    const char *title, *name, *queries;
+    const char *title, *dimension, *name, *queries;
   };
-  for (const Part& part : {Part{"Structural tokens, all queries", "structural", "all"},
-                           Part{"Content tokens, all queries", "content", "all"},
-                           Part{"Evidence, answer queries", "evidence", "answer"}}) {
+  for (const Part& part : {Part{"Structural tokens, all queries", "kind", "structural", "all"},
+                           Part{"Content tokens, all queries", "kind", "content", "all"},
+                           Part{"Evidence, answer queries", "gold", "evidence", "answer"}}) {
     figure::LineChart chart{"Layer", "Times uniform attention", {}, {}, {}, {}, {}};
     for (const auto& trace : all.distinct("trace")) {
-      const auto rows = all.where({{"trace", trace}, {"queries", part.queries}, {"class", part.name}});
+      const auto rows = all.where(
+          {{"trace", trace}, {"queries", part.queries}, {"dimension", part.dimension}, {"class", part.name}});
       if (has_number(rows.numbers("lift")))
         chart.series.push_back(curve(trace, rows, {"layer", "lift", "lift_lower", "lift_upper"}));
     }

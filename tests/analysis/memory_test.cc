@@ -1,0 +1,42 @@
+// Analyses keep sums, not samples: what they hold does not grow with the number of samples.
+
+#include <gtest/gtest.h>
+
+#include "analysis/kinds.h"
+#include "analysis/planted.h"
+#include "bench/peak_memory.h"
+#include "support/temp_folder.h"
+#include "trace/reader.h"
+
+namespace buoy::testing {
+namespace {
+
+TEST(AnalysisMemory, DoesNotGrowWithTheSamples) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers keep freed memory";
+#endif
+  PlantedSpec spec;
+  spec.samples = 1;
+  spec.texts.assign(64, "word");
+  spec.weights = [](const PlantedMap& map, std::vector<double>& weights) {
+    for (size_t j = 0; j < weights.size(); ++j) weights[j] = 0.1 + draw(map, static_cast<std::uint32_t>(j));
+  };
+  const TempFolder folder;
+  write_trace(folder / "t", plant(spec));
+  const auto reader = trace::TraceReader::open(folder / "t");
+  for (const char* name : {"floating", "drift", "absorption", "structure"}) {
+    const auto analysis = analysis::find_analysis(name).make({"t", reader.manifest()}, {});
+    const auto add = [&](int times) {
+      for (int i = 0; i < times; ++i)
+        analysis->add(analysis::ObservedSample(
+            reader.manifest(), reader.read(reader.samples()[0].id, trace::Integrity::kSizeOnly)));
+    };
+    add(3);
+    // Four hundred samples of 16 steps hold 3 MB of received attention; keeping one number of each map would
+    // show.
+    EXPECT_LT(bench::peak_extra_bytes([&] { add(400); }), std::uint64_t{1} << 20) << name;
+  }
+}
+
+}  // namespace
+}  // namespace buoy::testing

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "base/files.h"
 #include "base/json_file.h"
 #include "base/progress.h"
+#include "evaluate/data_summary.h"
 #include "model/memory.h"
 #include "text/chat_detection.h"
 
@@ -137,30 +139,44 @@ void print(const Finding& finding) {
 
 }  // namespace
 
+// Which fields of a file of questions are read as what, and how many items have them.
+static void inspect_data(const std::string& file, bool json) {
+  const auto lines = evaluate::summary_lines(evaluate::summarise_data(file));
+  if (json) {
+    Json out = Json::object();
+    for (const auto& [name, value] : lines) out[name] = value;
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  size_t width = 0;
+  for (const auto& [name, value] : lines) width = std::max(width, name.size());
+  for (const auto& [name, value] : lines) fmt::print("{:<{}}  {}\n", name, width, value);
+}
+
 void add_inspect(CLI::App& app) {
-  auto* command =
-      app.add_subcommand("inspect", "what is in a checkpoint or a trace folder, and what is wrong with it");
+  auto* command = app.add_subcommand(
+      "inspect", "what is in a checkpoint, a trace or a file of questions, and what is wrong with it");
   struct Options {
     std::string folder;
     bool json = false, check_weights = false;
   };
   auto options = std::make_shared<Options>();
-  command->add_option("folder", options->folder, "Hugging Face folder of the model")
+  command->add_option("folder", options->folder, "folder of a model or a trace, or a file of questions")
       ->required()
-      ->type_name("DIR");
+      ->type_name("PATH");
   command->add_flag("--json", options->json, "print JSON");
   command->add_flag("--check-weights", options->check_weights,
                     "read every weight and look for NaN and infinity");
   command->footer(
-      "Read a checkpoint folder (or a trace) and say what it is: family, sizes, memory it needs to run, "
+      "Read a checkpoint folder (or a trace, or JSON Lines with questions) and say what it is: family, "
+      "sizes, memory it needs to run, "
       "tokenizer, chat "
       "template,\n"
       "and everything that is wrong or missing. Exits with 3 when the model cannot run.");
   command->callback([options] {
-    if (!is_folder(options->folder)) {
-      throw_input_error(
-          {options->folder, "a folder", path_exists(options->folder) ? "a file" : "nothing of that name"});
-    }
+    if (!path_exists(options->folder))
+      throw_input_error({options->folder, "a folder or a file of questions", "nothing of that name"});
+    if (!is_folder(options->folder)) return inspect_data(options->folder, options->json);
     if (is_trace(options->folder)) return inspect_trace(options->folder, options->json);
     const Finding finding = look_at(options->folder, options->check_weights);
     if (options->json) {

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/program.h"
+#include "base/files.h"
 #include "base/json_file.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
@@ -10,6 +11,7 @@ namespace buoy {
 namespace {
 
 using testing::run_buoy;
+using testing::TempFolder;
 
 TEST(Inspect, SaysWhatAFolderHolds) {
   const auto folder = (testing::data_folder() / "goldens/qwen3-f32").string();
@@ -56,6 +58,22 @@ TEST(Tokenize, IdsTokensAndSpans) {
   ASSERT_EQ(chat.exit_code, 0) << chat.err;
   EXPECT_EQ(Json::parse(chat.out)["ids"][0], 294);
   EXPECT_EQ(Json::parse(chat.out)["ids"][1], 297);
+}
+
+TEST(Inspect, SaysHowAFileOfQuestionsIsRead) {
+  const TempFolder scratch;
+  write_file_atomically(
+      scratch / "q.jsonl",
+      R"({"question": "Who?", "answers": ["A"], "ctxs": [{"title": "t", "text": "A.", "isgold": true}]})"
+      "\n");
+  const auto said = run_buoy({"inspect", (scratch / "q.jsonl").string()});
+  ASSERT_EQ(said.exit_code, 0) << said.err;
+  EXPECT_NE(said.out.find("ctxs"), std::string::npos) << said.out;
+  write_file_atomically(scratch / "bad.jsonl", "no JSON\n");
+  const auto bad = run_buoy({"inspect", (scratch / "bad.jsonl").string()});
+  EXPECT_EQ(bad.exit_code, 3);
+  EXPECT_NE(bad.err.find("bad.jsonl:1"), std::string::npos) << bad.err;
+  EXPECT_EQ(run_buoy({"inspect", (scratch / "nothing").string()}).exit_code, 3);
 }
 
 }  // namespace

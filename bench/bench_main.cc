@@ -15,8 +15,9 @@ int main(int argc, char** argv) {
   std::string json_file, tokenizers = ".cache/tokenizers";
   app.add_option("--threads", threads);
   std::string only;
-  app.add_option("--only", only, "one part: forward, attention, observe, analysis or tokenizers")
-      ->check(CLI::IsMember({"forward", "attention", "observe", "analysis", "tokenizers"}));
+  app.add_option("--only", only,
+                 "one part: forward, attention, observe, observe-small, analysis or tokenizers")
+      ->check(CLI::IsMember({"forward", "attention", "observe", "observe-small", "analysis", "tokenizers"}));
   app.add_flag("--long", long_run, "also lengths up to 8192");
   std::vector<int> lengths;
   app.add_option("--tokens", lengths, "lengths for attention and observing (256, 1024; long: to 8192)")
@@ -48,7 +49,8 @@ int main(int argc, char** argv) {
   const auto wanted = [&](const char* part) { return only.empty() || only == part; };
   if (wanted("forward")) bench::bench_forward({pool}, sgemm.rate, report);
   if (wanted("attention")) bench::bench_attention({pool}, lengths, report);
-  if (wanted("observe")) bench::bench_observe({pool}, lengths, report);
+  if (wanted("observe")) bench::bench_observe_block({pool}, lengths, report);
+  if (wanted("observe-small")) bench::bench_observe_small({pool}, lengths, report);
   if (wanted("analysis")) bench::bench_analysis(long_run, report);
   if (wanted("tokenizers")) bench::bench_tokenizers(tokenizers, report);
   if (!json_file.empty())

@@ -92,11 +92,14 @@ void bench_model(const Context& context, const ModelCase& c, const Report& repor
 
 }  // namespace
 
-void bench_observe(const Context& context, const std::vector<int>& lengths, const Report& report) {
+void bench_observe_block(const Context& context, const std::vector<int>& lengths, const Report& report) {
   ShapeOfModel block = llada_8b();
   block.layers = 1;
   block.vocabulary = 1024;
   bench_model(context, {"LLaDA-8B block", block, lengths}, report);
+}
+
+void bench_observe_small(const Context& context, const std::vector<int>& lengths, const Report& report) {
   bench_model(context, {"small model", llada_small(), lengths}, report);
 }
 

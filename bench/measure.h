@@ -32,7 +32,8 @@ void bench_forward(const Context& context, double peak, const Report& report);
 void bench_attention(const Context& context, const std::vector<int>& lengths, const Report& report);
 // Cost of observing a forward, each statistic and all, as a ratio to the same work unobserved, and the memory
 // it takes.
-void bench_observe(const Context& context, const std::vector<int>& lengths, const Report& report);
+void bench_observe_block(const Context& context, const std::vector<int>& lengths, const Report& report);
+void bench_observe_small(const Context& context, const std::vector<int>& lengths, const Report& report);
 // Every analysis on samples of 32 layers, 32 heads, T = 512, 32 steps: time and memory per sample.
 void bench_analysis(bool long_run, const Report& report);
 void bench_tokenizers(const std::string& folder, const Report& report);

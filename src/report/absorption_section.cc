@@ -60,7 +60,7 @@ NamedFigure calibrated(std::span<const Table> tables) {
   return {"absorption_lift",
           "Calibrated: the same selector on every model, head by head, over what uniform attention with the "
           "same mask "
-          "gives the same positions. Bands: 95% bootstrap intervals.",
+          "gives the same positions. Bands: bootstrap intervals.",
           page};
 }
 

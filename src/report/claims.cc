@@ -96,7 +96,7 @@ Table claims_table(std::span<const ClaimVerdict> verdicts) {
                 "or not testable with this data"},
                {"claim", "the claim in one sentence"},
                {"test", "what was computed, with its threshold"},
-               {"evidence", "numbers with 95% bootstrap intervals over samples"},
+               {"evidence", "numbers with bootstrap intervals over samples"},
                {"needs", "what is lacking and how to get it"}},
               {}};
   const auto text = [](const std::string& value) { return value.empty() ? Cell{} : Cell{value}; };

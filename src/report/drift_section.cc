@@ -118,12 +118,13 @@ NamedFigure scalars(std::span<const Table> tables) {
   page.columns = 2;
   page.letters = true;
   page.panels = {{"Do anchors stay?", stability}, {"Do they move right?", direction}};
-  return {"drift_by_layer",
-          "Stability of the floating set from step to step, beside that of random sets of the same size, and "
-          "rank "
-          "correlation of the strongest position with the step and with the unmasking frontier. Bands: 95% "
-          "intervals.",
-          page};
+  return {
+      "drift_by_layer",
+      "Stability of the floating set from step to step, beside that of random sets of the same size, and "
+      "rank "
+      "correlation of the strongest position with the step and with the unmasking frontier. Bands: bootstrap "
+      "intervals.",
+      page};
 }
 
 }  // namespace

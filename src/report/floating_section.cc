@@ -28,7 +28,7 @@ NamedFigure by_layer(std::span<const Table> tables) {
   page.letters = true;
   page.panels = {{"Three-sigma sets, head mean (published)", count}, {"Largest share, per head", share}};
   return {"floating_by_layer",
-          "How many tokens float in each layer, and how much the strongest receives. Bands: 95% bootstrap "
+          "How many tokens float in each layer, and how much the strongest receives. Bands: bootstrap "
           "intervals "
           "over samples. Dotted: the same on uniform attention with the same mask, which is not zero for "
           "causal layers.",

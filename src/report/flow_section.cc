@@ -24,7 +24,7 @@ NamedFigure gold(const TableView& all) {
   return {"flow_gold",
           "One-layer attention from the answer to the gold document and to the others, over what uniform "
           "attention "
-          "gives documents of those lengths. Bands: 95% bootstrap intervals.",
+          "gives documents of those lengths. Bands: bootstrap intervals.",
           page};
 }
 

@@ -9,6 +9,7 @@
 #include "figure/render.h"
 #include "report/html.h"
 #include "report/page_style.h"
+#include "report/result_files.h"
 
 namespace buoy::report {
 namespace {
@@ -52,8 +53,8 @@ std::string runs_html(const ReportInput& input) {
 std::string claims_html(const std::vector<ClaimVerdict>& claims) {
   std::string out =
       "<h2 id=\"claims\">Verdicts</h2>\n<p class=\"question\">What these traces say about the claims of "
-      "arXiv "
-      "2601.07894.</p>\n<table "
+      "arXiv 2601.07894. Below 10 samples nothing is decided; a study to be cited should have 200. Hover a "
+      "claim for its test.</p>\n<table "
       "class=\"claims\"><thead><tr><th></th><th>Claim</th><th>Verdict</th><th>Evidence</th>"
       "</tr></thead><tbody>\n";
   for (const auto& claim : claims) {
@@ -91,26 +92,9 @@ std::string section_html(const Section& section, const std::vector<Table>& table
   return out;
 }
 
-void write_files(const Section& section, const std::vector<Table>& tables, const fs::path& folder,
-                 ReportSize& size) {
-  for (const Table& table : tables) {
-    write_file_atomically(folder / "tables" / (table.name + ".csv"), to_csv(table));
-    write_file_atomically(folder / "tables" / (table.name + ".json"), to_json(table));
-    ++size.tables;
-  }
-  if (!figure::can_render()) return;
-  for (const auto& named : section.figures) {
-    figure::write_figure(named.figure, folder / "figures" / named.name,
-                         {figure::Format::kSvg, figure::Format::kPdf, figure::Format::kPng});
-    ++size.figures;
-  }
-}
-
 }  // namespace
 
 ReportSize write_report(const ReportInput& input, const fs::path& folder) {
-  fs::create_directories(folder / "tables");
-  fs::create_directories(folder / "figures");
   ReportSize size;
   std::vector<Table> all;
   for (const auto& analysis : input.analyses)
@@ -124,13 +108,12 @@ ReportSize write_report(const ReportInput& input, const fs::path& folder) {
     const Section section = build_section(analysis.name, analysis.tables);
     nav += fmt::format("<a href=\"#{}\">{}</a>", section.name, escape_html(section.title));
     body += section_html(section, analysis.tables);
-    write_files(section, analysis.tables, folder, size);
+    size.tables += write_tables(analysis.tables, folder);
+    size.figures += write_figures(section, folder);
   }
   nav += "</div></nav>\n";
   const Table verdicts = claims_table(claims);
-  write_file_atomically(folder / "tables" / (verdicts.name + ".csv"), to_csv(verdicts));
-  write_file_atomically(folder / "tables" / (verdicts.name + ".json"), to_json(verdicts));
-  ++size.tables;
+  size.tables += write_tables({&verdicts, 1}, folder);
 
   std::string page =
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
@@ -139,7 +122,8 @@ ReportSize write_report(const ReportInput& input, const fs::path& folder) {
   page += kStyle;
   page += "</style></head><body>\n" + nav + "<main>\n<h1>Where attention floats</h1>\n";
   page += "<p class=\"lead\">Made by Buoy " BUOY_VERSION
-          ". Published estimators beside calibrated ones; intervals are 95% bootstraps over samples.</p>\n";
+          ". Published estimators beside calibrated ones; intervals are bootstraps over samples (95% unless "
+          "the command says otherwise).</p>\n";
   if (!input.notes.empty()) {
     page += "<div class=\"notes\">";
     for (const auto& note : input.notes) page += "<p>" + escape_html(note) + "</p>";

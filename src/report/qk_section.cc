@@ -30,7 +30,7 @@ NamedFigure by_layer(std::span<const Table> tables) {
   return {"qk_by_layer",
           "Advantage of the strongest column of each head over the others in q.k, split exactly into "
           "direction (angle), "
-          "scale (norms) and the residual covariance; self pairs left out. Bands: 95% bootstrap intervals.",
+          "scale (norms) and the residual covariance; self pairs left out. Bands: bootstrap intervals.",
           page};
 }
 

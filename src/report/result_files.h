@@ -1,10 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/table.h"
+#include "report/section.h"
 
 namespace buoy::report {
 
@@ -12,8 +14,12 @@ struct Written {
   size_t tables = 0, figures = 0;
 };
 
-// Writes one analysis below a folder: tables/NAME.csv and .json, figures/NAME.svg, .pdf and .png. Without
-// Cairo there are no figures.
+// Each writes below a folder, which gets the subfolder it needs: tables/NAME.csv and .json; figures/NAME.svg,
+// .pdf and .png (none without Cairo). They return how many tables or figures that were.
+size_t write_tables(std::span<const Table> tables, const std::filesystem::path& folder);
+size_t write_figures(const Section& section, const std::filesystem::path& folder);
+
+// Both, for one analysis.
 Written write_results(const std::string& analysis, const std::vector<Table>& tables,
                       const std::filesystem::path& folder);
 

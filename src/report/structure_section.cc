@@ -36,7 +36,7 @@ Section structure_section(std::span<const Table> tables) {
     section.figures.push_back(
         {"structure_by_layer",
          "Attention on each class over what uniform attention with the same mask gives it. Bands: "
-         "95% bootstrap intervals over samples.",
+         "bootstrap intervals over samples.",
          page});
   }
   const auto depth = find_table(tables, "structure_depth").where({{"quantity", "lift"}, {"depth", "slope"}});

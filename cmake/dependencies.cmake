@@ -1,7 +1,7 @@
 # Everything comes from the distribution (tools/setup installs it by name); nothing is vendored.
 if(BUOY_CUDA)
   if(NOT CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 80 90)
+    set(CMAKE_CUDA_ARCHITECTURES 80 90a)
   endif()
   enable_language(CUDA)
   # Debian 12's CMake does not know that nvcc 13 speaks C++20.
@@ -20,3 +20,5 @@ pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 # Optional: without it *_cairo_stub.cc take the place of *_cairo.cc and figures are refused.
 pkg_check_modules(CAIRO IMPORTED_TARGET cairo cairo-pdf cairo-svg cairo-png)
+# Optional: without it *_sqlite_stub.cc take the place of *_sqlite.cc and documents cannot be indexed.
+pkg_check_modules(SQLITE IMPORTED_TARGET sqlite3)

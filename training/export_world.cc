@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "evaluate/item_json.h"
 #include "evaluate/world_items.h"
 #include "evaluate/world_json.h"
 
@@ -42,7 +43,7 @@ void write_all(const std::filesystem::path& folder, std::uint64_t seed) {
   for (auto [name, options] : question_sets()) {
     options.seed = seed;
     std::string lines;
-    for (const auto& item : make_world_set(world, options)) lines += world_item_json(item).dump() + '\n';
+    for (const auto& item : make_world_set(world, options)) lines += item_json(item).dump() + '\n';
     buoy::write_file_atomically(folder / "sets" / (name + ".jsonl"), lines);
   }
 }

@@ -11,11 +11,10 @@
 
 namespace buoy::app {
 
-void add_analysis_options(CLI::App& command, AnalysisCall& call) {
+CLI::Option* add_analysis_options(CLI::App& command, AnalysisCall& call) {
   auto& options = call.run.analysis;
-  command.add_option("traces", call.traces, "folders of traces; LABEL=TRACE to name one")
-      ->required()
-      ->type_name("TRACE...");
+  auto* traces = command.add_option("traces", call.traces, "folders of traces; LABEL=TRACE to name one")
+                     ->type_name("TRACE...");
   command.add_option("--limit", call.run.limit, "only the first N samples of each trace")
       ->check(CLI::NonNegativeNumber);
   command.add_option("--epsilon", options.epsilon, "floating: mean + epsilon standard deviations (3)")
@@ -38,6 +37,7 @@ void add_analysis_options(CLI::App& command, AnalysisCall& call) {
   command.add_option("--confidence", options.bootstrap.confidence, "of intervals (0.95)")
       ->check(CLI::Range(0.5, 0.999));
   command.add_option("--seed", options.bootstrap.seed, "of the bootstrap (1)");
+  return traces;
 }
 
 std::vector<analysis::TraceInput> labelled_traces(const std::vector<std::string>& arguments) {

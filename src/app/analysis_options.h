@@ -14,7 +14,8 @@ struct AnalysisCall {
   analysis::RunOptions run;
 };
 
-void add_analysis_options(CLI::App& command, AnalysisCall& call);
+// Returns the option that takes the traces.
+CLI::Option* add_analysis_options(CLI::App& command, AnalysisCall& call);
 
 // Traces with the labels given, or else the names of their models; equal names are told apart by folder.
 std::vector<analysis::TraceInput> labelled_traces(const std::vector<std::string>& arguments);

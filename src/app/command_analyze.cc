@@ -39,7 +39,7 @@ void add_analyze(CLI::App& app) {
   auto* command = app.add_subcommand("analyze", "one analysis of one or more traces: tables and figures");
   auto options = std::make_shared<AnalyzeOptions>();
   command->add_option("name", options->name, "which analysis; see below")->required()->type_name("NAME");
-  add_analysis_options(*command, options->call);
+  add_analysis_options(*command, options->call)->required();
   command->add_option("--out", options->out, "folder for tables/ and figures/")->type_name("DIR");
   std::string footer = "Analyses, and what a trace must hold (--observe):\n";
   for (const auto& kind : analysis::analysis_kinds())

@@ -49,8 +49,8 @@ void generate(const GenerateOptions& options) {
     throw_usage_error({"--max-new-tokens", "at least 1", std::to_string(options.decode.max_new_tokens)});
   }
   auto [model, tokenizer] = load_model(options.model);
-  const Prompt prompt = make_prompt(options.prompt, options.model.folder, tokenizer);
-  const auto machine = make_machine(model, options.decode, prompt.ids, tokenizer);
+  const auto prompt = make_prompt(options.prompt, options.model.folder, tokenizer);
+  const auto machine = experiment::make_machine(model, options.decode, prompt.ids, tokenizer);
   const std::int64_t length = static_cast<std::int64_t>(prompt.ids.size()) + options.decode.max_new_tokens;
   if (length > model.config().context) {
     fmt::print(stderr, "buoy: warning: {} tokens of prompt and answer, but the model was made for {}\n",
@@ -62,7 +62,8 @@ void generate(const GenerateOptions& options) {
 
   const auto ids = machine->generated();
   const std::optional<std::string> text =
-      tokenizer ? std::optional(answer_text(*tokenizer, ids, end_tokens(model, options.decode, tokenizer)))
+      tokenizer ? std::optional(experiment::answer_text(
+                      *tokenizer, ids, experiment::end_tokens(model, options.decode, tokenizer)))
                 : std::nullopt;
   if (options.json) {
     const std::span revealed =

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "app/commands.h"
+#include "app/data_options.h"
 #include "app/inspect_trace.h"
 #include "app/model_folder.h"
 #include "base/error.h"
@@ -85,7 +86,7 @@ Finding look_at(const std::filesystem::path& folder, bool check_weights) {
       if (!broken.empty()) finding.problems.push_back(fmt::format("{} holds a NaN or an infinity", broken));
     });
   }
-  if (!has_tokenizer(folder)) {
+  if (!experiment::has_tokenizer(folder)) {
     finding.problems.push_back(
         "no tokenizer.json (or vocab.json and merges.txt): text cannot be encoded, --ids works");
     return finding;
@@ -93,7 +94,7 @@ Finding look_at(const std::filesystem::path& folder, bool check_weights) {
   finding.attempt([&] {
     const auto tokenizer = text::Tokenizer::load(folder);
     finding.facts["tokenizer_ids"] = tokenizer.id_limit();
-    if (config) check_vocabulary(tokenizer, *config, folder);
+    if (config) experiment::check_vocabulary(tokenizer, *config, folder);
   });
   finding.attempt(
       [&] { finding.facts["chat_style"] = text::chat_style_name(text::detect_chat_style(folder)); });
@@ -140,8 +141,8 @@ void print(const Finding& finding) {
 }  // namespace
 
 // Which fields of a file of questions are read as what, and how many items have them.
-static void inspect_data(const std::string& file, bool json) {
-  const auto lines = evaluate::summary_lines(evaluate::summarise_data(file));
+static void inspect_data(const std::string& file, const evaluate::FieldNames& fields, bool json) {
+  const auto lines = evaluate::summary_lines(evaluate::summarise_data(file, {.fields = fields}));
   if (json) {
     Json out = Json::object();
     for (const auto& [name, value] : lines) out[name] = value;
@@ -173,10 +174,12 @@ void add_inspect(CLI::App& app) {
       "tokenizer, chat "
       "template,\n"
       "and everything that is wrong or missing. Exits with 3 when the model cannot run.");
-  command->callback([options] {
+  const auto fields = add_field_option(*command);
+  command->callback([options, fields] {
     if (!path_exists(options->folder))
       throw_input_error({options->folder, "a folder or a file of questions", "nothing of that name"});
-    if (!is_folder(options->folder)) return inspect_data(options->folder, options->json);
+    if (!is_folder(options->folder))
+      return inspect_data(options->folder, parse_fields(*fields), options->json);
     if (is_trace(options->folder)) return inspect_trace(options->folder, options->json);
     const Finding finding = look_at(options->folder, options->check_weights);
     if (options->json) {

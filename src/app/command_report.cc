@@ -2,13 +2,16 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <memory>
 
 #include "app/analysis_options.h"
+#include "app/command_line.h"
 #include "app/commands.h"
-#include "app/run_identity.h"
+#include "app/data_options.h"
 #include "base/error.h"
 #include "base/json_file.h"
+#include "experiment/summary.h"
 #include "report/page.h"
 #include "trace/reader.h"
 
@@ -17,6 +20,7 @@ namespace {
 
 struct ReportOptions {
   std::string out;
+  std::vector<std::string> evaluations;
   AnalysisCall call;
 };
 
@@ -56,12 +60,32 @@ report::TraceSummary summary_of(const analysis::TraceInput& input) {
        {"command", m.command}}};
 }
 
+// Tables of one or more runs of buoy eval, told apart by a first column.
+report::AnalysedTables evaluation_tables(const std::vector<std::string>& runs) {
+  std::map<std::string, std::vector<LabelledTable>> by_name;
+  std::vector<std::string> order;
+  for (const auto& text : runs) {
+    const auto run = parse_named(text);
+    for (auto& table : experiment::summarise(experiment::read_scores(run.path), {.resamples = 2000})) {
+      if (!by_name.contains(table.name)) order.push_back(table.name);
+      by_name[table.name].push_back({run.name, std::move(table)});
+    }
+  }
+  report::AnalysedTables out{"evaluation", {}};
+  for (const auto& name : order) out.tables.push_back(stack(by_name[name]));
+  return out;
+}
+
 void make_report(const ReportOptions& options) {
+  if (options.call.traces.empty() && options.evaluations.empty())
+    throw_usage_error({"report", "traces, or --eval with runs of buoy eval", "neither"});
   const auto inputs = labelled_traces(options.call.traces);
   report::ReportInput input;
   input.command = command_as_typed();
   for (const auto& trace : inputs) input.traces.push_back(summary_of(trace));
+  if (!options.evaluations.empty()) input.analyses.push_back(evaluation_tables(options.evaluations));
   for (const auto& kind : analysis::analysis_kinds()) {
+    if (inputs.empty()) break;
     try {
       auto result = run_with_progress({std::string(kind.name)}, options.call);
       input.analyses.push_back({std::string(kind.name), std::move(result.analyses[0].tables)});
@@ -87,6 +111,8 @@ void add_report(CLI::App& app) {
   auto* command = app.add_subcommand("report", "every analysis of one or more traces on one page");
   auto options = std::make_shared<ReportOptions>();
   add_analysis_options(*command, options->call);
+  command->add_option("--eval", options->evaluations, "run of buoy eval, or LABEL=run; several may be given")
+      ->type_name("RUN");
   command->add_option("--out", options->out, "folder for report.html, tables/ and figures/")
       ->required()
       ->type_name("DIR");

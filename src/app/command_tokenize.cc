@@ -16,7 +16,7 @@ void tokenize(const std::string& folder, const PromptOptions& options) {
     throw_usage_error({"tokenize", "--text or --file", "an empty text"});
   }
   const auto tokenizer = text::Tokenizer::load(folder);
-  const Prompt prompt = make_prompt(options, folder, tokenizer);
+  const auto prompt = make_prompt(options, folder, tokenizer);
   Json out = {{"ids", prompt.ids}, {"tokens", Json::array()}, {"spans", Json::array()}};
   for (size_t i = 0; i < prompt.ids.size(); ++i) {
     out["tokens"].push_back(tokenizer.token_text(prompt.ids[i]));

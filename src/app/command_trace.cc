@@ -3,12 +3,15 @@
 
 #include <memory>
 
+#include "app/command_line.h"
 #include "app/commands.h"
-#include "app/run_identity.h"
-#include "app/tracer.h"
+#include "app/decode_options.h"
+#include "app/prompt_source.h"
 #include "base/error.h"
 #include "base/json_file.h"
 #include "base/progress.h"
+#include "experiment/identity.h"
+#include "experiment/tracer.h"
 #include "trace/writer.h"
 
 namespace buoy::app {
@@ -17,7 +20,7 @@ namespace {
 struct TraceOptions {
   ModelOptions model;
   PromptSource source;
-  TracerOptions tracer;
+  experiment::TracerOptions tracer;
   std::string out, observe = "received,entropy", layers, steps;
   bool resume = false, float16 = false, no_final = false;
 };
@@ -32,7 +35,7 @@ std::string describe_probe(const TraceOptions& options) {
                {"template", source.prompt_template},
                {"passages", source.passages},
                {"gold_position", source.gold_position},
-               {"chat", source.prompt.chat}})
+               {"chat", source.prompt.chat.use}})
       .dump();
 }
 
@@ -53,16 +56,23 @@ void trace_run(TraceOptions options) {
   const auto items = read_prompt_items(options.source);
   auto [model, tokenizer] = load_model(options.model);
 
-  trace::Manifest manifest = describe_run(model, options.tracer.decode);
+  trace::Manifest manifest = experiment::describe_run(model, options.tracer.decode, command_as_typed());
   manifest.storage = options.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
   manifest.probe = describe_probe(options);
   for (const auto& item : items) manifest.sample_ids.push_back(item.id);
 
   ThreadPool threads(thread_count(options.model));
   const Context context{threads};
-  Tracer tracer(context, model, options.tracer, tokenizer);
+  experiment::Tracer tracer(context, model, options.tracer, tokenizer);
+  const PromptOptions& given = options.source.prompt;
+  std::optional<experiment::Prompter> prompter;
+  if (given.ids.empty())
+    prompter.emplace(options.source.prompt_template, given.chat, options.model.folder,
+                     experiment::need_tokenizer(tokenizer, options.model.folder));
   const auto prompt_of = [&](size_t n) {
-    return make_trace_prompt(options.source, items[n], options.model.folder, tokenizer);
+    const auto item = arranged(items[n], options.source);
+    return prompter ? prompter->prompt(item)
+                    : experiment::prompt_of_ids(item, make_prompt(given, options.model.folder, tokenizer));
   };
   announce(tracer.expected_bytes(prompt_of(0)), items.size(), options.float16);
   auto writer = options.resume ? trace::TraceWriter::resume(options.out, manifest)
@@ -76,7 +86,7 @@ void trace_run(TraceOptions options) {
         ++failed;
       };
       try {
-        writer.write(tracer.run(prompt_of(n), n));
+        writer.write(tracer.run(prompt_of(n), n).sample);
       } catch (const UsageError& error) {
         fail(error);
       } catch (const InputError& error) {

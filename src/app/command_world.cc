@@ -6,8 +6,8 @@
 
 #include "app/commands.h"
 #include "base/files.h"
+#include "evaluate/item_json.h"
 #include "evaluate/world_items.h"
-#include "evaluate/world_json.h"
 
 namespace buoy::app {
 namespace {
@@ -54,7 +54,7 @@ void write_world(const WorldCall& call) {
   options.noise = noise_by_name().at(call.noise);
   std::string lines;
   for (const auto& item : evaluate::make_world_set(evaluate::World(), options))
-    lines += evaluate::world_item_json(item).dump() + '\n';
+    lines += evaluate::item_json(item).dump() + '\n';
   if (call.out.empty()) {
     fmt::print("{}", lines);
   } else {

@@ -14,6 +14,9 @@ void add_export(CLI::App& app);
 void add_analyze(CLI::App& app);
 void add_report(CLI::App& app);
 void add_world(CLI::App& app);
+void add_index(CLI::App& app);
+void add_search(CLI::App& app);
+void add_eval(CLI::App& app);
 void add_devices(CLI::App& app);
 
 }  // namespace buoy::app

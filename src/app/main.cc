@@ -4,8 +4,8 @@
 #include <exception>
 #include <new>
 
+#include "app/command_line.h"
 #include "app/commands.h"
-#include "app/run_identity.h"
 #include "base/error.h"
 
 namespace {
@@ -46,6 +46,9 @@ int main(int argc, char** argv) {
   buoy::app::add_analyze(app);
   buoy::app::add_report(app);
   buoy::app::add_world(app);
+  buoy::app::add_index(app);
+  buoy::app::add_search(app);
+  buoy::app::add_eval(app);
   buoy::app::add_devices(app);
   try {
     app.parse(argc, argv);

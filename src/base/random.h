@@ -14,6 +14,7 @@ enum class DrawStream : std::uint32_t {
   kOrderNoise = 5,
   kWeights = 6,    // tiny random checkpoints and test data
   kBootstrap = 7,  // how often a sample enters a replicate
+  kNoise = 8,      // which passages are put beside the gold one
 };
 
 struct DrawAddress {

@@ -30,18 +30,6 @@ Json held_out_names() {
 
 }  // namespace
 
-Json world_item_json(const Item& item) {
-  Json passages = Json::array();
-  for (const auto& passage : item.passages) {
-    passages.push_back({{"title", passage.title}, {"text", passage.text}, {"gold", passage.gold}});
-  }
-  return {{"id", item.id},
-          {"question", item.question},
-          {"answers", item.answers},
-          {"passages", passages},
-          {"labels", item.labels}};
-}
-
 Json world_tables_json(const World& world) {
   const WorldTables& tables = world_tables();
   Json relations = Json::array(), known = Json::array();

@@ -3,13 +3,9 @@
 #include <string>
 
 #include "base/json_file.h"
-#include "evaluate/item.h"
 #include "evaluate/world.h"
 
 namespace buoy::evaluate {
-
-// One line of Buoy's own JSON Lines: id, question, answers, passages (title, text, gold) and labels.
-Json world_item_json(const Item& item);
 
 // Everything training needs: all words and wordings, the known people with their facts, which names are held
 // out, and the constants of the text. training/README.md describes the fields.

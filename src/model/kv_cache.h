@@ -25,6 +25,16 @@ class KvCache {
     values_[layer_index].insert(values_[layer_index].end(), values, values + rows * width_);
   }
 
+  KvCache prefix(std::int64_t rows) const {
+    KvCache out(static_cast<std::int64_t>(keys_.size()), width_);
+    for (size_t layer = 0; layer < keys_.size(); ++layer) {
+      out.keys_[layer].assign(keys_[layer].begin(), keys_[layer].begin() + rows * width_);
+      out.values_[layer].assign(values_[layer].begin(), values_[layer].begin() + rows * width_);
+    }
+    out.length_ = rows;
+    return out;
+  }
+
   // After every layer has appended its rows.
   void advance(std::int64_t rows) { length_ += rows; }
 

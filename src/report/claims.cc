@@ -29,22 +29,6 @@ ClaimVerdict task_claim() {
       "traces of the same model on at least three tasks, compared task by task");
 }
 
-ClaimVerdict gain_claim() {
-  return not_from_traces(
-      "C7",
-      "Masked-diffusion models gain more than twice as much from retrieved passages as autoregressive ones.",
-      "Gain of answers with passages over closed-book answers, same prompt, paired bootstrap over items.",
-      "Traces hold attention, not scored answers.",
-      "buoy eval with and without passages, for both kinds of models");
-}
-
-ClaimVerdict position_claim() {
-  return not_from_traces("C9", "Masked-diffusion models avoid being lost in the middle.",
-                         "Accuracy against the position of the gold document, 10 and 20 documents.",
-                         "Traces hold attention, not accuracy by gold position.",
-                         "buoy eval on data with the gold document at every position");
-}
-
 ClaimVerdict cause_claim() {
   return not_from_traces(
       "C10", "Floating explains strong in-context learning.",
@@ -79,11 +63,11 @@ std::vector<TraceKind> Material::autoregressive() const {
 
 std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<const TraceKind> traces) {
   const Material material{tables, traces};
-  return {judge_drift(material), judge_depth(material),
-          task_claim(),          judge_absorption(material),
-          judge_split(material), judge_content(material),
-          gain_claim(),          judge_flow(material),
-          position_claim(),      cause_claim()};
+  return {judge_drift(material),  judge_depth(material),
+          task_claim(),           judge_absorption(material),
+          judge_split(material),  judge_content(material),
+          judge_gain(material),   judge_flow(material),
+          judge_middle(material), cause_claim()};
 }
 
 Table claims_table(std::span<const ClaimVerdict> verdicts) {

@@ -24,5 +24,8 @@ ClaimVerdict judge_absorption(const Material& material);  // C4
 ClaimVerdict judge_split(const Material& material);       // C5
 ClaimVerdict judge_content(const Material& material);     // C6
 ClaimVerdict judge_flow(const Material& material);        // C8
+// From the tables of `buoy eval`, not from traces.
+ClaimVerdict judge_gain(const Material& material);    // C7
+ClaimVerdict judge_middle(const Material& material);  // C9
 
 }  // namespace buoy::report

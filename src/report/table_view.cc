@@ -25,6 +25,11 @@ TableView TableView::where(std::initializer_list<Condition> conditions) const {
   return out;
 }
 
+bool TableView::has(const std::string& column) const {
+  return table_ != nullptr && std::any_of(table_->columns.begin(), table_->columns.end(),
+                                          [&](const Column& one) { return one.name == column; });
+}
+
 std::vector<double> TableView::numbers(const std::string& column) const {
   std::vector<double> out;
   if (table_ == nullptr) return out;

@@ -19,6 +19,7 @@ class TableView {
   using Condition = std::pair<std::string, std::string>;  // column, text of its cell
   TableView where(std::initializer_list<Condition> conditions) const;
 
+  bool has(const std::string& column) const;
   bool empty() const { return rows_.empty(); }
   size_t size() const { return rows_.size(); }
   std::vector<double> numbers(const std::string& column) const;  // NaN where there is none

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "evaluate/world_json.h"
+#include "evaluate/item_json.h"
 #include "support/fails_with.h"
 
 namespace buoy::evaluate {
@@ -95,7 +95,7 @@ TEST_F(WorldSet, SetsThatDifferInPassagesAskTheSameQuestions) {
 TEST_F(WorldSet, ALongerSetBeginsWithTheShorterOne) {
   const auto longer = set({.count = 20, .passages = 2}), shorter = set({.count = 5, .passages = 2});
   for (size_t i = 0; i < shorter.size(); ++i) {
-    EXPECT_EQ(world_item_json(longer[i]), world_item_json(shorter[i]));
+    EXPECT_EQ(item_json(longer[i]), item_json(shorter[i]));
   }
 }
 
@@ -168,7 +168,7 @@ TEST_F(WorldSet, AskedPeopleKeepTheirFactsInPassages) {
 }
 
 TEST_F(WorldSet, ALineIsBuoysOwnLayout) {
-  const Json json = world_item_json(set({.passages = 2})[0]);
+  const Json json = item_json(set({.passages = 2})[0]);
   EXPECT_EQ(json["id"], "unknown-random-2-00000");
   EXPECT_TRUE(json["answers"].is_array());
   EXPECT_EQ(json["passages"].size(), 2U);

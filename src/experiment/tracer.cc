@@ -1,9 +1,9 @@
-#include "app/tracer.h"
+#include "experiment/tracer.h"
 
 #include "decode/drive.h"
 #include "trace/schema.h"
 
-namespace buoy::app {
+namespace buoy::experiment {
 namespace {
 
 std::int64_t decoding_steps(const DecodeOptions& decode) {
@@ -16,7 +16,7 @@ Tracer::Tracer(const Context& context, model::Model& model, TracerOptions option
                std::optional<text::Tokenizer> tokenizer)
     : context_(context), model_(model), options_(std::move(options)), tokenizer_(std::move(tokenizer)) {}
 
-observe::Subject Tracer::subject(const TracePrompt& prompt, std::int64_t tokens) const {
+observe::Subject Tracer::subject(const ItemPrompt& prompt, std::int64_t tokens) const {
   const ModelConfig& c = model_.config();
   const bool diffusion = is_masked_diffusion(c.family);
   const auto prompt_length = static_cast<std::int64_t>(prompt.prompt.ids.size());
@@ -36,16 +36,16 @@ observe::Subject Tracer::subject(const TracePrompt& prompt, std::int64_t tokens)
           .groups = groups};
 }
 
-observe::Recorder::Bytes Tracer::expected_bytes(const TracePrompt& prompt) const {
+observe::Recorder::Bytes Tracer::expected_bytes(const ItemPrompt& prompt) const {
   const auto tokens = static_cast<std::int64_t>(prompt.prompt.ids.size()) +
                       std::max<std::int64_t>(options_.decode.max_new_tokens, 0);
   return observe::Recorder(options_.plan, subject(prompt, tokens)).expected_bytes();
 }
 
-trace::Sample Tracer::run(const TracePrompt& prompt, std::uint64_t number) {
+Traced Tracer::run(const ItemPrompt& prompt, std::uint64_t number) {
   DecodeOptions decode = options_.decode;
   decode.seed += number;
-  const auto machine = make_machine(model_, decode, prompt.prompt.ids, tokenizer_);
+  auto machine = make_machine(model_, decode, prompt.prompt.ids, tokenizer_);
   decode::StepMachine* machines[] = {machine.get()};
   const bool diffusion = is_masked_diffusion(model_.config().family);
   // A causal row never changes once written: one pass over the final row holds every step's attention. Only
@@ -59,10 +59,11 @@ trace::Sample Tracer::run(const TracePrompt& prompt, std::uint64_t number) {
     inputs[0].address.step = watched.steps - 1;
     model_.forward(context_, inputs, &recorder);
   }
-  return sample_of(prompt, *machine, watched, recorder.arrays());
+  auto sample = sample_of(prompt, *machine, watched, recorder.arrays());
+  return {std::move(sample), std::move(machine)};
 }
 
-trace::Sample Tracer::sample_of(const TracePrompt& prompt, const decode::StepMachine& machine,
+trace::Sample Tracer::sample_of(const ItemPrompt& prompt, const decode::StepMachine& machine,
                                 const observe::Subject& subject, std::vector<trace::Array> observed) const {
   const auto& row = machine.row();
   const auto length = static_cast<std::int64_t>(row.size());
@@ -103,4 +104,4 @@ trace::Sample Tracer::sample_of(const TracePrompt& prompt, const decode::StepMac
   return sample;
 }
 
-}  // namespace buoy::app
+}  // namespace buoy::experiment

@@ -1,4 +1,4 @@
-#include "app/run_identity.h"
+#include "experiment/identity.h"
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
@@ -7,19 +7,15 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/json_file.h"
 #include "base/mapped_file.h"
 #include "base/sha256.h"
 #include "tensor/thread_pool.h"
 
-namespace buoy::app {
+namespace buoy::experiment {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string& command_line() {
-  static std::string command;
-  return command;
-}
 
 // Names, shapes and places of all tensors: the index of a sharded checkpoint, else the header of its one
 // file. The weights themselves would take minutes to read.
@@ -41,13 +37,24 @@ std::optional<std::string> tokenizer_sum(const fs::path& folder) {
   return std::nullopt;
 }
 
-std::string machine() {
+}  // namespace
+
+std::string describe_machine() {
   utsname system{};
   ::uname(&system);
   return fmt::format("{} {}, {} threads", system.sysname, system.machine, available_threads());
 }
 
-Json decoding_of(const DecodeOptions& o) {
+Json describe_model_files(const fs::path& folder) {
+  const Family family = read_config(folder).family;
+  return {{"family", name_of(family)},
+          {"masked_diffusion", is_masked_diffusion(family)},
+          {"config_sha256", sha256_of_file(folder / "config.json")},
+          {"weights_sha256", weights_sum(folder)},
+          {"tokenizer_sha256", tokenizer_sum(folder).value_or("")}};
+}
+
+Json describe_decoding(const DecodeOptions& o) {
   Json out = {{"max_new_tokens", o.max_new_tokens}, {"temperature", o.temperature}};
   const auto add = [&](const char* key, const auto& value) {
     if (value) out[key] = *value;
@@ -69,23 +76,14 @@ Json decoding_of(const DecodeOptions& o) {
   return out;
 }
 
-}  // namespace
-
-void remember_command(int argc, char** argv) {
-  for (int i = 0; i < argc; ++i) command_line() += fmt::format("{}{}", i == 0 ? "" : " ", argv[i]);
-}
-
-const std::string& command_as_typed() {
-  return command_line();
-}
-
-trace::Manifest describe_run(const model::Model& model, const DecodeOptions& decoding) {
+trace::Manifest describe_run(const model::Model& model, const DecodeOptions& decoding,
+                             const std::string& command) {
   const ModelConfig& c = model.config();
   const fs::path& folder = model.checkpoint().folder();
   trace::Manifest manifest;
   manifest.created_by = "buoy " BUOY_VERSION;
-  manifest.command = command_line();
-  manifest.machine = machine();
+  manifest.command = command;
+  manifest.machine = describe_machine();
   manifest.model = {.name = fs::absolute(folder).lexically_normal().filename().string(),
                     .family = std::string(name_of(c.family)),
                     .architecture = c.architecture,
@@ -99,9 +97,9 @@ trace::Manifest describe_run(const model::Model& model, const DecodeOptions& dec
                     .config_sha256 = sha256_of_file(folder / "config.json"),
                     .weights_sha256 = weights_sum(folder)};
   manifest.tokenizer_sha256 = tokenizer_sum(folder);
-  manifest.decoding = decoding_of(decoding).dump();
+  manifest.decoding = describe_decoding(decoding).dump();
   manifest.seed = decoding.seed;
   return manifest;
 }
 
-}  // namespace buoy::app
+}  // namespace buoy::experiment

@@ -1,20 +1,26 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
-#include "app/decode_options.h"
-#include "app/trace_prompt.h"
+#include "experiment/decoding.h"
+#include "experiment/prompter.h"
 #include "observe/recorder.h"
 #include "trace/sample.h"
 
-namespace buoy::app {
+namespace buoy::experiment {
 
 struct TracerOptions {
   DecodeOptions decode;
   observe::Plan plan;
   std::string groups;     // --groups
   bool final_row = true;  // masked diffusion: one more forward over the row when all is revealed
+};
+
+struct Traced {
+  trace::Sample sample;
+  std::unique_ptr<decode::StepMachine> machine;  // as it ended
 };
 
 // Decodes prompts and turns each into a sample of a trace.
@@ -24,13 +30,13 @@ class Tracer {
          std::optional<text::Tokenizer> tokenizer);
 
   // `number` is that of the prompt in the run: every prompt has its own random numbers.
-  trace::Sample run(const TracePrompt& prompt, std::uint64_t number);
+  Traced run(const ItemPrompt& prompt, std::uint64_t number);
   // What a sample of this prompt will take, before it is run.
-  observe::Recorder::Bytes expected_bytes(const TracePrompt& prompt) const;
+  observe::Recorder::Bytes expected_bytes(const ItemPrompt& prompt) const;
 
  private:
-  observe::Subject subject(const TracePrompt& prompt, std::int64_t tokens) const;
-  trace::Sample sample_of(const TracePrompt& prompt, const decode::StepMachine& machine,
+  observe::Subject subject(const ItemPrompt& prompt, std::int64_t tokens) const;
+  trace::Sample sample_of(const ItemPrompt& prompt, const decode::StepMachine& machine,
                           const observe::Subject& subject, std::vector<trace::Array> observed) const;
 
   const Context& context_;
@@ -39,4 +45,4 @@ class Tracer {
   std::optional<text::Tokenizer> tokenizer_;
 };
 
-}  // namespace buoy::app
+}  // namespace buoy::experiment

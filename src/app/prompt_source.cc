@@ -1,0 +1,53 @@
+#include "app/prompt_source.h"
+
+#include "base/error.h"
+#include "base/files.h"
+#include "evaluate/item_reader.h"
+#include "evaluate/passages.h"
+
+namespace buoy::app {
+namespace {
+
+constexpr char kPromptId[] = "prompt";
+
+}  // namespace
+
+void add_prompt_source(CLI::App& command, PromptSource& source) {
+  add_prompt_options(command, source.prompt, "--prompt");
+  command.add_option("--ids", source.prompt.ids,
+                     "token ids instead of text, as in 1,2,3 (needs no tokenizer)");
+  command.add_option("--data", source.data, "questions, JSON Lines, plain or gzip (docs/data-formats.md)")
+      ->type_name("F.jsonl");
+  command.add_option("--limit", source.limit, "only the first N of --data")->check(CLI::NonNegativeNumber);
+  command
+      .add_option("--template", source.prompt_template,
+                  "prompt template for --data: a built-in name or a file (docs/data-formats.md)")
+      ->type_name("NAME|FILE");
+  command.add_option("--passages", source.passages, "at most this many passages per question; 0: none")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--gold-position", source.gold_position, "move the gold passage to this place, from 1")
+      ->check(CLI::PositiveNumber);
+}
+
+std::vector<evaluate::Item> read_prompt_items(const PromptSource& source) {
+  if (source.data.empty()) {
+    evaluate::Item item;
+    item.id = kPromptId;
+    item.question = source.prompt.file.empty() ? source.prompt.text : read_file(source.prompt.file);
+    return {item};
+  }
+  if (!source.prompt.text.empty() || !source.prompt.ids.empty() || !source.prompt.file.empty())
+    throw_usage_error({"prompt", "--data, --prompt, --file or --ids", "two of them"});
+  evaluate::ReadOptions options;
+  options.require_answers = false;
+  if (source.limit > 0) options.limit = static_cast<size_t>(source.limit);
+  return evaluate::read_items(source.data, options);
+}
+
+evaluate::Item arranged(evaluate::Item item, const PromptSource& source) {
+  if (source.gold_position > 0) evaluate::place_gold(item, static_cast<size_t>(source.gold_position));
+  if (source.passages >= 0) evaluate::keep_first(item, static_cast<size_t>(source.passages));
+  return item;
+}
+
+}  // namespace buoy::app

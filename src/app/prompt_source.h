@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/model_folder.h"
+#include "evaluate/item.h"
+
+namespace buoy::app {
+
+// Where the prompts of `buoy trace` come from and how items of a data set become text.
+struct PromptSource {
+  PromptOptions prompt;
+  std::string data;
+  std::string prompt_template;     // name of a built-in one or a file; "": by what an item has
+  std::int64_t limit = 0;          // items; 0: all
+  std::int64_t passages = -1;      // at most this many per item; -1: all, 0: closed book
+  std::int64_t gold_position = 0;  // move the gold passage there, from 1; 0: leave it
+};
+
+void add_prompt_source(CLI::App& command, PromptSource& source);
+
+// The items of --data, or the one prompt of the command line.
+std::vector<evaluate::Item> read_prompt_items(const PromptSource& source);
+
+// The passages of an item as the options want them.
+evaluate::Item arranged(evaluate::Item item, const PromptSource& source);
+
+}  // namespace buoy::app

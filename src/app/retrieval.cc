@@ -1,0 +1,79 @@
+#include "app/retrieval.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "evaluate/evidence.h"
+#include "evaluate/item_json.h"
+#include "evaluate/item_reader.h"
+#include "retrieve/index.h"
+
+namespace buoy::app {
+namespace {
+
+evaluate::Item with_hits(evaluate::Item item, const retrieve::Index& index, std::size_t top) {
+  item.passages.clear();
+  item.prompt.reset();
+  for (auto& hit : index.search(item.question, top)) {
+    const bool answer = !evaluate::find_evidence(hit.text, item.answers).empty();
+    item.passages.push_back({std::move(hit.title), std::move(hit.text), false, answer});
+  }
+  return item;
+}
+
+void search_all(const experiment::Named& data, const evaluate::ReadOptions& read,
+                const retrieve::Index& index, std::size_t top, const std::filesystem::path& out) {
+  AtomicFile file(out);
+  evaluate::ItemReader reader(data.path, read);
+  std::size_t items = 0, found = 0;
+  while (auto item = reader.next()) {
+    const auto filled = with_hits(std::move(*item), index, top);
+    ++items;
+    for (const auto& passage : filled.passages) {
+      if (!passage.has_answer.value_or(false)) continue;
+      ++found;
+      break;
+    }
+    file.write(evaluate::item_json(filled).dump() + '\n');
+  }
+  file.commit();
+  fmt::print(stderr, "{}: searched {} questions; an answer stands in the first {} passages of {}\n",
+             data.name, items, top, found);
+}
+
+}  // namespace
+
+void add_retrieval_options(CLI::App& command, RetrievalOptions& options, const std::string& group) {
+  auto* index = command
+                    .add_option("--retrieve", options.index,
+                                "take passages from this index (made by buoy index) instead of the data's")
+                    ->type_name("DB")
+                    ->group(group);
+  command.add_option("--top", options.top, "passages to retrieve (default 5)")
+      ->check(CLI::PositiveNumber)
+      ->needs(index)
+      ->group(group);
+}
+
+std::vector<experiment::Named> with_retrieved_passages(const RetrievalOptions& options,
+                                                       const std::vector<experiment::Named>& data,
+                                                       const evaluate::ReadOptions& read,
+                                                       const std::filesystem::path& run_folder) {
+  if (options.index.empty()) return data;
+  const auto index = retrieve::Index::open(options.index);
+  const auto folder = run_folder / "retrieved";
+  std::filesystem::create_directories(folder);
+  std::vector<experiment::Named> out;
+  for (const auto& set : data) {
+    const auto file =
+        folder / fmt::format("{}-{}-top{}.jsonl", set.name, index.identity().substr(0, 12), options.top);
+    if (!path_exists(file)) search_all(set, read, index, options.top, file);
+    out.push_back({set.name, file});
+  }
+  return out;
+}
+
+}  // namespace buoy::app

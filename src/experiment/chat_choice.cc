@@ -1,0 +1,32 @@
+#include "experiment/chat_choice.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "text/chat_detection.h"
+#include "text/chat_template.h"
+
+namespace buoy::experiment {
+namespace {
+
+text::ChatStyle chat_style(const ChatChoice& choice, const std::filesystem::path& folder) {
+  if (choice.style.empty()) return text::detect_chat_style(folder);
+  if (const auto style = text::chat_style_from_name(choice.style)) return *style;
+  throw_usage_error({"--chat-style", fmt::format("one of {}", fmt::join(text::chat_style_names(), ", ")),
+                     '"' + choice.style + '"'});
+}
+
+}  // namespace
+
+std::string render_user_message(const ChatChoice& choice, const std::filesystem::path& folder,
+                                const std::string& text) {
+  std::vector<text::Message> messages;
+  if (!choice.system.empty()) messages.push_back({"system", choice.system});
+  messages.push_back({"user", text});
+  text::ChatOptions chat;
+  chat.enable_thinking = !choice.no_thinking;
+  return text::render_chat(chat_style(choice, folder), messages, chat);
+}
+
+}  // namespace buoy::experiment

@@ -1,0 +1,189 @@
+#include "experiment/condition.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <limits>
+
+#include "base/error.h"
+#include "base/json_file.h"
+#include "evaluate/evidence.h"
+#include "evaluate/passages.h"
+#include "evaluate/split_evidence.h"
+#include "observe/number_set.h"
+
+namespace buoy::experiment {
+namespace {
+
+struct Axis {
+  const char* name;
+  const char* about;
+  bool numbers;
+  std::function<void(Condition&, std::int64_t)> set_number;
+  std::function<void(Condition&, const std::string&)> set_text;
+};
+
+const std::vector<Axis>& axes() {
+  using C = Condition;
+  static const std::vector<Axis> all = {
+      {"passages",
+       "passages in the prompt; 0: closed book",
+       true,
+       [](C& c, std::int64_t n) { c.passages = n, c.closed_book = n == 0; },
+       {}},
+      {"gold-position",
+       "place of the gold passage, from 1 (with --passages N: among N)",
+       true,
+       [](C& c, std::int64_t n) { c.gold_position = n; },
+       {}},
+      {"noise",
+       "noise passages beside the gold one (--noise-kind)",
+       true,
+       [](C& c, std::int64_t n) { c.noise = static_cast<std::size_t>(n); },
+       {}},
+      {"noise-kind",
+       "random, retrieved, contradiction, shuffled, repeated (--noise passages of it)",
+       false,
+       {},
+       [](C& c, const std::string& v) { c.noise_kind = evaluate::noise_from_name(v); }},
+      {"evidence",
+       "passages that the gold one is split into",
+       true,
+       [](C& c, std::int64_t n) { c.evidence_parts = n; },
+       {}},
+      {"slots",
+       "generated tokens",
+       true,
+       [](C& c, std::int64_t n) { c.slots = static_cast<std::int32_t>(n); },
+       {}},
+      {"steps",
+       "denoising steps (masked diffusion)",
+       true,
+       [](C& c, std::int64_t n) { c.steps = static_cast<std::int32_t>(n); },
+       {}},
+      {"order",
+       "order of unmasking, as --algorithm (masked diffusion)",
+       false,
+       {},
+       [](C& c, const std::string& v) { c.order = v; }},
+      {"prompt", "prompt templates", false, {}, [](C& c, const std::string& v) { c.prompt = v; }},
+      {"seed",
+       "seeds of the decoding",
+       true,
+       [](C& c, std::int64_t n) { c.seed = static_cast<std::uint64_t>(n); },
+       {}},
+  };
+  return all;
+}
+
+const Axis& find_axis(const std::string& name) {
+  std::string known;
+  for (const auto& axis : axes()) {
+    if (name == axis.name) return axis;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", axis.name);
+  }
+  throw_usage_error({"--sweep", "one of " + known, '"' + name + '"'});
+}
+
+void mark_gold_by_answer(evaluate::Item& item) {
+  if (!evaluate::gold_positions(item).empty()) return;
+  for (auto& passage : item.passages)
+    passage.gold = passage.has_answer.value_or(!evaluate::find_evidence(passage.text, item.answers).empty());
+}
+
+}  // namespace
+
+evaluate::Item arrange(const evaluate::Item& original, std::size_t number, const Condition& condition,
+                       const evaluate::NoisePool* pool, std::uint64_t seed) {
+  evaluate::Item item = original;
+  if (condition.closed_book) {
+    item.passages.clear();
+    return item;
+  }
+  if (condition.gold_by_answer) mark_gold_by_answer(item);
+  const auto most = condition.passages < 0 ? std::numeric_limits<std::size_t>::max()
+                                           : static_cast<std::size_t>(condition.passages);
+  if (condition.noise) {
+    BUOY_CHECK(pool != nullptr);
+    item = with_noise(item, number, *pool, {condition.noise_kind, *condition.noise, seed});
+  } else if (condition.gold_position > 0 && condition.passages > 0) {
+    evaluate::keep_with_gold(item, most);
+  }
+  if (condition.gold_position > 0)
+    evaluate::place_gold(item, static_cast<std::size_t>(condition.gold_position));
+  if (condition.evidence_parts > 1)
+    evaluate::split_evidence(item, static_cast<std::size_t>(condition.evidence_parts));
+  if (!condition.noise && condition.evidence_parts <= 1) evaluate::keep_first(item, most);
+  return item;
+}
+
+DecodeOptions decoding_of(const Condition& condition, DecodeOptions decoding) {
+  if (condition.slots) decoding.max_new_tokens = *condition.slots;
+  if (condition.steps) decoding.steps = *condition.steps;
+  if (condition.order) decoding.algorithm = *condition.order;
+  if (condition.seed) decoding.seed = *condition.seed;
+  return decoding;
+}
+
+std::vector<Condition> sweep(const std::string& text, const Condition& base) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos)
+    throw_usage_error({"--sweep", "AXIS=VALUES, as in gold-position=1-10", '"' + text + '"'});
+  const Axis& axis = find_axis(text.substr(0, equals));
+  const std::string values = text.substr(equals + 1);
+  std::vector<std::pair<std::string, std::int64_t>> list;
+  if (axis.numbers) {
+    for (const auto number : observe::NumberSet(values, "--sweep " + std::string(axis.name)).listed())
+      list.emplace_back(std::to_string(number), number);
+  } else {
+    for (const auto& value : observe::split_list(values)) list.emplace_back(value, 0);
+  }
+  if (list.empty()) throw_usage_error({"--sweep " + std::string(axis.name), "at least one value", "none"});
+  std::vector<Condition> conditions;
+  for (const auto& [value, number] : list) {
+    Condition condition = base;
+    condition.axis = axis.name;
+    condition.value = value;
+    condition.name = fmt::format("{}={}", axis.name, value);
+    if (axis.numbers) {
+      axis.set_number(condition, number);
+    } else {
+      axis.set_text(condition, value);
+    }
+    const bool from_one = condition.axis == "gold-position" || condition.axis == "evidence" ||
+                          condition.axis == "slots" || condition.axis == "steps";
+    if (axis.numbers && from_one && number < 1)
+      throw_usage_error({"--sweep " + condition.axis, "numbers from 1 on", value});
+    conditions.push_back(std::move(condition));
+  }
+  return conditions;
+}
+
+std::string describe_sweeps() {
+  std::string out = "Sweeps (--sweep AXIS=VALUES):\n";
+  for (const auto& axis : axes()) out += fmt::format("  {:<14} {}\n", axis.name, axis.about);
+  return out;
+}
+
+Json describe(const Condition& c) {
+  Json out = {{"name", c.name}};
+  if (c.closed_book) out["closed_book"] = true;
+  if (c.passages >= 0) out["passages"] = c.passages;
+  if (c.gold_position > 0) out["gold_position"] = c.gold_position;
+  if (c.noise) out["noise"] = {{"count", *c.noise}, {"kind", evaluate::name_of(c.noise_kind)}};
+  if (c.evidence_parts > 1) out["evidence_parts"] = c.evidence_parts;
+  if (c.gold_by_answer) out["gold_by_answer"] = true;
+  const auto add = [&](const char* key, const auto& value) {
+    if (value) out[key] = *value;
+  };
+  add("prompt", c.prompt);
+  add("slots", c.slots);
+  add("steps", c.steps);
+  add("order", c.order);
+  add("seed", c.seed);
+  if (!c.axis.empty()) out["sweep"] = {{"axis", c.axis}, {"value", c.value}};
+  return out;
+}
+
+}  // namespace buoy::experiment

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "decode/step_machine.h"
+#include "model/model.h"
+#include "text/tokenizer.h"
+
+namespace buoy::experiment {
+
+// Decoding options as typed; what was not given keeps the family's default, and what does not belong to
+// the family is refused rather than ignored.
+struct DecodeOptions {
+  std::int32_t max_new_tokens = 128;
+  std::optional<std::int32_t> steps, block_length;
+  std::optional<std::string> algorithm;
+  double temperature = 0;
+  std::optional<double> top_p;
+  std::optional<std::int64_t> top_k;
+  std::optional<double> alg_temp, eps, cfg_scale, repetition_penalty;
+  bool logits_eos_inf = false, confidence_eos_eot_inf = false;
+  std::vector<std::int32_t> eos_tokens;
+  std::optional<std::int32_t> eot_token, mask_token;
+  std::uint64_t seed = 0;
+};
+
+// `cache`, of an autoregressive model, may hold a beginning of the prompt; nothing: an empty one.
+std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, const DecodeOptions& options,
+                                                  std::span<const std::int32_t> prompt,
+                                                  const std::optional<text::Tokenizer>& tokenizer,
+                                                  std::optional<model::KvCache> cache = std::nullopt);
+
+// The options without those of other kinds of models: for runs that compare models of several kinds.
+DecodeOptions fitting(const model::Model& model, DecodeOptions options);
+
+// Tokens at which the readable answer ends.
+std::vector<std::int32_t> end_tokens(const model::Model& model, const DecodeOptions& options,
+                                     const std::optional<text::Tokenizer>& tokenizer);
+
+// The answer for a reader: everything before the first end token, special tokens left out.
+std::string answer_text(const text::Tokenizer& tokenizer, std::span<const std::int32_t> ids,
+                        const std::vector<std::int32_t>& ends);
+
+}  // namespace buoy::experiment

@@ -1,0 +1,156 @@
+#include "experiment/evaluation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json_file.h"
+#include "evaluate/builtin_prompts.h"
+#include "experiment/answer_file.h"
+#include "experiment/questioner.h"
+#include "experiment/run_folder.h"
+
+namespace buoy::experiment {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void check_names(const std::vector<Named>& list, const char* what) {
+  std::set<std::string> names;
+  for (const auto& one : list) {
+    if (!names.insert(one.name).second)
+      throw_usage_error(
+          {what, "different names (NAME=PATH gives one)", fmt::format("\"{}\" twice", one.name)});
+  }
+  if (list.empty()) throw_usage_error({what, "at least one", "none"});
+}
+
+// Steps and the order of unmasking mean nothing to a model that writes from left to right.
+bool applies(const Condition& condition, bool masked_diffusion) {
+  return masked_diffusion || (condition.axis != "steps" && condition.axis != "order");
+}
+
+std::vector<Cell> plan_cells(const EvaluationSpec& spec, const std::vector<DataFacts>& facts) {
+  std::vector<Cell> cells;
+  std::size_t first = 0;
+  for (const auto& model : spec.models) {
+    const bool diffusion = is_masked_diffusion(read_config(model.path).family);
+    for (std::size_t d = 0; d < spec.data.size(); ++d) {
+      for (const auto& condition : spec.conditions) {
+        if (!applies(condition, diffusion)) continue;
+        cells.push_back({&model, &spec.data[d], &condition, first, facts[d].items});
+        first += facts[d].items;
+      }
+    }
+  }
+  if (cells.empty())
+    throw_usage_error({"--sweep " + spec.conditions.front().axis, "a masked-diffusion model", "none"});
+  return cells;
+}
+
+std::vector<DataFacts> scan(const EvaluationSpec& spec) {
+  std::vector<DataFacts> facts;
+  for (const auto& data : spec.data) {
+    facts.push_back(scan_data(data, spec.read));
+    const bool wanted = std::any_of(spec.conditions.begin(), spec.conditions.end(),
+                                    [](const Condition& condition) { return !condition.closed_book; });
+    if (wanted && facts.back().with_passages == 0) {
+      throw_input_error({data.path.string(), "passages (or --closed-book, or --retrieve)",
+                         fmt::format("none in {} items", facts.back().items)});
+    }
+  }
+  return facts;
+}
+
+// What noise is made of: the first items of every data set.
+std::vector<std::unique_ptr<evaluate::NoisePool>> make_pools(const EvaluationSpec& spec) {
+  std::vector<std::unique_ptr<evaluate::NoisePool>> pools;
+  const bool wanted = std::any_of(spec.conditions.begin(), spec.conditions.end(),
+                                  [](const Condition& condition) { return condition.noise.has_value(); });
+  for (const auto& data : spec.data) {
+    if (!wanted) {
+      pools.push_back(nullptr);
+      continue;
+    }
+    auto read = spec.read;
+    read.limit = evaluate::NoisePool::kMostItems;
+    pools.push_back(std::make_unique<evaluate::NoisePool>(evaluate::read_items(data.path, read)));
+  }
+  return pools;
+}
+
+}  // namespace
+
+EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesystem::path& folder, bool resume,
+                                const EvaluationProgress& progress) {
+  check_names(spec.models, "models");
+  check_names(spec.data, "data sets");
+  BUOY_CHECK(!spec.conditions.empty());
+  const auto facts = scan(spec);
+  const auto cells = plan_cells(spec, facts);
+  open_run_folder(folder, describe_evaluation(spec, facts), resume);
+  const auto pools = make_pools(spec);
+  AnswerFile answers(folder);
+  EvaluationResult result;
+  result.answers = cells.back().first + cells.back().items;
+  if (answers.kept() > result.answers) {
+    throw_input_error({folder.string(), fmt::format("at most {} answers", result.answers),
+                       fmt::format("{}", answers.kept())});
+  }
+  progress.begin(result.answers - answers.kept());
+
+  ThreadPool threads(spec.threads);
+  const Context context{threads};
+  std::optional<LoadedModel> model;
+  const Named* loaded = nullptr;
+  for (const auto& cell : cells) {
+    if (cell.first + cell.items <= answers.kept()) continue;
+    if (loaded != cell.model) {
+      model.reset();
+      model.emplace(load_model(cell.model->path));
+      loaded = cell.model;
+    }
+    const auto started = Clock::now();
+    const auto* pool = pools[static_cast<std::size_t>(cell.data - spec.data.data())].get();
+    std::size_t failed = 0, cut = 0;
+    Questioner questioner(context, *model, spec, cell, pool);
+    const std::size_t from = answers.kept() > cell.first ? answers.kept() - cell.first : 0;
+    questioner.ask(from, folder, [&](std::size_t number, const AnswerRecord& record) {
+      failed += record.failed() ? 1 : 0;
+      cut += record.cut_passages > 0 ? 1 : 0;
+      answers.put(cell.first + number, record);
+      ++result.asked;
+      progress.step();
+    });
+    result.seconds += std::chrono::duration<double>(Clock::now() - started).count();
+    if (cut > 0)
+      progress.note(fmt::format("{}: passages of {} items were cut to fit the model's context of {} tokens",
+                                cell.name(), cut, model->model.config().context));
+    if (failed > 0) progress.note(fmt::format("{}: {} of {} items failed", cell.name(), failed, cell.items));
+  }
+  answers.finish();
+  return result;
+}
+
+std::string closed_book_twin(const std::string& prompt) {
+  const std::string name = prompt == "shared-passages" ? "shared-closed-book" : prompt + "-closed-book";
+  for (const auto& builtin : evaluate::builtin_prompts()) {
+    if (builtin.name == name) return name;
+  }
+  const std::filesystem::path file = prompt;
+  const auto twin = file.parent_path() / (file.stem().string() + "-closed-book" + file.extension().string());
+  return path_exists(twin) ? twin.string() : prompt;
+}
+
+bool has_passages(const std::filesystem::path& data, const evaluate::ReadOptions& options) {
+  const auto item = evaluate::ItemReader(data, options).next();
+  return item && !item->passages.empty();
+}
+
+}  // namespace buoy::experiment

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "decode/stream.h"
+#include "evaluate/item_reader.h"
+#include "evaluate/normalise.h"
+#include "experiment/chat_choice.h"
+#include "experiment/condition.h"
+
+namespace buoy::experiment {
+
+// A folder or file with the name it has in results.
+struct Named {
+  std::string name;
+  std::filesystem::path path;
+};
+
+enum class ChatUse { kWhenThereIsOne, kAlways, kNever };
+
+// Everything that decides the answers of a run, and how it is to be run.
+struct EvaluationSpec {
+  std::vector<Named> models;
+  std::vector<Named> data;
+  std::vector<Condition> conditions;
+
+  std::string prompt;              // template with passages; "": shared-passages
+  std::string closed_book_prompt;  // "": the twin of `prompt`, see closed_book_twin()
+  ChatUse chat_use = ChatUse::kWhenThereIsOne;
+  ChatChoice chat;
+  bool keep_text_after_end = false;  // the authors' rule for LLaDA
+  bool first_line_only = false;
+  evaluate::Normalisation normalisation = evaluate::Normalisation::kUnicode;
+  DecodeOptions decode;
+  evaluate::ReadOptions read;
+
+  std::string observe;  // "": nothing
+  bool float16_traces = true;
+
+  // Not part of what decides the answers.
+  decode::StreamOptions batch;
+  int threads = 1;
+};
+
+struct EvaluationProgress {
+  std::function<void(std::size_t answers)> begin;  // how many there are to find
+  std::function<void()> step;                      // one was found
+  std::function<void(const std::string&)> note;    // a warning for people
+};
+
+struct EvaluationResult {
+  std::size_t answers = 0;  // of the whole run
+  std::size_t asked = 0;    // now, without those that were there already
+  double seconds = 0;       // for these
+};
+
+// Asks every model every question of every data set under every condition, in this order, and leaves in the
+// folder run.json (what was asked, how) and answers.jsonl; with `observe` also traces/MODEL.SET.CONDITION.
+// With `resume` a run that was interrupted is continued: the files come out the same. InputErrors: bad data,
+// a folder with another run in it.
+EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesystem::path& folder, bool resume,
+                                const EvaluationProgress& progress);
+
+// The template without passages that belongs to one with them: "shared-closed-book" to "shared-passages",
+// "NAME-closed-book" to another built-in NAME, FILE-closed-book.EXT to FILE.EXT. Where there is none, the
+// template itself.
+std::string closed_book_twin(const std::string& prompt);
+
+// Asked without passages or with them: the first item decides. For runs that do not say.
+bool has_passages(const std::filesystem::path& data, const evaluate::ReadOptions& options);
+
+}  // namespace buoy::experiment

@@ -1,0 +1,40 @@
+#include "experiment/loaded_model.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace buoy::experiment {
+
+bool has_tokenizer(const std::filesystem::path& folder) {
+  return path_exists(folder / "tokenizer.json") ||
+         (path_exists(folder / "vocab.json") && path_exists(folder / "merges.txt"));
+}
+
+void check_vocabulary(const text::Tokenizer& tokenizer, const ModelConfig& config,
+                      const std::filesystem::path& folder) {
+  if (tokenizer.id_limit() > config.vocabulary) {
+    throw_input_error({folder.string(),
+                       fmt::format("a tokenizer with ids below the embedding's {} rows", config.vocabulary),
+                       fmt::format("ids up to {}", tokenizer.id_limit() - 1)});
+  }
+}
+
+LoadedModel load_model(const std::filesystem::path& folder) {
+  LoadedModel loaded{model::Model::load(folder), std::nullopt};
+  if (has_tokenizer(folder)) {
+    loaded.tokenizer = text::Tokenizer::load(folder);
+    check_vocabulary(*loaded.tokenizer, loaded.model.config(), folder);
+  }
+  return loaded;
+}
+
+const text::Tokenizer& need_tokenizer(const std::optional<text::Tokenizer>& tokenizer,
+                                      const std::filesystem::path& folder) {
+  if (tokenizer) return *tokenizer;
+  throw_input_error({folder.string(), "tokenizer.json, or vocab.json and merges.txt, to encode text",
+                     "neither (with --ids no tokenizer is needed)"});
+}
+
+}  // namespace buoy::experiment

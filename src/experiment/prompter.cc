@@ -1,0 +1,100 @@
+#include "experiment/prompter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "evaluate/chat_prompt.h"
+#include "evaluate/token_regions.h"
+#include "trace/schema.h"
+
+namespace buoy::experiment {
+namespace {
+
+// A question without any template is the query as a whole.
+evaluate::RenderedPrompt plain(const std::string& text) {
+  return {text, {{std::string(evaluate::kQueryRegion), 0, text.size()}}, {}};
+}
+
+std::vector<std::string> gold_regions(const evaluate::Item& item) {
+  std::vector<std::string> names;
+  for (const auto position : evaluate::gold_positions(item))
+    names.push_back(evaluate::document_region(position));
+  return names;
+}
+
+}  // namespace
+
+Prompter::Prompter(const std::string& prompt_template, ChatChoice chat, std::filesystem::path folder,
+                   text::Tokenizer tokenizer)
+    : chat_(std::move(chat)), folder_(std::move(folder)), tokenizer_(std::move(tokenizer)) {
+  if (!prompt_template.empty()) template_ = evaluate::PromptTemplate::load(prompt_template);
+}
+
+evaluate::RenderedPrompt Prompter::render(const evaluate::Item& item) const {
+  evaluate::RenderedPrompt rendered;
+  if (template_) {
+    rendered = template_->render(item);
+  } else if (item.prompt) {
+    rendered = evaluate::ready_prompt(item);
+  } else if (!item.passages.empty()) {
+    rendered = evaluate::PromptTemplate::load("shared-passages").render(item);
+  } else {
+    rendered = plain(item.question);
+  }
+  if (rendered.text.empty()) throw_usage_error({"prompt", "some text", "an empty prompt"});
+  if (!chat_.use) return rendered;
+  const auto chat = [&](const std::string& text) { return render_user_message(chat_, folder_, text); };
+  return evaluate::in_chat(rendered, chat(rendered.text), evaluate::message_begin(chat));
+}
+
+ItemPrompt Prompter::prompt(const evaluate::Item& item) const {
+  ItemPrompt out{item.id, item.question, item.answers, {}, {}};
+  evaluate::RenderedPrompt rendered = render(item);
+  auto encoding = tokenizer_.encode(rendered.text, !chat_.use);
+  const bool first_is_bos = !encoding.ids.empty() && tokenizer_.is_special(encoding.ids[0]);
+  const auto tokens = evaluate::regions_of_tokens(encoding.spans, rendered.regions, first_is_bos);
+  if (tokens.names.size() + 1 >= trace::kNoRegion) {
+    throw_input_error({"item " + item.id, fmt::format("fewer than {} regions", trace::kNoRegion - 1),
+                       fmt::format("{}", tokens.names.size())});
+  }
+  out.regions.names = tokens.names;
+  out.regions.of_token.assign(tokens.region_of_token.begin(), tokens.region_of_token.end());
+  if (!item.passages.empty()) {
+    out.regions.evidence.assign(encoding.ids.size(), 0);
+    for (const auto token : evaluate::tokens_touching(encoding.spans, rendered.evidence))
+      out.regions.evidence[static_cast<size_t>(token)] = 1;
+    for (auto& name : gold_regions(item)) {
+      if (std::find(tokens.names.begin(), tokens.names.end(), name) != tokens.names.end())
+        out.regions.gold.push_back(std::move(name));
+    }
+  }
+  out.prompt = {std::move(encoding.ids), std::move(rendered.text), std::move(encoding.spans)};
+  return out;
+}
+
+std::optional<evaluate::FitResult> Prompter::fit(evaluate::Item& item, std::size_t budget) const {
+  const auto count = [&](const evaluate::Item& candidate) {
+    return tokenizer_.encode(render(candidate).text, !chat_.use).ids.size();
+  };
+  if (count(item) <= budget) return std::nullopt;
+  return evaluate::fit_passages(item, budget, count);
+}
+
+ItemPrompt prompt_of_ids(const evaluate::Item& item, Prompt prompt) {
+  ItemPrompt out{item.id, item.question, item.answers, std::move(prompt), {}};
+  out.regions.names = {"prompt"};
+  out.regions.of_token.assign(out.prompt.ids.size(), 0);
+  return out;
+}
+
+void add_answer(observe::Regions& regions, std::int64_t slots) {
+  const auto answer = static_cast<std::uint8_t>(regions.names.size());
+  regions.names.emplace_back(evaluate::kAnswerRegion);
+  regions.of_token.insert(regions.of_token.end(), static_cast<size_t>(slots), answer);
+  if (!regions.evidence.empty())
+    regions.evidence.insert(regions.evidence.end(), static_cast<size_t>(slots), 0);
+}
+
+}  // namespace buoy::experiment

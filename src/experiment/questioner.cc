@@ -1,0 +1,200 @@
+#include "experiment/questioner.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/observed_sample.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json_file.h"
+#include "base/mapped_file.h"
+#include "evaluate/passages.h"
+#include "experiment/attention_features.h"
+#include "experiment/identity.h"
+#include "text/chat_detection.h"
+
+namespace buoy::experiment {
+namespace {
+
+bool has_chat_template(const std::filesystem::path& folder) {
+  try {
+    text::detect_chat_style(folder);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+ChatChoice chat_for(const EvaluationSpec& spec, const std::filesystem::path& folder) {
+  ChatChoice chat = spec.chat;
+  chat.use = spec.chat_use == ChatUse::kAlways || (spec.chat_use == ChatUse::kWhenThereIsOne &&
+                                                   (!chat.style.empty() || has_chat_template(folder)));
+  return chat;
+}
+
+std::string template_for(const EvaluationSpec& spec, const Condition& condition) {
+  const std::string prompt = condition.prompt.value_or(spec.prompt.empty() ? "shared-passages" : spec.prompt);
+  if (!condition.closed_book) return prompt;
+  return spec.closed_book_prompt.empty() ? closed_book_twin(prompt) : spec.closed_book_prompt;
+}
+
+evaluate::AnswerRules rules_for(const EvaluationSpec& spec, const ChatChoice& chat, const LoadedModel& model,
+                                const DecodeOptions& decode, const std::filesystem::path& folder) {
+  evaluate::AnswerRules rules;
+  if (chat.use && chat.style.empty())
+    rules = evaluate::answer_rules(text::detect_chat_style(folder), *model.tokenizer);
+  for (const auto id : end_tokens(model.model, decode, model.tokenizer)) rules.end_ids.push_back(id);
+  rules.keep_text_after_end = spec.keep_text_after_end;
+  rules.first_line_only = spec.first_line_only;
+  return rules;
+}
+
+// Letters that are safe in a file's name.
+std::string file_name(const std::string& text) {
+  std::string out = text;
+  for (char& c : out) {
+    const bool safe =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    if (!safe) c = '_';
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Cell::name() const {
+  return fmt::format("{}.{}.{}", file_name(model->name), file_name(data->name), file_name(condition->name));
+}
+
+Questioner::Questioner(const Context& context, LoadedModel& model, const EvaluationSpec& spec,
+                       const Cell& cell, const evaluate::NoisePool* pool)
+    : context_(context),
+      model_(model),
+      spec_(spec),
+      cell_(cell),
+      pool_(pool),
+      decode_(fitting(model.model, decoding_of(*cell.condition, spec.decode))),
+      prompter_(template_for(spec, *cell.condition), chat_for(spec, cell.model->path), cell.model->path,
+                need_tokenizer(model.tokenizer, cell.model->path)),
+      rules_(rules_for(spec, chat_for(spec, cell.model->path), model, decode_, cell.model->path)) {}
+
+std::optional<Questioner::Question> Questioner::prepare(const evaluate::Item& item, std::size_t number,
+                                                        const TakeAnswer& take) const {
+  Question question;
+  AnswerRecord& record = question.record;
+  record.model = cell_.model->name;
+  record.set = cell_.data->name;
+  record.condition = cell_.condition->name;
+  record.id = item.id;
+  record.question = item.question;
+  record.golds = item.answers;
+  record.labels = item.labels;
+  try {
+    evaluate::Item arranged = arrange(item, number, *cell_.condition, pool_, spec_.decode.seed);
+    const std::int64_t room = model_.model.config().context - decode_.max_new_tokens;
+    if (const auto fit = prompter_.fit(arranged, static_cast<std::size_t>(std::max<std::int64_t>(room, 1))))
+      record.cut_passages = static_cast<std::int64_t>(fit->affected());
+    question.prompt = prompter_.prompt(arranged);
+    record.prompt = question.prompt.prompt.rendered;
+    record.prompt_tokens = static_cast<std::int64_t>(question.prompt.prompt.ids.size());
+    record.passages = static_cast<std::int64_t>(arranged.passages.size());
+    for (const auto position : evaluate::gold_positions(arranged))
+      record.gold_positions.push_back(static_cast<std::int64_t>(position));
+    return question;
+  } catch (const UsageError& error) {
+    record.error = error.what();
+  } catch (const InputError& error) {
+    record.error = error.what();
+  }
+  take(number, record);
+  return std::nullopt;
+}
+
+AnswerRecord Questioner::answered(AnswerRecord record, const decode::StepMachine& machine) const {
+  const auto answer = evaluate::clean_answer(machine.generated(), *model_.tokenizer, rules_);
+  record.answer = answer.text;
+  record.ended = answer.ended;
+  record.tokens = static_cast<std::int64_t>(answer.tokens);
+  record.scores = evaluate::score_answer(answer.text, record.golds, spec_.normalisation);
+  return record;
+}
+
+void Questioner::ask(std::size_t from, const std::filesystem::path& run_folder, const TakeAnswer& take) {
+  evaluate::ItemReader reader(cell_.data->path, spec_.read);
+  if (spec_.observe.empty()) {
+    ask_packed(reader, from, take);
+  } else {
+    ask_observed(reader, from, run_folder / "traces" / cell_.name(), take);
+  }
+}
+
+void Questioner::ask_packed(evaluate::ItemReader& reader, std::size_t from, const TakeAnswer& take) {
+  const bool diffusion = is_masked_diffusion(model_.model.config().family);
+  PrefixCache prefixes(context_, model_.model);
+  std::map<std::size_t, AnswerRecord> under_way;
+  std::size_t number = 0;
+  const auto next = [&]() -> std::optional<decode::StreamJob> {
+    while (const auto item = reader.next()) {
+      const std::size_t n = number++;
+      if (n < from) continue;
+      auto question = prepare(*item, n, take);
+      if (!question) continue;
+      DecodeOptions decode = decode_;
+      decode.seed += n;
+      const auto& ids = question->prompt.prompt.ids;
+      std::optional<model::KvCache> cache;
+      if (!diffusion) cache = prefixes.start(ids);
+      auto machine = make_machine(model_.model, decode, ids, model_.tokenizer, std::move(cache));
+      under_way.emplace(n, std::move(question->record));
+      return decode::StreamJob{n, std::move(machine)};
+    }
+    return std::nullopt;
+  };
+  decode::stream(context_, model_.model, spec_.batch, next,
+                 [&](std::size_t n, const decode::StepMachine& machine) {
+                   take(n, answered(std::move(under_way.at(n)), machine));
+                   under_way.erase(n);
+                 });
+}
+
+trace::Manifest Questioner::manifest() const {
+  auto manifest = describe_run(model_.model, decode_, "buoy eval");
+  manifest.storage = spec_.float16_traces ? trace::Storage::kF16 : trace::Storage::kF32;
+  manifest.probe =
+      Json({{"observe", spec_.observe}, {"groups", "regions"}, {"condition", describe(*cell_.condition)}})
+          .dump();
+  evaluate::ItemReader reader(cell_.data->path, spec_.read);
+  while (const auto item = reader.next()) manifest.sample_ids.push_back(item->id);
+  return manifest;
+}
+
+void Questioner::ask_observed(evaluate::ItemReader& reader, std::size_t from,
+                              const std::filesystem::path& trace_folder, const TakeAnswer& take) {
+  TracerOptions options;
+  options.decode = decode_;
+  options.plan = observe::parse_plan(spec_.observe, "", "");
+  options.groups = "regions";
+  Tracer tracer(context_, model_.model, options, model_.tokenizer);
+  const auto run = manifest();
+  auto writer = trace::TraceWriter::resume(trace_folder, run);
+  std::size_t number = 0;
+  while (const auto item = reader.next()) {
+    const std::size_t n = number++;
+    if (n < from) continue;
+    auto question = prepare(*item, n, [&](std::size_t, const AnswerRecord& record) {
+      if (!writer.has(item->id)) writer.write_failure(item->id, record.error);
+      take(n, record);
+    });
+    if (!question) continue;
+    auto traced = tracer.run(question->prompt, n);
+    if (!writer.has(item->id)) writer.write(traced.sample);
+    AnswerRecord record = answered(std::move(question->record), *traced.machine);
+    const auto file = trace_folder / trace::sample_file(item->id);
+    record.attention = attention_features(
+        analysis::ObservedSample(run, trace::StoredSample(MappedFile(file), file.string())));
+    take(n, record);
+  }
+  writer.finish();
+}
+
+}  // namespace buoy::experiment

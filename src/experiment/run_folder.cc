@@ -1,0 +1,124 @@
+#include "experiment/run_folder.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json_file.h"
+#include "base/sha256.h"
+#include "evaluate/prompt_template.h"
+#include "experiment/identity.h"
+
+namespace buoy::experiment {
+namespace {
+
+constexpr char kRetrieved[] = "retrieved";  // passages found before the run begins
+
+Json prompt_sum(const std::string& name) {
+  const auto prompt = evaluate::PromptTemplate::load(name);
+  return {{"name", std::filesystem::path(name).filename().string()},
+          {"sha256", sha256_hex(std::as_bytes(std::span(prompt.source())))}};
+}
+
+// Where two descriptions first differ, as a path of keys; "" when nowhere.
+std::string first_difference(const Json& a, const Json& b, const std::string& path) {
+  if (a.is_object() && b.is_object()) {
+    for (const auto& [key, value] : a.items()) {
+      const std::string inner = path.empty() ? key : path + "." + key;
+      if (!b.contains(key)) return inner;
+      const std::string found = first_difference(value, b[key], inner);
+      if (!found.empty()) return found;
+    }
+    for (const auto& [key, value] : b.items()) {
+      if (!a.contains(key)) return path.empty() ? key : path + "." + key;
+    }
+    return "";
+  }
+  return a == b ? "" : path;
+}
+
+const Json& at_path(const Json& json, const std::string& path) {
+  static const Json nothing;
+  const Json* at = &json;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t dot = std::min(path.find('.', begin), path.size());
+    const std::string key = path.substr(begin, dot - begin);
+    if (!at->is_object() || !at->contains(key)) return nothing;
+    at = &(*at)[key];
+    begin = dot + 1;
+  }
+  return *at;
+}
+
+}  // namespace
+
+DataFacts scan_data(const Named& data, const evaluate::ReadOptions& options) {
+  DataFacts facts;
+  evaluate::ItemReader reader(data.path, options);
+  while (const auto item = reader.next()) {
+    ++facts.items;
+    facts.with_passages += item->passages.empty() ? 0 : 1;
+  }
+  facts.sha256 = sha256_of_file(data.path);
+  return facts;
+}
+
+Json describe_evaluation(const EvaluationSpec& spec, const std::vector<DataFacts>& data) {
+  Json out = {{"format", "buoy evaluation 1"}};
+  for (const auto& model : spec.models) out["models"][model.name] = describe_model_files(model.path);
+  for (std::size_t i = 0; i < spec.data.size(); ++i)
+    out["data"][spec.data[i].name] = {{"sha256", data[i].sha256}, {"items", data[i].items}};
+  out["conditions"] = Json::array();
+  for (const auto& condition : spec.conditions) {
+    Json one = describe(condition);
+    if (condition.prompt) one["prompt"] = prompt_sum(*condition.prompt);
+    out["conditions"].push_back(one);
+  }
+  const std::string prompt = spec.prompt.empty() ? "shared-passages" : spec.prompt;
+  out["prompt"] = prompt_sum(prompt);
+  out["closed_book_prompt"] =
+      prompt_sum(spec.closed_book_prompt.empty() ? closed_book_twin(prompt) : spec.closed_book_prompt);
+  out["chat"] = {{"use", spec.chat_use == ChatUse::kAlways  ? "always"
+                         : spec.chat_use == ChatUse::kNever ? "never"
+                                                            : "where the folder has a template"},
+                 {"system", spec.chat.system},
+                 {"style", spec.chat.style},
+                 {"no_thinking", spec.chat.no_thinking}};
+  out["answers"] = {{"keep_text_after_end", spec.keep_text_after_end},
+                    {"first_line_only", spec.first_line_only},
+                    {"normalisation", evaluate::name_of(spec.normalisation)}};
+  out["decoding"] = describe_decoding(spec.decode);
+  out["seed"] = spec.decode.seed;
+  out["observe"] = spec.observe;
+  return out;
+}
+
+void open_run_folder(const std::filesystem::path& folder, const Json& description, bool resume) {
+  const auto file = folder / "run.json";
+  if (path_exists(file)) {
+    const Json stored = read_json_file(file);
+    const std::string where = first_difference(stored, description, "");
+    if (!where.empty()) {
+      throw_input_error({fmt::format("{}: {}", file.string(), where),
+                         "the same as in this run (another --out, or remove the folder)",
+                         fmt::format("{} there, {} now", at_path(stored, where).dump(),
+                                     at_path(description, where).dump())});
+    }
+    if (!resume)
+      throw_usage_error(
+          {folder.string(), "an empty folder, or --resume to go on with the run in it", "a run"});
+    return;
+  }
+  if (path_exists(folder) && is_folder(folder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().filename() != kRetrieved)
+        throw_input_error(
+            {folder.string(), "an empty folder or a run of buoy eval", entry.path().filename().string()});
+    }
+  }
+  std::filesystem::create_directories(folder);
+  write_file_atomically(file, description.dump(2) + '\n');
+}
+
+}  // namespace buoy::experiment

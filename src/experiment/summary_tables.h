@@ -1,0 +1,30 @@
+#pragma once
+
+#include "base/table.h"
+#include "evaluate/bootstrap.h"
+#include "experiment/score_book.h"
+
+namespace buoy::experiment {
+
+using Bootstrap = evaluate::BootstrapOptions;
+
+Table scores_table(const ScoreBook& book, const Bootstrap& options);
+Table averages_table(const ScoreBook& book, const Bootstrap& options);
+Table gains_table(const ScoreBook& book, const Bootstrap& options);
+Table gain_ratio_table(const ScoreBook& book, const Bootstrap& options);
+Table differences_table(const ScoreBook& book, const Bootstrap& options);
+Table middle_table(const ScoreBook& book, const Bootstrap& options);
+Table positions_table(const ScoreBook& book, const Bootstrap& options);
+Table labels_table(const ScoreBook& book, const Bootstrap& options);
+Table attention_table(const ScoreBook& book, const Bootstrap& options);
+Table failures_table(const ScoreBook& book);
+
+// "masked diffusion" or "autoregressive".
+std::string kind_name(bool masked_diffusion);
+
+double mean_of(const std::vector<double>& values);
+
+// Value, lower and upper as cells; the interval is left out below two items.
+void add_estimate(std::vector<Cell>& row, const evaluate::Estimate& estimate);
+
+}  // namespace buoy::experiment

@@ -13,7 +13,7 @@ study:
 	tools/setup
 	cmake --preset release
 	cmake --build --preset release --target buoy
-	tools/study build/release/bin/buoy
+	build/release/bin/buoy study studies/default.toml
 
 test:
 	tools/setup

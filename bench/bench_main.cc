@@ -5,7 +5,9 @@
 
 #include "base/files.h"
 #include "base/json_file.h"
+#include "bench/bench_cuda.h"
 #include "bench/measure.h"
+#include "tensor/device.h"
 
 int main(int argc, char** argv) {
   using namespace buoy;
@@ -16,8 +18,16 @@ int main(int argc, char** argv) {
   app.add_option("--threads", threads);
   std::string only;
   app.add_option("--only", only,
-                 "one part: forward, attention, observe, observe-small, analysis or tokenizers")
-      ->check(CLI::IsMember({"forward", "attention", "observe", "observe-small", "analysis", "tokenizers"}));
+                 "one part: forward, attention, observe, observe-small, analysis, tokenizers or cuda (only "
+                 "when asked for)")
+      ->check(CLI::IsMember(
+          {"forward", "attention", "observe", "observe-small", "analysis", "tokenizers", "cuda"}));
+  bench::CudaBenchOptions cuda;
+  app.add_option("--time-products", cuda.timed_candidates,
+                 "cuda: time this many of cuBLASLt's proposals per shape");
+  bool parts = false;
+  app.add_flag("--parts", parts, "cuda: also the operations of one layer");
+  app.add_flag("--pieces", cuda.pieces, "cuda: also observe each statistic alone");
   app.add_flag("--long", long_run, "also lengths up to 8192");
   std::vector<int> lengths;
   app.add_option("--tokens", lengths, "lengths for attention and observing (256, 1024; long: to 8192)")
@@ -31,6 +41,24 @@ int main(int argc, char** argv) {
     lengths = long_run ? std::vector<int>{256, 1024, 4096, 8192} : std::vector<int>{256, 1024};
 
   ThreadPool pool(threads);
+  if (only == "cuda") {
+    cuda.lengths = lengths;
+    const auto card = cuda_devices().at(0);
+    fmt::print("{}\n", card.name);
+    const bench::CardLimits limits = bench::measure_card();
+    const Json layer = parts ? bench::bench_cuda_parts(limits, cuda) : Json::array();
+    const Json steps = bench::bench_cuda_steps({pool}, limits, cuda);
+    if (!json_file.empty()) {
+      write_file_atomically(json_file, Json({{"card", card.name},
+                                             {"gemm_flops", limits.gemm_flops},
+                                             {"copy_bytes_per_second", limits.copy_bytes},
+                                             {"steps", steps},
+                                             {"parts", layer}})
+                                               .dump(2) +
+                                           "\n");
+    }
+    return 0;
+  }
   Json out = Json::array();
   fmt::print("{} thread{}\n{:<58} {:>10} {:>16} {:>14}\n", threads, threads == 1 ? "" : "s", "what", "time",
              "rate", "of sgemm");

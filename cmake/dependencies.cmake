@@ -22,3 +22,5 @@ pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(CAIRO IMPORTED_TARGET cairo cairo-pdf cairo-svg cairo-png)
 # Optional: without it *_sqlite_stub.cc take the place of *_sqlite.cc and documents cannot be indexed.
 pkg_check_modules(SQLITE IMPORTED_TARGET sqlite3)
+# Optional: without it *_toml_stub.cc take the place of *_toml.cc and studies cannot be read.
+pkg_check_modules(TOML IMPORTED_TARGET tomlplusplus)

@@ -1,19 +1,16 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 
 #include "app/commands.h"
 #include "app/data_options.h"
 #include "app/decode_options.h"
+#include "app/evaluation_runner.h"
 #include "app/model_folder.h"
 #include "app/retrieval.h"
 #include "base/error.h"
-#include "base/progress.h"
 #include "experiment/attention_features.h"
 #include "experiment/evaluation.h"
-#include "experiment/summary.h"
-#include "report/result_files.h"
 
 namespace buoy::app {
 namespace {
@@ -27,42 +24,42 @@ struct EvalOptions {
   bool closed_book = false, chat = false, no_chat = false, published = false, resume = false;
   std::string sweep, noise_kind = "random", out, observe;
   RetrievalOptions retrieval;
+  std::vector<std::string> heads_from;
+  experiment::HeadStudy heads;
   int threads = 0;
+  std::string device = "auto";
   std::size_t resamples = 2000;
 };
 
-// With passages, without, or both; a sweep in place of the one with passages.
 std::vector<experiment::Condition> conditions(const EvalOptions& options,
                                               const experiment::EvaluationSpec& spec) {
-  experiment::Condition base = options.base;
-  base.passages = options.passages;
-  base.noise_kind = evaluate::noise_from_name(options.noise_kind);
-  if (options.noise >= 0) base.noise = static_cast<std::size_t>(options.noise);
-  std::vector<experiment::Condition> all;
-  const bool asked = options.passages >= 0 || !options.sweep.empty() || base.noise ||
-                     base.gold_position > 0 || !options.retrieval.index.empty();
-  bool closed = options.closed_book;
-  if (!asked && !closed && !experiment::has_passages(spec.data.front().path, spec.read)) {
+  experiment::ConditionRequest request;
+  request.base = options.base;
+  request.base.passages = options.passages;
+  request.base.noise_kind = evaluate::noise_from_name(options.noise_kind);
+  if (options.noise >= 0) request.base.noise = static_cast<std::size_t>(options.noise);
+  request.sweep = options.sweep;
+  request.closed_book = options.closed_book;
+  if (!options.heads_from.empty()) {
+    request.heads = options.heads;
+    for (const auto& text : options.heads_from) {
+      const auto trace = parse_named(text);
+      request.heads->traces[trace.name] = trace.path;
+    }
+    for (const auto& model : spec.models) {
+      if (!request.heads->traces.contains(model.name))
+        throw_usage_error(
+            {"--heads-from", fmt::format("a trace for every model, as in {}=TRACE", model.name), "none"});
+    }
+  }
+  request.with_passages = options.passages >= 0 || !options.sweep.empty() || request.base.noise ||
+                          request.base.gold_position > 0 || !options.retrieval.index.empty() || request.heads;
+  if (!request.with_passages && !request.closed_book &&
+      !experiment::has_passages(spec.data.front().path, spec.read)) {
     fmt::print(stderr, "{} has no passages: asking closed book\n", spec.data.front().path.string());
-    closed = true;
+    request.closed_book = true;
   }
-  if (closed) {
-    experiment::Condition condition;
-    condition.name = "closed-book";
-    condition.closed_book = true;
-    all.push_back(condition);
-  }
-  if (!options.sweep.empty()) {
-    for (auto& condition : experiment::sweep(options.sweep, base)) all.push_back(std::move(condition));
-  } else if (asked || !closed) {
-    if (base.passages == 0) throw_usage_error({"--passages", "1 or more (or --closed-book)", "0"});
-    all.push_back(base);
-  }
-  for (const auto& condition : all) {
-    if (condition.axis == "noise-kind" && !condition.noise)
-      throw_usage_error({"--sweep noise-kind", "--noise N, how many passages of it", "no --noise"});
-  }
-  return all;
+  return experiment::make_conditions(request);
 }
 
 experiment::EvaluationSpec make_spec(const EvalOptions& options) {
@@ -77,47 +74,16 @@ experiment::EvaluationSpec make_spec(const EvalOptions& options) {
   if (options.published) spec.normalisation = evaluate::Normalisation::kPublished;
   if (spec.decode.max_new_tokens < 1)
     throw_usage_error({"--max-new-tokens", "at least 1", std::to_string(spec.decode.max_new_tokens)});
-  spec.threads = thread_count({"", options.threads});
+  spec.device = device_from_name(options.device);
+  spec.threads = options.threads > 0 ? options.threads : available_threads();
   spec.observe = options.observe == "features" ? experiment::kFeatureObservables : options.observe;
   spec.data = with_retrieved_passages(options.retrieval, spec.data, spec.read, options.out);
   spec.conditions = conditions(options, spec);
   return spec;
 }
 
-void print_tables(const std::vector<Table>& tables) {
-  fmt::print("{}\n", to_text(experiment::overview(tables)));
-  for (const auto& table : tables) {
-    if (table.name != "eval_gain_ratio" && table.name != "eval_averages") continue;
-    fmt::print("{}\n{}\n", table.title, to_text(table));
-  }
-}
-
 void evaluate_models(const EvalOptions& options) {
-  const auto spec = make_spec(options);
-  std::optional<Progress> bar;
-  experiment::EvaluationProgress progress;
-  progress.begin = [&](std::size_t answers) {
-    bar.emplace(stderr, "answer", static_cast<std::int64_t>(answers));
-  };
-  progress.step = [&] { bar->advance(); };
-  progress.note = [](const std::string& text) { fmt::print(stderr, "note: {}\n", text); };
-  const auto result = experiment::run_evaluation(spec, options.out, options.resume, progress);
-  bar.reset();
-
-  const auto book = experiment::read_scores(options.out);
-  const auto tables =
-      experiment::summarise(book, {.resamples = options.resamples, .level = 0.95, .seed = spec.decode.seed});
-  experiment::write_summary(tables, options.out);
-  const auto written = report::write_results("evaluation", tables, options.out);
-  print_tables(tables);
-  fmt::print("{}: {} answers, {} tables, {} figures; asked {} in {} ({:.2f} per second)\n", options.out,
-             result.answers, written.tables, written.figures, result.asked, describe_duration(result.seconds),
-             result.seconds > 0 ? static_cast<double>(result.asked) / result.seconds : 0);
-  for (const auto& cell : book.cells) {
-    if (cell.answers.empty())
-      throw InputError(fmt::format("{}: every item of {}, {}, {} failed; the first: {}", options.out,
-                                   cell.model, cell.set, cell.condition, cell.failures.front().error));
-  }
+  run_and_summarise({make_spec(options), options.out, options.resume, options.resamples});
 }
 
 }  // namespace
@@ -163,6 +129,17 @@ void add_eval(CLI::App& app) {
       ->add_flag("--gold-by-answer", o->base.gold_by_answer,
                  "where the data marks no gold passage, those that hold an answer are")
       ->group(asking);
+  command
+      ->add_option(
+          "--heads-from", o->heads_from,
+          "switch heads off: the best retrieval heads of this trace of the model, and as many drawn ones")
+      ->type_name("MODEL=TRACE")
+      ->group(asking);
+  command->add_option("--heads-share", o->heads.share, "share of all heads to switch off (default 0.05)")
+      ->group(asking);
+  command->add_option("--heads-controls", o->heads.controls, "times that others are drawn (default 5)")
+      ->check(CLI::NonNegativeNumber)
+      ->group(asking);
   o->fields = add_field_option(*command);
   add_retrieval_options(*command, o->retrieval, asking);
   const std::string prompting = "Prompts and answers";
@@ -205,6 +182,7 @@ void add_eval(CLI::App& app) {
       ->add_option("--batch-tokens", o->spec.batch.token_budget,
                    "tokens of one packed forward (default 1024; 1: one question at a time)")
       ->check(CLI::PositiveNumber);
+  add_device_option(*command, o->device);
   command->add_option("--threads", o->threads, "threads to use (default: all cores)")
       ->check(CLI::Range(0, 4096));
   command->add_option("--resamples", o->resamples, "of the bootstrap (default 2000)")

@@ -1,115 +1,13 @@
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
-
-#include <map>
 #include <memory>
 
-#include "app/analysis_options.h"
-#include "app/command_line.h"
 #include "app/commands.h"
-#include "app/data_options.h"
-#include "base/error.h"
-#include "base/json_file.h"
-#include "experiment/summary.h"
-#include "report/page.h"
-#include "trace/reader.h"
+#include "app/report_builder.h"
 
 namespace buoy::app {
-namespace {
-
-struct ReportOptions {
-  std::string out;
-  std::vector<std::string> evaluations;
-  AnalysisCall call;
-};
-
-// Numbers and words of a JSON object on one line, for people.
-std::string flat(const std::string& object) {
-  std::string out;
-  const Json json = Json::parse(object);
-  for (const auto& [key, value] : json.items()) {
-    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-    if (text.empty() || text == "-1" || text == "0" || text == "false") continue;
-    out += fmt::format("{}{} {}", out.empty() ? "" : "; ", key, text);
-  }
-  return out;
-}
-
-report::TraceSummary summary_of(const analysis::TraceInput& input) {
-  const auto reader = trace::TraceReader::open(input.folder);
-  const auto& m = reader.manifest();
-  std::int64_t done = 0;
-  bool diffusion = false;
-  for (const auto& entry : reader.samples()) {
-    if (entry.status != trace::Status::kDone) continue;
-    if (done++ == 0)
-      diffusion =
-          analysis::ObservedSample(m, reader.read(entry.id, trace::Integrity::kSizeOnly)).masked_diffusion;
-  }
-  return {
-      {input.label, diffusion, done},
-      {{"model", fmt::format("{} ({}, {})", m.model.name, m.model.family, m.model.stored_dtype)},
-       {"size", fmt::format("{} layers, {} heads of {}, {} key heads", m.model.layers, m.model.heads,
-                            m.model.head_dim, m.model.kv_heads)},
-       {"samples", fmt::format("{}{}", done, reader.complete() ? "" : " so far: the trace is not complete")},
-       {"decoding", flat(m.decoding)},
-       {"observed", flat(m.probe)},
-       {"seed", fmt::format("{}", m.seed)},
-       {"made by", fmt::format("{}, on {}", m.created_by, m.machine)},
-       {"command", m.command}}};
-}
-
-// Tables of one or more runs of buoy eval, told apart by a first column.
-report::AnalysedTables evaluation_tables(const std::vector<std::string>& runs) {
-  std::map<std::string, std::vector<LabelledTable>> by_name;
-  std::vector<std::string> order;
-  for (const auto& text : runs) {
-    const auto run = parse_named(text);
-    for (auto& table : experiment::summarise(experiment::read_scores(run.path), {.resamples = 2000})) {
-      if (!by_name.contains(table.name)) order.push_back(table.name);
-      by_name[table.name].push_back({run.name, std::move(table)});
-    }
-  }
-  report::AnalysedTables out{"evaluation", {}};
-  for (const auto& name : order) out.tables.push_back(stack(by_name[name]));
-  return out;
-}
-
-void make_report(const ReportOptions& options) {
-  if (options.call.traces.empty() && options.evaluations.empty())
-    throw_usage_error({"report", "traces, or --eval with runs of buoy eval", "neither"});
-  const auto inputs = labelled_traces(options.call.traces);
-  report::ReportInput input;
-  input.command = command_as_typed();
-  for (const auto& trace : inputs) input.traces.push_back(summary_of(trace));
-  if (!options.evaluations.empty()) input.analyses.push_back(evaluation_tables(options.evaluations));
-  for (const auto& kind : analysis::analysis_kinds()) {
-    if (inputs.empty()) break;
-    try {
-      auto result = run_with_progress({std::string(kind.name)}, options.call);
-      input.analyses.push_back({std::string(kind.name), std::move(result.analyses[0].tables)});
-      if (!input.notes.empty() || result.skipped.empty()) continue;
-      input.notes.push_back(
-          fmt::format("{} samples failed while they were traced and are not part of this report.",
-                      result.skipped.size()));
-    } catch (const InputError& error) {
-      input.notes.push_back(fmt::format("{} is left out: {}", kind.title, error.what()));
-      fmt::print(stderr, "note: {}\n", input.notes.back());
-    }
-  }
-  if (input.analyses.empty())
-    throw InputError("no analysis could be run on these traces; see the notes above");
-  const auto size = report::write_report(input, options.out);
-  fmt::print("{}/report.html: {} analyses, {} tables, {} figures\n", options.out, input.analyses.size(),
-             size.tables, size.figures);
-}
-
-}  // namespace
 
 void add_report(CLI::App& app) {
   auto* command = app.add_subcommand("report", "every analysis of one or more traces on one page");
-  auto options = std::make_shared<ReportOptions>();
+  auto options = std::make_shared<ReportRequest>();
   add_analysis_options(*command, options->call);
   command->add_option("--eval", options->evaluations, "run of buoy eval, or LABEL=run; several may be given")
       ->type_name("RUN");
@@ -118,7 +16,7 @@ void add_report(CLI::App& app) {
       ->type_name("DIR");
   command->footer(
       "Example: buoy report traces/llada traces/llama --out report, then open report/report.html");
-  command->callback([options] { make_report(*options); });
+  command->callback([options] { build_report(*options); });
 }
 
 }  // namespace buoy::app

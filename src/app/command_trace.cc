@@ -11,8 +11,7 @@
 #include "base/json_file.h"
 #include "base/progress.h"
 #include "experiment/identity.h"
-#include "experiment/tracer.h"
-#include "trace/writer.h"
+#include "experiment/trace_run.h"
 
 namespace buoy::app {
 namespace {
@@ -54,52 +53,39 @@ void trace_run(TraceOptions options) {
   options.tracer.plan = observe::parse_plan(options.observe, options.layers, options.steps);
   options.tracer.final_row = !options.no_final;
   const auto items = read_prompt_items(options.source);
-  auto [model, tokenizer] = load_model(options.model);
+  auto loaded = load_model(options.model);
 
-  trace::Manifest manifest = experiment::describe_run(model, options.tracer.decode, command_as_typed());
+  trace::Manifest manifest =
+      experiment::describe_run(loaded.model, options.tracer.decode, command_as_typed());
   manifest.storage = options.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
   manifest.probe = describe_probe(options);
   for (const auto& item : items) manifest.sample_ids.push_back(item.id);
 
-  ThreadPool threads(thread_count(options.model));
-  const Context context{threads};
-  experiment::Tracer tracer(context, model, options.tracer, tokenizer);
   const PromptOptions& given = options.source.prompt;
   std::optional<experiment::Prompter> prompter;
   if (given.ids.empty())
     prompter.emplace(options.source.prompt_template, given.chat, options.model.folder,
-                     experiment::need_tokenizer(tokenizer, options.model.folder));
-  const auto prompt_of = [&](size_t n) {
+                     experiment::need_tokenizer(loaded.tokenizer, options.model.folder));
+  experiment::TraceRun run{options.out, manifest, options.tracer, {}, options.resume};
+  run.prompt = [&](size_t n) {
     const auto item = arranged(items[n], options.source);
-    return prompter ? prompter->prompt(item)
-                    : experiment::prompt_of_ids(item, make_prompt(given, options.model.folder, tokenizer));
+    return prompter
+               ? prompter->prompt(item)
+               : experiment::prompt_of_ids(item, make_prompt(given, options.model.folder, loaded.tokenizer));
   };
-  announce(tracer.expected_bytes(prompt_of(0)), items.size(), options.float16);
-  auto writer = options.resume ? trace::TraceWriter::resume(options.out, manifest)
-                               : trace::TraceWriter::create(options.out, manifest);
-  Progress progress(stderr, "sample", static_cast<std::int64_t>(items.size()));
-  std::int64_t failed = 0;
-  for (size_t n = 0; n < items.size(); ++n) {
-    if (!writer.has(items[n].id)) {
-      const auto fail = [&](const Error& error) {
-        writer.write_failure(items[n].id, error.what());
-        ++failed;
-      };
-      try {
-        writer.write(tracer.run(prompt_of(n), n).sample);
-      } catch (const UsageError& error) {
-        fail(error);
-      } catch (const InputError& error) {
-        fail(error);
-      }
-    }
-    progress.advance();
-  }
-  writer.finish();
-  fmt::print("{}: {} samples{}\n", options.out, items.size() - static_cast<size_t>(failed),
-             failed > 0 ? fmt::format(", {} failed (listed in manifest.json)", failed) : "");
-  if (failed == static_cast<std::int64_t>(items.size()))
-    throw InputError(options.out + ": every sample failed; see manifest.json");
+  ThreadPool threads(thread_count(options.model));
+  std::optional<Progress> bar;
+  const auto result =
+      experiment::run_trace({threads}, loaded, run,
+                            {.begin =
+                                 [&](const auto& each) {
+                                   announce(each, items.size(), options.float16);
+                                   bar.emplace(stderr, "sample", static_cast<std::int64_t>(items.size()));
+                                 },
+                             .step = [&] { bar->advance(); }});
+  bar.reset();
+  fmt::print("{}: {} samples{}\n", options.out, result.samples,
+             result.failed > 0 ? fmt::format(", {} failed (listed in manifest.json)", result.failed) : "");
 }
 
 }  // namespace

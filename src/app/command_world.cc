@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "app/commands.h"
+#include "app/world_options.h"
 #include "base/files.h"
 #include "evaluate/item_json.h"
 #include "evaluate/world_items.h"
@@ -13,28 +14,18 @@ namespace buoy::app {
 namespace {
 
 using evaluate::WorldNoise;
-using evaluate::WorldPeople;
 
 struct WorldCall {
   evaluate::WorldSetOptions set;
   std::string people = "unknown", noise = "random", out;
 };
 
-const std::map<std::string, WorldPeople>& people_by_name() {
-  static const std::map<std::string, WorldPeople> all = [] {
-    std::map<std::string, WorldPeople> names;
-    for (const auto people : {WorldPeople::kAsked, WorldPeople::kReadOnly, WorldPeople::kUnknown})
-      names[evaluate::name_of(people)] = people;
-    return names;
-  }();
-  return all;
-}
-
 const std::map<std::string, WorldNoise>& noise_by_name() {
   static const std::map<std::string, WorldNoise> all = [] {
     std::map<std::string, WorldNoise> names;
-    for (const auto noise : {WorldNoise::kRandom, WorldNoise::kSameRelation, WorldNoise::kSimilarName,
-                             WorldNoise::kContradiction, WorldNoise::kShuffled, WorldNoise::kRepeated})
+    for (const auto noise :
+         {WorldNoise::kRandom, WorldNoise::kIrrelevant, WorldNoise::kSameRelation, WorldNoise::kSimilarName,
+          WorldNoise::kContradiction, WorldNoise::kShuffled, WorldNoise::kRepeated})
       names[evaluate::name_of(noise)] = noise;
     return names;
   }();
@@ -50,7 +41,7 @@ std::vector<std::string> keys(const std::map<std::string, Value>& map) {
 
 void write_world(const WorldCall& call) {
   evaluate::WorldSetOptions options = call.set;
-  options.people = people_by_name().at(call.people);
+  options.people = world_people(call.people);
   options.noise = noise_by_name().at(call.noise);
   std::string lines;
   for (const auto& item : evaluate::make_world_set(evaluate::World(), options))
@@ -71,7 +62,7 @@ void add_world(CLI::App& app) {
       ->add_option("--people", call->people,
                    "asked: known, asked about in training; read-only: known, only read about; unknown "
                    "(default): answerable from passages alone")
-      ->check(CLI::IsMember(keys(people_by_name())));
+      ->check(CLI::IsMember(world_people_names()));
   command->add_option("--count", call->set.count, "questions (500)")->check(CLI::PositiveNumber);
   command->add_option("--passages", call->set.passages, "passages per question (0: closed book)");
   command->add_option("--gold-position", call->set.gold_position, "place of the gold passage; 0: drawn");

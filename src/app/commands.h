@@ -17,6 +17,7 @@ void add_world(CLI::App& app);
 void add_index(CLI::App& app);
 void add_search(CLI::App& app);
 void add_eval(CLI::App& app);
+void add_study(CLI::App& app);
 void add_devices(CLI::App& app);
 
 }  // namespace buoy::app

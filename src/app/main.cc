@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   buoy::app::add_index(app);
   buoy::app::add_search(app);
   buoy::app::add_eval(app);
+  buoy::app::add_study(app);
   buoy::app::add_devices(app);
   try {
     app.parse(argc, argv);

@@ -8,12 +8,20 @@
 #include "base/files.h"
 
 namespace buoy::app {
+
 void add_model_options(CLI::App& command, ModelOptions& options) {
   command.add_option("--model", options.folder, "Hugging Face folder of the model")
       ->required()
       ->type_name("DIR");
   command.add_option("--threads", options.threads, "threads to use (default: all cores)")
       ->check(CLI::Range(0, 4096));
+  add_device_option(command, options.device);
+}
+
+void add_device_option(CLI::App& command, std::string& device) {
+  command.add_option("--device", device, "where models run: cpu, cuda, or auto (a GPU if there is one)")
+      ->check(CLI::IsMember({"cpu", "cuda", "auto"}))
+      ->capture_default_str();
 }
 
 int thread_count(const ModelOptions& options) {
@@ -52,7 +60,12 @@ experiment::Prompt make_prompt(const PromptOptions& options, const std::filesyst
 }
 
 experiment::LoadedModel load_model(const ModelOptions& options) {
-  return experiment::load_model(options.folder);
+  const Device device = device_from_name(options.device);
+  auto loaded = experiment::load_model(options.folder, device);
+  const std::string stored = loaded.model.checkpoint().stored_types();
+  if (device == Device::kCuda && stored != "BF16")
+    fmt::print(stderr, "note: weights stored as {} are used as BF16 on the GPU\n", stored);
+  return loaded;
 }
 
 std::vector<std::int32_t> parse_ids(const std::string& list) {

@@ -16,9 +16,11 @@ namespace buoy::app {
 struct ModelOptions {
   std::string folder;
   int threads = 0;  // 0: all cores this process may use
+  std::string device = "auto";
 };
 
 void add_model_options(CLI::App& command, ModelOptions& options);
+void add_device_option(CLI::App& command, std::string& device);
 int thread_count(const ModelOptions& options);
 
 // A prompt given as text or as ids.

@@ -15,6 +15,7 @@ enum class DrawStream : std::uint32_t {
   kWeights = 6,    // tiny random checkpoints and test data
   kBootstrap = 7,  // how often a sample enters a replicate
   kNoise = 8,      // which passages are put beside the gold one
+  kHeads = 9,      // which heads are switched off as a control
 };
 
 struct DrawAddress {

@@ -42,6 +42,10 @@ AutoregressiveMachine::AutoregressiveMachine(std::span<const std::int32_t> promp
                                              const AutoregressiveOptions& options, model::KvCache cache)
     : StepMachine(prompt, options.max_new_tokens), options_(options), cache_(std::move(cache)) {
   check(options);
+  // Most answers end long before a generous limit: what is reserved is the cache's first size, not its last.
+  constexpr std::int64_t kMostReserved = 1024;
+  cache_.reserve(static_cast<std::int64_t>(prompt.size()) +
+                 std::min<std::int64_t>(options.max_new_tokens, kMostReserved));
 }
 
 std::vector<model::SequenceInput> AutoregressiveMachine::next_forwards() {
@@ -51,7 +55,6 @@ std::vector<model::SequenceInput> AutoregressiveMachine::next_forwards() {
 }
 
 StepRecord AutoregressiveMachine::advance(std::span<const LogitRows> logits) {
-  StepRecord record{step_, options_.max_new_tokens, {}};
   const auto last = logits[0].row(0);
   std::vector<double> row(last.begin(), last.end());
   if (options_.repetition_penalty != 1) penalise(row, row_, options_.repetition_penalty);
@@ -66,9 +69,35 @@ StepRecord AutoregressiveMachine::advance(std::span<const LogitRows> logits) {
                             static_cast<std::uint32_t>(position), 0};
   const size_t token = options_.temperature > 0 ? ops::categorical(p, uniform(options_.seed, address))
                                                 : ops::argmax(std::span<const double>(row));
+  return settle({p[token], static_cast<std::int32_t>(token)});
+}
+
+std::optional<std::vector<ops::ChoiceRule>> AutoregressiveMachine::choice_rules() const {
+  const bool sampled = options_.temperature > 0,
+             filtered = options_.top_k || (options_.top_p && *options_.top_p < 1);
+  if (options_.repetition_penalty != 1 || (sampled && filtered)) return std::nullopt;
+  ops::ChoiceRule rule;
+  if (sampled) {
+    rule.draw = ops::ChoiceRule::Draw::kProportional;
+    rule.temperature = options_.temperature;
+    rule.seed = options_.seed;
+    rule.address = {DrawStream::kTokenDraw, static_cast<std::uint32_t>(step_),
+                    static_cast<std::uint32_t>(row_.size()), 0};
+  }
+  return std::vector{rule};
+}
+
+StepRecord AutoregressiveMachine::advance_chosen(std::span<const ops::RowChoice> choices) {
+  BUOY_CHECK(choices.size() == 1);
+  return settle(choices[0]);
+}
+
+StepRecord AutoregressiveMachine::settle(const ops::RowChoice& choice) {
+  StepRecord record{step_, options_.max_new_tokens, {}};
+  const auto position = static_cast<std::int32_t>(row_.size());
   row_.push_back(0);
   revealed_at_.push_back(-1);
-  reveal(record, position, static_cast<std::int32_t>(token), p[token]);
+  reveal(record, position, choice.token, choice.confidence);
   ++step_;
   const bool ended = std::find(options_.eos_tokens.begin(), options_.eos_tokens.end(), row_.back()) !=
                      options_.eos_tokens.end();

@@ -27,8 +27,12 @@ class AutoregressiveMachine final : public StepMachine {
   bool finished() const override { return finished_; }
   std::vector<model::SequenceInput> next_forwards() override;
   StepRecord advance(std::span<const LogitRows> logits) override;
+  std::optional<std::vector<ops::ChoiceRule>> choice_rules() const override;
+  StepRecord advance_chosen(std::span<const ops::RowChoice> choices) override;
 
  private:
+  StepRecord settle(const ops::RowChoice& choice);
+
   AutoregressiveOptions options_;
   model::KvCache cache_;
   std::int32_t last_row_ = 0;  // of the tokens not yet in the cache

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -105,6 +104,34 @@ DreamMachine::Proposal DreamMachine::propose(std::span<const float> logits, std:
 }
 
 StepRecord DreamMachine::advance(std::span<const LogitRows> logits) {
+  return settle([&](size_t i) { return propose(logits[0].row(i), masked_[i]); });
+}
+
+std::optional<std::vector<ops::ChoiceRule>> DreamMachine::choice_rules() const {
+  if (options_.top_k || (options_.top_p && *options_.top_p < 1)) return std::nullopt;
+  std::vector<ops::ChoiceRule> rules;
+  for (const auto position : masked_) {
+    ops::ChoiceRule& rule = rules.emplace_back();
+    if (options_.temperature > 0) {
+      rule.draw = ops::ChoiceRule::Draw::kProportional;
+      rule.temperature = options_.temperature;
+      rule.seed = options_.seed;
+      rule.address = {DrawStream::kTokenDraw, static_cast<std::uint32_t>(step_),
+                      static_cast<std::uint32_t>(position), 0};
+    }
+    if (options_.algorithm == DreamAlgorithm::kTopkMargin) rule.measure = ops::ChoiceRule::Measure::kMargin;
+    if (options_.algorithm == DreamAlgorithm::kEntropy)
+      rule.measure = ops::ChoiceRule::Measure::kNegativeEntropy;
+  }
+  return rules;
+}
+
+StepRecord DreamMachine::advance_chosen(std::span<const ops::RowChoice> choices) {
+  BUOY_CHECK(choices.size() == masked_.size());
+  return settle([&](size_t i) { return Proposal{masked_[i], choices[i].token, choices[i].confidence}; });
+}
+
+StepRecord DreamMachine::settle(const std::function<Proposal(size_t masked)>& propose_at) {
   StepRecord record{step_, options_.steps, {}};
   const float share = reveal_share();
   const auto draw = [&](DrawStream stream, std::int32_t position) {
@@ -117,14 +144,14 @@ StepRecord DreamMachine::advance(std::span<const LogitRows> logits) {
   if (options_.algorithm == DreamAlgorithm::kOrigin) {
     for (size_t i = 0; i < masked_.size(); ++i) {
       if (!(draw(DrawStream::kTransfer, masked_[i]) < share)) continue;
-      proposals.push_back(propose(logits[0].row(i), masked_[i]));
+      proposals.push_back(propose_at(i));
       chosen.push_back(masked_[i]);
     }
   } else {
     const auto count = static_cast<std::int64_t>(static_cast<float>(masked_.size()) * share);
     std::vector<Scored> scored;
     for (size_t i = 0; i < masked_.size() && count > 0; ++i) {
-      proposals.push_back(propose(logits[0].row(i), masked_[i]));
+      proposals.push_back(propose_at(i));
       const double noise = options_.alg_temp > 0 ? gumbel(draw(DrawStream::kOrderNoise, masked_[i])) : 0;
       const double scale = options_.alg_temp > 0 ? options_.alg_temp : 1;
       scored.push_back({masked_[i], proposals[i].confidence / scale + noise});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "decode/step_machine.h"
@@ -33,6 +34,8 @@ class DreamMachine final : public StepMachine {
   bool finished() const override { return step_ == options_.steps; }
   std::vector<model::SequenceInput> next_forwards() override;
   StepRecord advance(std::span<const LogitRows> logits) override;
+  std::optional<std::vector<ops::ChoiceRule>> choice_rules() const override;
+  StepRecord advance_chosen(std::span<const ops::RowChoice> choices) override;
 
  private:
   struct Proposal {
@@ -43,6 +46,7 @@ class DreamMachine final : public StepMachine {
 
   Proposal propose(std::span<const float> logits, std::int32_t position) const;
   float reveal_share() const;
+  StepRecord settle(const std::function<Proposal(size_t masked)>& propose_at);
 
   DreamOptions options_;
   std::vector<float> times_;

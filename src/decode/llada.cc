@@ -95,12 +95,10 @@ std::vector<model::SequenceInput> LladaMachine::next_forwards() {
 }
 
 StepRecord LladaMachine::advance(std::span<const LogitRows> logits) {
-  StepRecord record{step_, options_.steps, {}};
   for (const auto& token : {options_.eos_token, options_.eot_token}) {
     BUOY_CHECK(!token || (*token >= 0 && *token < logits[0].vocabulary));
   }
-  std::vector<Scored> scored;
-  std::vector<std::int32_t> proposals;
+  std::vector<ops::RowChoice> choices;
   std::vector<float> row;
   for (size_t i = 0; i < candidates_.size(); ++i) {
     const auto conditional = logits[0].row(i);
@@ -124,18 +122,53 @@ StepRecord LladaMachine::advance(std::span<const LogitRows> logits) {
       if (options_.temperature == 0) row[static_cast<size_t>(*options_.eos_token)] = kForbidden;
       row[static_cast<size_t>(*options_.eot_token)] = kForbidden;
     }
-    const double confidence = options_.order == LladaOrder::kRandom
-                                  ? uniform(options_.seed, {DrawStream::kRandomOrder, step, position, 0})
-                                  : std::exp(row[token] - ops::log_sum_exp(row));
-    scored.push_back({candidates_[i], confidence});
-    proposals.push_back(static_cast<std::int32_t>(token));
+    const double confidence =
+        options_.order == LladaOrder::kRandom ? 0 : std::exp(row[token] - ops::log_sum_exp(row));
+    choices.push_back({confidence, static_cast<std::int32_t>(token)});
   }
+  return settle(choices);
+}
 
+std::optional<std::vector<ops::ChoiceRule>> LladaMachine::choice_rules() const {
+  if (options_.cfg_scale > 0) return std::nullopt;
+  std::vector<ops::ChoiceRule> rules;
+  for (const auto position : candidates_) {
+    ops::ChoiceRule& rule = rules.emplace_back();
+    if (options_.temperature > 0) {
+      rule.draw = ops::ChoiceRule::Draw::kNoisyLargest;
+      rule.noise = options_.temperature;
+      rule.seed = options_.seed;
+      rule.address = {DrawStream::kTokenNoise, static_cast<std::uint32_t>(step_),
+                      static_cast<std::uint32_t>(position), 0};
+    }
+    if (options_.logits_eos_inf) rule.forbidden = *options_.eos_token;
+    if (options_.confidence_eos_eot_inf) {
+      if (options_.temperature == 0) rule.unmeasured[0] = *options_.eos_token;
+      rule.unmeasured[1] = *options_.eot_token;
+    }
+  }
+  return rules;
+}
+
+StepRecord LladaMachine::advance_chosen(std::span<const ops::RowChoice> choices) {
+  BUOY_CHECK(choices.size() == candidates_.size());
+  return settle(choices);
+}
+
+StepRecord LladaMachine::settle(std::span<const ops::RowChoice> choices) {
+  StepRecord record{step_, options_.steps, {}};
+  std::vector<Scored> scored;
+  for (size_t i = 0; i < candidates_.size(); ++i) {
+    const DrawAddress address{DrawStream::kRandomOrder, static_cast<std::uint32_t>(step_),
+                              static_cast<std::uint32_t>(candidates_[i]), 0};
+    scored.push_back({candidates_[i], options_.order == LladaOrder::kRandom ? uniform(options_.seed, address)
+                                                                            : choices[i].confidence});
+  }
   for (const auto position : highest(scored, quota())) {
     const auto i = static_cast<size_t>(std::lower_bound(candidates_.begin(), candidates_.end(), position) -
                                        candidates_.begin());
     // A model may propose the mask itself; the position then simply stays masked.
-    if (proposals[i] != options_.mask_token) reveal(record, position, proposals[i], scored[i].score);
+    if (choices[i].token != options_.mask_token) reveal(record, position, choices[i].token, scored[i].score);
   }
   ++step_;
   return record;

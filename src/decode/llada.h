@@ -31,6 +31,8 @@ class LladaMachine final : public StepMachine {
   bool finished() const override { return step_ == options_.steps; }
   std::vector<model::SequenceInput> next_forwards() override;
   StepRecord advance(std::span<const LogitRows> logits) override;
+  std::optional<std::vector<ops::ChoiceRule>> choice_rules() const override;
+  StepRecord advance_chosen(std::span<const ops::RowChoice> choices) override;
 
  private:
   std::int32_t steps_per_block() const {
@@ -38,6 +40,7 @@ class LladaMachine final : public StepMachine {
   }
   std::int32_t block_begin() const;
   std::int64_t quota() const;
+  StepRecord settle(std::span<const ops::RowChoice> choices);  // one for each candidate
 
   LladaOptions options_;
   std::vector<bool> is_prompt_;              // positions guidance hides

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "model/model.h"
+#include "ops/choice.h"
 
 namespace buoy::decode {
 
@@ -45,6 +47,12 @@ class StepMachine {
   virtual std::vector<model::SequenceInput> next_forwards() = 0;
   // Takes the logits of those forwards, in order.
   virtual StepRecord advance(std::span<const LogitRows> logits) = 0;
+
+  // How each wanted row of the one forward may be chosen from where the logits lie (on a GPU), in order.
+  // Nothing when only the logits themselves will do: under guidance, filters or penalties.
+  virtual std::optional<std::vector<ops::ChoiceRule>> choice_rules() const = 0;
+  // Takes what was chosen by those rules in place of the logits.
+  virtual StepRecord advance_chosen(std::span<const ops::RowChoice> choices) = 0;
 
   // The whole row: prompt, then generated positions (masks where nothing was revealed yet).
   const std::vector<std::int32_t>& row() const { return row_; }

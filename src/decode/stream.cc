@@ -21,7 +21,8 @@ Active activate(StreamJob job) {
 
 void stream(const Context& context, model::Model& model, const StreamOptions& options,
             const std::function<std::optional<StreamJob>()>& next,
-            const std::function<void(size_t number, const StepMachine& machine)>& finished) {
+            const std::function<void(size_t number, const StepMachine& machine)>& finished,
+            probe::Probe* probe) {
   std::vector<Active> active;
   std::optional<Active> waiting;  // the first that did not fit any more
   bool more = true;
@@ -45,7 +46,7 @@ void stream(const Context& context, model::Model& model, const StreamOptions& op
 
     std::vector<Turn> turns;
     for (auto& one : active) turns.push_back(std::move(one.turn));
-    take_turns(context, model, turns, nullptr);
+    take_turns(context, model, turns, probe);
     std::vector<Active> staying;
     for (auto& one : active) {
       if (one.job.machine->finished()) {

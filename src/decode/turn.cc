@@ -1,5 +1,7 @@
 #include "decode/turn.h"
 
+#include <optional>
+
 namespace buoy::decode {
 
 std::int64_t Turn::rows() const {
@@ -15,10 +17,40 @@ Turn next_turn(StepMachine& machine, std::int64_t sequence) {
   return turn;
 }
 
+namespace {
+
+// The rules of all turns in order, when each has some.
+std::optional<std::vector<ops::ChoiceRule>> joint_rules(std::span<const Turn> turns) {
+  std::vector<ops::ChoiceRule> all;
+  for (const auto& turn : turns) {
+    const auto rules = turn.machine->choice_rules();
+    if (!rules) return std::nullopt;
+    all.insert(all.end(), rules->begin(), rules->end());
+  }
+  return all;
+}
+
+// On a GPU, where only what was chosen comes back.
+std::vector<StepRecord> advance_chosen(std::span<const Turn> turns, std::span<const ops::RowChoice> choices) {
+  std::vector<StepRecord> records;
+  for (const auto& turn : turns) {
+    const size_t count = turn.forwards[0].logit_rows.size();
+    records.push_back(turn.machine->advance_chosen(choices.first(count)));
+    choices = choices.subspan(count);
+  }
+  return records;
+}
+
+}  // namespace
+
 std::vector<StepRecord> take_turns(const Context& context, model::Model& model, std::span<const Turn> turns,
                                    probe::Probe* probe) {
   std::vector<model::SequenceInput> inputs;
   for (const auto& turn : turns) inputs.insert(inputs.end(), turn.forwards.begin(), turn.forwards.end());
+  if (model.device() == Device::kCuda) {
+    if (const auto rules = joint_rules(turns))
+      return advance_chosen(turns, model.choose(context, inputs, *rules, probe));
+  }
   const std::int64_t vocabulary = model.config().vocabulary;
   const float* logits = model.forward(context, inputs, probe);
   std::vector<LogitRows> rows;

@@ -127,6 +127,12 @@ class NoiseMaker {
                        fmt::format("{} {}", options_.count, what), fmt::format("{}", found)});
   }
 
+  // A passage that happens to hold the answer, if only in its title, is no noise.
+  bool holds_answer(const Passage& passage) const {
+    return !find_evidence(passage.title, item_.answers).empty() ||
+           !find_evidence(passage.text, item_.answers).empty();
+  }
+
   std::vector<Passage> of_others(std::size_t count) const {
     std::vector<Passage> out;
     for (const auto* source : others()) {
@@ -136,8 +142,7 @@ class NoiseMaker {
           static_cast<std::size_t>(draw(Choice::kPassage, static_cast<std::uint32_t>(out.size())) *
                                    static_cast<double>(source->passages.size()));
       const Passage& passage = source->passages[which];
-      // A passage that happens to hold the answer is no noise.
-      if (!find_evidence(passage.text, item_.answers).empty()) continue;
+      if (holds_answer(passage)) continue;
       out.push_back({passage.title, passage.text, false, std::nullopt});
     }
     if (out.size() < count) too_few("other items with a passage", out.size());
@@ -147,9 +152,11 @@ class NoiseMaker {
   std::vector<Passage> own() const {
     std::vector<Passage> out;
     for (const auto& passage : item_.passages) {
-      if (!passage.gold && out.size() < options_.count) out.push_back(passage);
+      const bool wrong = !passage.gold && !passage.has_answer.value_or(false) && !holds_answer(passage);
+      if (wrong && out.size() < options_.count) out.push_back(passage);
     }
-    if (out.size() < options_.count) too_few("passages of its own that are not gold", out.size());
+    if (out.size() < options_.count)
+      too_few("passages of its own that are not gold and hold no answer", out.size());
     return out;
   }
 

@@ -13,7 +13,7 @@ namespace buoy::evaluate {
 // What is put beside the gold passages of an item, taken from the data set itself.
 enum class Noise {
   kRandom,         // passages of other items
-  kRetrieved,      // the item's own passages that are not gold: found for the question, but wrong
+  kRetrieved,      // the item's own passages that are neither gold nor hold an answer: found, but wrong
   kContradiction,  // the gold passage again, with the answer of another item in the place of its own
   kShuffled,       // passages of other items with their words shuffled
   kRepeated,       // one passage of another item, again and again

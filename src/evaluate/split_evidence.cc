@@ -68,8 +68,8 @@ void split_evidence(Item& item, std::size_t parts) {
   auto other = item.passages.begin();
   std::size_t part = 0;
   for (std::size_t place = 0; place < places; ++place) {
-    // Part p stands at place (p + 1/2) / parts of the way.
-    const bool due = part < parts && place * 2 * parts >= (2 * part + 1) * places - parts;
+    // Part p stands at the place nearest to (p + 1/2) / parts of the way.
+    const bool due = part < parts && (place + 1) * 2 * parts >= (2 * part + 1) * places;
     if (due || other == item.passages.end()) {
       const std::size_t end = part + 1 < parts ? begins[part + 1] : gold.text.size();
       std::string text = gold.text.substr(begins[part], end - begins[part]);

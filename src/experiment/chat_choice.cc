@@ -17,7 +17,22 @@ text::ChatStyle chat_style(const ChatChoice& choice, const std::filesystem::path
                      '"' + choice.style + '"'});
 }
 
+bool has_chat_template(const std::filesystem::path& folder) {
+  try {
+    text::detect_chat_style(folder);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 }  // namespace
+
+ChatChoice settle(ChatUse use, ChatChoice choice, const std::filesystem::path& folder) {
+  choice.use = use == ChatUse::kAlways ||
+               (use == ChatUse::kWhenThereIsOne && (!choice.style.empty() || has_chat_template(folder)));
+  return choice;
+}
 
 std::string render_user_message(const ChatChoice& choice, const std::filesystem::path& folder,
                                 const std::string& text) {

@@ -5,6 +5,8 @@
 
 namespace buoy::experiment {
 
+enum class ChatUse { kWhenThereIsOne, kAlways, kNever };
+
 // Whether and how a text becomes a user's message.
 struct ChatChoice {
   bool use = false;
@@ -12,6 +14,9 @@ struct ChatChoice {
   std::string style;  // "": detected from the folder
   bool no_thinking = false;
 };
+
+// The choice for a folder, where it is to be used when there is a chat template Buoy knows.
+ChatChoice settle(ChatUse use, ChatChoice choice, const std::filesystem::path& folder);
 
 // The text as a user's message in the model's chat template.
 std::string render_user_message(const ChatChoice& choice, const std::filesystem::path& folder,

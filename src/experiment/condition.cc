@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <functional>
 #include <limits>
+#include <set>
 
 #include "base/error.h"
 #include "base/json_file.h"
@@ -104,17 +106,20 @@ evaluate::Item arrange(const evaluate::Item& original, std::size_t number, const
   if (condition.gold_by_answer) mark_gold_by_answer(item);
   const auto most = condition.passages < 0 ? std::numeric_limits<std::size_t>::max()
                                            : static_cast<std::size_t>(condition.passages);
+  const bool needs_gold =
+      condition.gold_position > 0 || condition.evidence_parts > 1 || condition.axis == "evidence";
   if (condition.noise) {
     BUOY_CHECK(pool != nullptr);
     item = with_noise(item, number, *pool, {condition.noise_kind, *condition.noise, seed});
-  } else if (condition.gold_position > 0 && condition.passages > 0) {
+  } else if (!needs_gold) {
+    evaluate::keep_first(item, most);
+  } else if (condition.passages > 0) {
     evaluate::keep_with_gold(item, most);
   }
   if (condition.gold_position > 0)
     evaluate::place_gold(item, static_cast<std::size_t>(condition.gold_position));
   if (condition.evidence_parts > 1)
     evaluate::split_evidence(item, static_cast<std::size_t>(condition.evidence_parts));
-  if (!condition.noise && condition.evidence_parts <= 1) evaluate::keep_first(item, most);
   return item;
 }
 
@@ -141,7 +146,10 @@ std::vector<Condition> sweep(const std::string& text, const Condition& base) {
   }
   if (list.empty()) throw_usage_error({"--sweep " + std::string(axis.name), "at least one value", "none"});
   std::vector<Condition> conditions;
+  std::set<std::string> seen;
   for (const auto& [value, number] : list) {
+    if (!seen.insert(value).second)
+      throw_usage_error({"--sweep " + std::string(axis.name), "each value once", '"' + value + "\" twice"});
     Condition condition = base;
     condition.axis = axis.name;
     condition.value = value;
@@ -158,6 +166,57 @@ std::vector<Condition> sweep(const std::string& text, const Condition& base) {
     conditions.push_back(std::move(condition));
   }
   return conditions;
+}
+
+std::vector<Condition> head_conditions(const HeadStudy& study, const Condition& base) {
+  if (!(study.share > 0 && study.share < 1))
+    throw_usage_error(
+        {"share of heads to switch off", "more than 0, less than 1", fmt::format("{}", study.share)});
+  const auto named = [&](const std::string& value) {
+    Condition condition = base;
+    condition.axis = "heads";
+    condition.value = value;
+    condition.name = "heads=" + value;
+    return condition;
+  };
+  std::vector<Condition> conditions = {named("all"), named("no-retrieval")};
+  for (std::int64_t i = 1; i <= study.controls; ++i) conditions.push_back(named(fmt::format("random-{}", i)));
+  for (const auto& [model, trace] : study.traces) {
+    const auto ranked = heads_by_retrieval(trace);
+    const auto count = static_cast<std::size_t>(std::ceil(study.share * static_cast<double>(ranked.size())));
+    conditions[1].heads_off[model].assign(ranked.begin(),
+                                          ranked.begin() + static_cast<std::ptrdiff_t>(count));
+    for (std::int64_t i = 1; i <= study.controls; ++i)
+      conditions[static_cast<std::size_t>(i) + 1].heads_off[model] =
+          random_heads(ranked, count, static_cast<std::uint64_t>(i));
+  }
+  return conditions;
+}
+
+std::vector<Condition> make_conditions(const ConditionRequest& request) {
+  std::vector<Condition> all;
+  if (request.closed_book) {
+    Condition condition;
+    condition.name = "closed-book";
+    condition.closed_book = true;
+    all.push_back(condition);
+  }
+  if (request.heads && !request.sweep.empty())
+    throw_usage_error({"conditions", "a sweep or heads to switch off", "both"});
+  std::vector<Condition> more;
+  if (request.heads) {
+    more = head_conditions(*request.heads, request.base);
+  } else if (!request.sweep.empty()) {
+    more = sweep(request.sweep, request.base);
+  } else if (request.with_passages || !request.closed_book) {
+    more = {request.base};
+  }
+  for (auto& condition : more) {
+    if (condition.axis == "noise-kind" && !condition.noise)
+      throw_usage_error({"--sweep noise-kind", "--noise N, how many passages of it", "no --noise"});
+    all.push_back(std::move(condition));
+  }
+  return all;
 }
 
 std::string describe_sweeps() {
@@ -182,6 +241,7 @@ Json describe(const Condition& c) {
   add("steps", c.steps);
   add("order", c.order);
   add("seed", c.seed);
+  for (const auto& [model, heads] : c.heads_off) out["heads_off"][model] = describe(heads);
   if (!c.axis.empty()) out["sweep"] = {{"axis", c.axis}, {"value", c.value}};
   return out;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "evaluate/item.h"
 #include "evaluate/noise.h"
 #include "experiment/decoding.h"
+#include "experiment/head_mask.h"
 
 namespace buoy::experiment {
 
@@ -16,8 +18,10 @@ namespace buoy::experiment {
 struct Condition {
   std::string name = "passages";
   bool closed_book = false;
-  std::int64_t passages = -1;        // at most this many, from the first on; -1: all
-  std::int64_t gold_position = 0;    // from 1; the gold passage is kept among `passages`; 0: where it is
+  // At most this many, from the first on; where the gold passage is moved or split, it is one of them. -1:
+  // all.
+  std::int64_t passages = -1;
+  std::int64_t gold_position = 0;    // from 1; 0: where it is
   std::optional<std::size_t> noise;  // noise passages in place of the item's own that are not gold
   evaluate::Noise noise_kind = evaluate::Noise::kRandom;
   std::int64_t evidence_parts = 1;  // passages that the gold one is split into
@@ -28,6 +32,7 @@ struct Condition {
   std::optional<std::int32_t> steps;
   std::optional<std::string> order;  // of unmasking
   std::optional<std::uint64_t> seed;
+  std::map<std::string, std::vector<HeadId>> heads_off;  // by model
 
   // Where on the axis of a sweep it stands; "" outside of one.
   std::string axis, value;
@@ -42,6 +47,26 @@ DecodeOptions decoding_of(const Condition& condition, DecodeOptions decoding);
 // "gold-position=1-10", "noise-kind=random,shuffled": one condition for each value, made from `base`.
 // UsageError for an axis or value there is none of.
 std::vector<Condition> sweep(const std::string& text, const Condition& base);
+
+// Heads that a trace of each model names are switched off: none; the best `share` of all heads by the strict
+// retrieval score; as many others, drawn `controls` times. Axis "heads".
+struct HeadStudy {
+  std::map<std::string, std::filesystem::path> traces;  // by model
+  double share = 0.05;
+  std::int64_t controls = 5;
+};
+std::vector<Condition> head_conditions(const HeadStudy& study, const Condition& base);
+
+// What a run asks for, as its options say it.
+struct ConditionRequest {
+  Condition base;
+  bool closed_book = false;    // without passages; together with the others: both
+  bool with_passages = false;  // asked for; otherwise only when closed_book is not
+  std::string sweep;           // in place of the one condition with passages
+  std::optional<HeadStudy> heads;
+};
+std::vector<Condition> make_conditions(const ConditionRequest& request);
+
 std::string describe_sweeps();  // axes with a line on each, for the help
 
 nlohmann::json describe(const Condition& condition);

@@ -15,6 +15,8 @@
 #include "experiment/answer_file.h"
 #include "experiment/questioner.h"
 #include "experiment/run_folder.h"
+#include "observe/plan.h"
+#include "trace/reader.h"
 
 namespace buoy::experiment {
 namespace {
@@ -41,6 +43,7 @@ std::vector<Cell> plan_cells(const EvaluationSpec& spec, const std::vector<DataF
   std::size_t first = 0;
   for (const auto& model : spec.models) {
     const bool diffusion = is_masked_diffusion(read_config(model.path).family);
+    if (!has_tokenizer(model.path)) need_tokenizer(std::nullopt, model.path);
     for (std::size_t d = 0; d < spec.data.size(); ++d) {
       for (const auto& condition : spec.conditions) {
         if (!applies(condition, diffusion)) continue;
@@ -85,6 +88,12 @@ std::vector<std::unique_ptr<evaluate::NoisePool>> make_pools(const EvaluationSpe
   return pools;
 }
 
+// A run may have been interrupted between the last answer of a cell and the end of its trace.
+bool is_traced(const std::filesystem::path& run_folder, const Cell& cell) {
+  const auto folder = trace_folder(run_folder, cell);
+  return path_exists(folder) && trace::TraceReader::open(folder).complete();
+}
+
 }  // namespace
 
 EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesystem::path& folder, bool resume,
@@ -92,6 +101,7 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
   check_names(spec.models, "models");
   check_names(spec.data, "data sets");
   BUOY_CHECK(!spec.conditions.empty());
+  if (!spec.observe.empty()) observe::parse_plan(spec.observe, "", "");  // refuses what it does not know
   const auto facts = scan(spec);
   const auto cells = plan_cells(spec, facts);
   open_run_folder(folder, describe_evaluation(spec, facts), resume);
@@ -110,17 +120,19 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
   std::optional<LoadedModel> model;
   const Named* loaded = nullptr;
   for (const auto& cell : cells) {
-    if (cell.first + cell.items <= answers.kept()) continue;
+    const bool answered = cell.first + cell.items <= answers.kept();
+    if (answered && (answers.complete() || spec.observe.empty() || is_traced(folder, cell))) continue;
     if (loaded != cell.model) {
       model.reset();
-      model.emplace(load_model(cell.model->path));
+      model.emplace(load_model(cell.model->path, spec.device));
       loaded = cell.model;
     }
     const auto started = Clock::now();
     const auto* pool = pools[static_cast<std::size_t>(cell.data - spec.data.data())].get();
     std::size_t failed = 0, cut = 0;
     Questioner questioner(context, *model, spec, cell, pool);
-    const std::size_t from = answers.kept() > cell.first ? answers.kept() - cell.first : 0;
+    const std::size_t from =
+        answers.kept() > cell.first ? std::min(answers.kept() - cell.first, cell.items) : 0;
     questioner.ask(from, folder, [&](std::size_t number, const AnswerRecord& record) {
       failed += record.failed() ? 1 : 0;
       cut += record.cut_passages > 0 ? 1 : 0;

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "evaluate/normalise.h"
 #include "experiment/chat_choice.h"
 #include "experiment/condition.h"
+#include "tensor/device.h"
 
 namespace buoy::experiment {
 
@@ -18,8 +20,6 @@ struct Named {
   std::string name;
   std::filesystem::path path;
 };
-
-enum class ChatUse { kWhenThereIsOne, kAlways, kNever };
 
 // Everything that decides the answers of a run, and how it is to be run.
 struct EvaluationSpec {
@@ -35,7 +35,10 @@ struct EvaluationSpec {
   bool first_line_only = false;
   evaluate::Normalisation normalisation = evaluate::Normalisation::kUnicode;
   DecodeOptions decode;
+  std::map<std::string, DecodeOptions> decode_of_model;  // instead of `decode`, by name
   evaluate::ReadOptions read;
+
+  Device device = Device::kCpu;  // a GPU rounds otherwise, so its answers may differ
 
   std::string observe;  // "": nothing
   bool float16_traces = true;
@@ -43,6 +46,11 @@ struct EvaluationSpec {
   // Not part of what decides the answers.
   decode::StreamOptions batch;
   int threads = 1;
+
+  const DecodeOptions& decoding(const std::string& model) const {
+    const auto own = decode_of_model.find(model);
+    return own == decode_of_model.end() ? decode : own->second;
+  }
 };
 
 struct EvaluationProgress {

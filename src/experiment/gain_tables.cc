@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <map>
+#include <span>
+
 #include "evaluate/gains.h"
 #include "evaluate/share.h"
 #include "experiment/summary_tables.h"
@@ -26,6 +29,7 @@ PairedColumns columns_of(const ScoreBook& book, const std::string& model, const 
     const auto* without = book.find(model, name, baseline);
     if (with == nullptr || without == nullptr) continue;
     const auto both = paired(*with, *without, metric);
+    for (const auto& id : both.ids) out.ids.push_back(name + '\n' + id);  // ids are unique in a set only
     out.a.insert(out.a.end(), both.a.begin(), both.a.end());
     out.b.insert(out.b.end(), both.b.begin(), both.b.end());
   }
@@ -36,6 +40,30 @@ std::vector<std::string> sets_and_all(const ScoreBook& book) {
   auto sets = book.sets;
   if (sets.size() > 1) sets.emplace_back(kAllSets);
   return sets;
+}
+
+// Leaves the items that all models answered under both conditions: a ratio compares the same ones.
+void keep_common(std::span<std::vector<PairedColumns>> kinds) {
+  std::map<std::string, std::size_t> answered;
+  std::size_t models = 0;
+  for (const auto& kind : kinds) {
+    models += kind.size();
+    for (const auto& one : kind) {
+      for (const auto& id : one.ids) ++answered[id];
+    }
+  }
+  for (auto& kind : kinds) {
+    for (auto& one : kind) {
+      PairedColumns common;
+      for (std::size_t i = 0; i < one.ids.size(); ++i) {
+        if (answered[one.ids[i]] < models) continue;
+        common.ids.push_back(one.ids[i]);
+        common.a.push_back(one.a[i]);
+        common.b.push_back(one.b[i]);
+      }
+      one = std::move(common);
+    }
+  }
 }
 
 }  // namespace
@@ -87,6 +115,7 @@ Table gain_ratio_table(const ScoreBook& book, const Bootstrap& options) {
               {{"set", "data set; all: the items of all sets together"},
                {"condition", "how it was asked"},
                {"metric", "see eval_scores"},
+               {"items", "answered by all models under both conditions"},
                {"diffusion_gain", "mean gain of the masked-diffusion models"},
                {"diffusion_lower", "lower end of its interval"},
                {"diffusion_upper", "upper end"},
@@ -109,18 +138,15 @@ Table gain_ratio_table(const ScoreBook& book, const Bootstrap& options) {
           if (!both.a.empty()) columns[model.masked_diffusion ? 0 : 1].push_back(std::move(both));
         }
         if (columns[0].empty() || columns[1].empty()) continue;
-        // A ratio compares the same items: left out when a model lacks some.
-        bool same = true;
-        for (const auto& kind : columns) {
-          for (const auto& one : kind) same = same && one.a.size() == columns[0][0].a.size();
-        }
-        if (!same) continue;
+        keep_common(columns);
+        if (columns[0][0].a.empty()) continue;
         std::vector<evaluate::ModelScores> scores[2];
         for (int kind = 0; kind < 2; ++kind) {
           for (const auto& one : columns[kind]) scores[kind].push_back({one.a, one.b});
         }
         const auto ratio = evaluate::gain_ratio(scores[0], scores[1], options);
-        std::vector<Cell> row = {set, condition.name, std::string(metric.name)};
+        std::vector<Cell> row = {set, condition.name, std::string(metric.name),
+                                 static_cast<std::int64_t>(columns[0][0].a.size())};
         add_estimate(row, ratio.numerator);
         add_estimate(row, ratio.denominator);
         if (ratio.ratio) {
@@ -129,45 +155,6 @@ Table gain_ratio_table(const ScoreBook& book, const Bootstrap& options) {
           row.insert(row.end(), 3, Cell{});
         }
         table.add(std::move(row));
-      }
-    }
-  }
-  return table;
-}
-
-Table differences_table(const ScoreBook& book, const Bootstrap& options) {
-  Table table{"eval_differences",
-              "Model against model on the same items",
-              {{"a", "one model"},
-               {"b", "the other"},
-               {"set", "data set"},
-               {"condition", "how both were asked"},
-               {"metric", "see eval_scores"},
-               {"items", "answered by both"},
-               {"difference", "mean of a minus b"},
-               {"lower", "lower end of its interval, items resampled"},
-               {"upper", "upper end"}},
-              {}};
-  for (std::size_t i = 0; i < book.models.size(); ++i) {
-    for (std::size_t j = i + 1; j < book.models.size(); ++j) {
-      for (const auto& set : book.sets) {
-        for (const auto& condition : book.conditions) {
-          const auto* a = book.find(book.models[i].name, set, condition.name);
-          const auto* b = book.find(book.models[j].name, set, condition.name);
-          if (a == nullptr || b == nullptr) continue;
-          for (const auto& metric : metrics()) {
-            const auto both = paired(*a, *b, metric);
-            if (both.a.empty()) continue;
-            std::vector<Cell> row = {a->model,
-                                     b->model,
-                                     set,
-                                     condition.name,
-                                     std::string(metric.name),
-                                     static_cast<std::int64_t>(both.a.size())};
-            add_estimate(row, evaluate::bootstrap_difference({both.a, both.b}, options));
-            table.add(std::move(row));
-          }
-        }
       }
     }
   }

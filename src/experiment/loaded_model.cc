@@ -21,8 +21,8 @@ void check_vocabulary(const text::Tokenizer& tokenizer, const ModelConfig& confi
   }
 }
 
-LoadedModel load_model(const std::filesystem::path& folder) {
-  LoadedModel loaded{model::Model::load(folder), std::nullopt};
+LoadedModel load_model(const std::filesystem::path& folder, Device device) {
+  LoadedModel loaded{model::Model::load(folder, device), std::nullopt};
   if (has_tokenizer(folder)) {
     loaded.tokenizer = text::Tokenizer::load(folder);
     check_vocabulary(*loaded.tokenizer, loaded.model.config(), folder);

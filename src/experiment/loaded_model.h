@@ -18,7 +18,7 @@ struct LoadedModel {
   model::Model model;
   std::optional<text::Tokenizer> tokenizer;
 };
-LoadedModel load_model(const std::filesystem::path& folder);
+LoadedModel load_model(const std::filesystem::path& folder, Device device = Device::kCpu);
 
 // The tokenizer, or an InputError that says what the folder lacks.
 const text::Tokenizer& need_tokenizer(const std::optional<text::Tokenizer>& tokenizer,

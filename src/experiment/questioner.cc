@@ -16,22 +16,6 @@
 namespace buoy::experiment {
 namespace {
 
-bool has_chat_template(const std::filesystem::path& folder) {
-  try {
-    text::detect_chat_style(folder);
-    return true;
-  } catch (const InputError&) {
-    return false;
-  }
-}
-
-ChatChoice chat_for(const EvaluationSpec& spec, const std::filesystem::path& folder) {
-  ChatChoice chat = spec.chat;
-  chat.use = spec.chat_use == ChatUse::kAlways || (spec.chat_use == ChatUse::kWhenThereIsOne &&
-                                                   (!chat.style.empty() || has_chat_template(folder)));
-  return chat;
-}
-
 std::string template_for(const EvaluationSpec& spec, const Condition& condition) {
   const std::string prompt = condition.prompt.value_or(spec.prompt.empty() ? "shared-passages" : spec.prompt);
   if (!condition.closed_book) return prompt;
@@ -66,6 +50,10 @@ std::string Cell::name() const {
   return fmt::format("{}.{}.{}", file_name(model->name), file_name(data->name), file_name(condition->name));
 }
 
+std::filesystem::path trace_folder(const std::filesystem::path& run_folder, const Cell& cell) {
+  return run_folder / "traces" / cell.name();
+}
+
 Questioner::Questioner(const Context& context, LoadedModel& model, const EvaluationSpec& spec,
                        const Cell& cell, const evaluate::NoisePool* pool)
     : context_(context),
@@ -73,10 +61,11 @@ Questioner::Questioner(const Context& context, LoadedModel& model, const Evaluat
       spec_(spec),
       cell_(cell),
       pool_(pool),
-      decode_(fitting(model.model, decoding_of(*cell.condition, spec.decode))),
-      prompter_(template_for(spec, *cell.condition), chat_for(spec, cell.model->path), cell.model->path,
-                need_tokenizer(model.tokenizer, cell.model->path)),
-      rules_(rules_for(spec, chat_for(spec, cell.model->path), model, decode_, cell.model->path)) {}
+      decode_(fitting(model.model, decoding_of(*cell.condition, spec.decoding(cell.model->name)))),
+      prompter_(template_for(spec, *cell.condition), settle(spec.chat_use, spec.chat, cell.model->path),
+                cell.model->path, need_tokenizer(model.tokenizer, cell.model->path)),
+      rules_(rules_for(spec, settle(spec.chat_use, spec.chat, cell.model->path), model, decode_,
+                       cell.model->path)) {}
 
 std::optional<Questioner::Question> Questioner::prepare(const evaluate::Item& item, std::size_t number,
                                                         const TakeAnswer& take) const {
@@ -124,7 +113,7 @@ void Questioner::ask(std::size_t from, const std::filesystem::path& run_folder, 
   if (spec_.observe.empty()) {
     ask_packed(reader, from, take);
   } else {
-    ask_observed(reader, from, run_folder / "traces" / cell_.name(), take);
+    ask_observed(reader, from, trace_folder(run_folder, cell_), take);
   }
 }
 
@@ -143,18 +132,26 @@ void Questioner::ask_packed(evaluate::ItemReader& reader, std::size_t from, cons
       decode.seed += n;
       const auto& ids = question->prompt.prompt.ids;
       std::optional<model::KvCache> cache;
-      if (!diffusion) cache = prefixes.start(ids);
+      // What a prefix holds would be that of all heads.
+      if (!diffusion && cell_.condition->heads_off.empty()) cache = prefixes.start(ids);
       auto machine = make_machine(model_.model, decode, ids, model_.tokenizer, std::move(cache));
       under_way.emplace(n, std::move(question->record));
       return decode::StreamJob{n, std::move(machine)};
     }
     return std::nullopt;
   };
-  decode::stream(context_, model_.model, spec_.batch, next,
-                 [&](std::size_t n, const decode::StepMachine& machine) {
-                   take(n, answered(std::move(under_way.at(n)), machine));
-                   under_way.erase(n);
-                 });
+  const auto& heads_off = cell_.condition->heads_off;
+  const auto off = heads_off.find(cell_.model->name);
+  std::optional<HeadMask> mask;
+  if (off != heads_off.end())
+    mask.emplace(off->second, model_.model.config().layers, model_.model.config().heads);
+  decode::stream(
+      context_, model_.model, spec_.batch, next,
+      [&](std::size_t n, const decode::StepMachine& machine) {
+        take(n, answered(std::move(under_way.at(n)), machine));
+        under_way.erase(n);
+      },
+      mask ? &*mask : nullptr);
 }
 
 trace::Manifest Questioner::manifest() const {
@@ -169,27 +166,31 @@ trace::Manifest Questioner::manifest() const {
 }
 
 void Questioner::ask_observed(evaluate::ItemReader& reader, std::size_t from,
-                              const std::filesystem::path& trace_folder, const TakeAnswer& take) {
+                              const std::filesystem::path& folder, const TakeAnswer& take) {
+  if (!cell_.condition->heads_off.empty())
+    throw_usage_error({"--observe", "conditions with all heads on", cell_.condition->name});
   TracerOptions options;
   options.decode = decode_;
   options.plan = observe::parse_plan(spec_.observe, "", "");
   options.groups = "regions";
   Tracer tracer(context_, model_.model, options, model_.tokenizer);
   const auto run = manifest();
-  auto writer = trace::TraceWriter::resume(trace_folder, run);
+  auto writer = trace::TraceWriter::resume(folder, run);
   std::size_t number = 0;
   while (const auto item = reader.next()) {
     const std::size_t n = number++;
-    if (n < from) continue;
+    const bool answer_kept = n < from;  // its sample may still be missing: failures are forgotten on resuming
+    if (answer_kept && writer.has(item->id)) continue;
     auto question = prepare(*item, n, [&](std::size_t, const AnswerRecord& record) {
       if (!writer.has(item->id)) writer.write_failure(item->id, record.error);
-      take(n, record);
+      if (!answer_kept) take(n, record);
     });
     if (!question) continue;
     auto traced = tracer.run(question->prompt, n);
     if (!writer.has(item->id)) writer.write(traced.sample);
+    if (answer_kept) continue;
     AnswerRecord record = answered(std::move(question->record), *traced.machine);
-    const auto file = trace_folder / trace::sample_file(item->id);
+    const auto file = folder / trace::sample_file(item->id);
     record.attention = attention_features(
         analysis::ObservedSample(run, trace::StoredSample(MappedFile(file), file.string())));
     take(n, record);

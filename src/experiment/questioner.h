@@ -24,6 +24,9 @@ struct Cell {
   std::string name() const;  // fit to name a folder
 };
 
+// Where the traces of a cell are, when it is observed.
+std::filesystem::path trace_folder(const std::filesystem::path& run_folder, const Cell& cell);
+
 // What is done with an answer: `number` is its number in the cell.
 using TakeAnswer = std::function<void(std::size_t number, const AnswerRecord& record)>;
 
@@ -47,7 +50,7 @@ class Questioner {
                                   const TakeAnswer& take) const;
   AnswerRecord answered(AnswerRecord record, const decode::StepMachine& machine) const;
   void ask_packed(evaluate::ItemReader& reader, std::size_t from, const TakeAnswer& take);
-  void ask_observed(evaluate::ItemReader& reader, std::size_t from, const std::filesystem::path& trace_folder,
+  void ask_observed(evaluate::ItemReader& reader, std::size_t from, const std::filesystem::path& folder,
                     const TakeAnswer& take);
   trace::Manifest manifest() const;
 

@@ -69,6 +69,18 @@ Json describe_evaluation(const EvaluationSpec& spec, const std::vector<DataFacts
   for (const auto& model : spec.models) out["models"][model.name] = describe_model_files(model.path);
   for (std::size_t i = 0; i < spec.data.size(); ++i)
     out["data"][spec.data[i].name] = {{"sha256", data[i].sha256}, {"items", data[i].items}};
+  const auto& f = spec.read.fields;
+  out["fields"] = {{"id", f.id},
+                   {"question", f.question},
+                   {"answers", f.answers},
+                   {"answer_text", f.answer_text},
+                   {"passages", f.passages},
+                   {"title", f.title},
+                   {"text", f.text},
+                   {"gold", f.gold},
+                   {"has_answer", f.has_answer},
+                   {"prompt", f.prompt},
+                   {"labels", f.labels}};
   out["conditions"] = Json::array();
   for (const auto& condition : spec.conditions) {
     Json one = describe(condition);
@@ -89,7 +101,10 @@ Json describe_evaluation(const EvaluationSpec& spec, const std::vector<DataFacts
                     {"first_line_only", spec.first_line_only},
                     {"normalisation", evaluate::name_of(spec.normalisation)}};
   out["decoding"] = describe_decoding(spec.decode);
+  for (const auto& [model, decode] : spec.decode_of_model)
+    out["decoding_of_model"][model] = describe_decoding(decode);
   out["seed"] = spec.decode.seed;
+  out["device"] = spec.device == Device::kCuda ? "cuda" : "cpu";
   out["observe"] = spec.observe;
   return out;
 }

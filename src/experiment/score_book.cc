@@ -68,6 +68,7 @@ PairedColumns paired(const CellScores& a, const CellScores& b, const Metric& met
   for (const auto& answer : a.answers) {
     const auto found = by_id.find(answer.id);
     if (found == by_id.end()) continue;
+    out.ids.push_back(answer.id);
     out.a.push_back(answer.scores.*metric.value);
     out.b.push_back(found->second);
   }

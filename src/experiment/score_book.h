@@ -28,6 +28,7 @@ struct CellScores {
 
 // The scores of two cells on the items that both answered.
 struct PairedColumns {
+  std::vector<std::string> ids;
   std::vector<double> a, b;
 };
 PairedColumns paired(const CellScores& a, const CellScores& b, const Metric& metric);

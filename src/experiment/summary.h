@@ -16,6 +16,7 @@ namespace buoy::experiment {
 //   eval_gains        what a condition adds to closed book, per model and per kind of model
 //   eval_gain_ratio   the gain of masked-diffusion models over that of autoregressive ones
 //   eval_differences  model against model on the same items
+//   eval_effects      every value of a sweep against its first, on the same items
 //   eval_middle       gold passage at the ends against in the middle (sweep of gold-position)
 //   eval_positions    exact match by the place of the gold passage
 //   eval_labels       exact match by what the data says of its items

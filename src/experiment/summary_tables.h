@@ -13,6 +13,7 @@ Table averages_table(const ScoreBook& book, const Bootstrap& options);
 Table gains_table(const ScoreBook& book, const Bootstrap& options);
 Table gain_ratio_table(const ScoreBook& book, const Bootstrap& options);
 Table differences_table(const ScoreBook& book, const Bootstrap& options);
+Table effects_table(const ScoreBook& book, const Bootstrap& options);
 Table middle_table(const ScoreBook& book, const Bootstrap& options);
 Table positions_table(const ScoreBook& book, const Bootstrap& options);
 Table labels_table(const ScoreBook& book, const Bootstrap& options);

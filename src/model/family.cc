@@ -1,6 +1,7 @@
 #include "model/family.h"
 
 #include "base/error.h"
+#include "ops/rope.h"
 
 namespace buoy::model {
 
@@ -18,6 +19,15 @@ FamilyTraits traits_of(Family family) {
       return qwen3_traits();
   }
   throw InternalError("a family without traits");
+}
+
+std::vector<double> rope_frequencies_of(const RopeConfig& config) {
+  std::optional<ops::RopeScaling> scaling;
+  if (config.scaling) {
+    const auto& s = *config.scaling;
+    scaling = ops::RopeScaling{s.factor, s.low_freq_factor, s.high_freq_factor, s.original_context};
+  }
+  return ops::rope_frequencies(config.theta, config.rotary_dim, scaling);
 }
 
 }  // namespace buoy::model

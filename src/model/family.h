@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "checkpoint/config.h"
 #include "ops/attention.h"
@@ -32,5 +33,7 @@ FamilyTraits qwen2_traits();
 FamilyTraits qwen3_traits();
 
 FamilyTraits traits_of(Family family);
+
+std::vector<double> rope_frequencies_of(const RopeConfig& config);
 
 }  // namespace buoy::model

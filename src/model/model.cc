@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "model/device_pass.h"
 #include "ops/attention.h"
 #include "ops/elementwise.h"
 #include "ops/norm.h"
@@ -16,12 +17,6 @@ namespace {
 
 // Rows of the MLP at a time: its two wide buffers stay small however long the sequence is.
 constexpr std::int64_t kMlpRows = 1024;
-
-std::optional<ops::RopeScaling> rope_scaling(const RopeConfig& config) {
-  if (!config.scaling) return std::nullopt;
-  const auto& s = *config.scaling;
-  return ops::RopeScaling{s.factor, s.low_freq_factor, s.high_freq_factor, s.original_context};
-}
 
 // Room for the row normalisers where somebody looks; bias and scale where somebody intervenes.
 void attach(LayerObservation& observation, std::int64_t heads, ops::AttentionSequence& sequence) {
@@ -46,41 +41,30 @@ void attach(LayerObservation& observation, std::int64_t heads, ops::AttentionSeq
 
 }  // namespace
 
-// Where each sequence lies in the packed rows.
-struct Model::Packed {
-  std::span<const SequenceInput> sequences;
-  std::vector<std::int64_t> first_rows;
-  std::vector<std::int32_t> tokens;
-  std::vector<std::int32_t> positions;
-  std::vector<std::int64_t> logit_rows;  // packed row numbers
-
-  explicit Packed(std::span<const SequenceInput> inputs) : sequences(inputs) {
-    for (const auto& sequence : inputs) {
-      const auto first_row = static_cast<std::int64_t>(tokens.size());
-      const auto past = static_cast<std::int32_t>(sequence.cache != nullptr ? sequence.cache->length() : 0);
-      first_rows.push_back(first_row);
-      for (size_t i = 0; i < sequence.tokens.size(); ++i)
-        positions.push_back(past + static_cast<std::int32_t>(i));
-      tokens.insert(tokens.end(), sequence.tokens.begin(), sequence.tokens.end());
-      for (const auto row : sequence.logit_rows) logit_rows.push_back(first_row + row);
-    }
-  }
-
-  std::int64_t rows() const { return static_cast<std::int64_t>(tokens.size()); }
-};
-
-Model Model::load(const std::filesystem::path& folder) {
+Model Model::load(const std::filesystem::path& folder, Device device) {
   Checkpoint checkpoint = Checkpoint::open(folder);
   const FamilyTraits traits = traits_of(checkpoint.config().family);
-  return Model(std::move(checkpoint), traits);
+  Model model(std::move(checkpoint), traits);
+  if (device == Device::kCuda) {
+    model.pass_ = std::make_unique<DevicePass>(model.config(), model.traits(),
+                                               DeviceWeights::load(model.config(), model.weights_));
+  }
+  return model;
+}
+
+Model::~Model() = default;
+Model::Model(Model&&) noexcept = default;
+
+KvCache Model::new_cache() const {
+  if (pass_ != nullptr) return pass_->new_cache();
+  return {config().layers, config().kv_heads * config().head_dim};
 }
 
 Model::Model(Checkpoint checkpoint, FamilyTraits traits)
     : checkpoint_(std::move(checkpoint)),
       traits_(std::move(traits)),
       weights_(load_weights(checkpoint_, traits_)),
-      rope_(ops::rope_frequencies(config().rope.theta, config().rope.rotary_dim,
-                                  rope_scaling(config().rope))) {}
+      rope_(rope_frequencies_of(config().rope)) {}
 
 void Model::check_tokens(std::span<const SequenceInput> sequences) const {
   BUOY_CHECK(!sequences.empty());
@@ -100,7 +84,14 @@ void Model::check_tokens(std::span<const SequenceInput> sequences) const {
 const float* Model::forward(const Context& context, std::span<const SequenceInput> sequences,
                             probe::Probe* probe) {
   check_tokens(sequences);
-  const Packed packed(sequences);
+  if (pass_ != nullptr) {
+    try {
+      return pass_->logits(context, sequences, probe);
+    } catch (const NonFinite& found) {
+      throw_non_finite(found.where);
+    }
+  }
+  const PackedBatch packed(sequences);
   rope_.grow(*std::max_element(packed.positions.begin(), packed.positions.end()) + 1);
   embed(context, packed);
   for (std::int64_t layer = 0; layer < config().layers; ++layer) {
@@ -125,7 +116,19 @@ const float* Model::forward(const Context& context, std::span<const SequenceInpu
   return logits;
 }
 
-void Model::embed(const Context& context, const Packed& packed) {
+std::span<const ops::RowChoice> Model::choose(const Context& context,
+                                              std::span<const SequenceInput> sequences,
+                                              std::span<const ops::ChoiceRule> rules, probe::Probe* probe) {
+  BUOY_CHECK(pass_ != nullptr);
+  check_tokens(sequences);
+  try {
+    return pass_->choices(context, sequences, rules, probe);
+  } catch (const NonFinite& found) {
+    throw_non_finite(found.where);
+  }
+}
+
+void Model::embed(const Context& context, const PackedBatch& packed) {
   const std::int64_t hidden = config().hidden;
   const auto rows = static_cast<size_t>(packed.rows());
   const auto queries = static_cast<size_t>(config().heads * config().head_dim);
@@ -145,7 +148,7 @@ void Model::embed(const Context& context, const Packed& packed) {
   });
 }
 
-void Model::attention_layer(const Context& context, std::int64_t number, const Packed& packed,
+void Model::attention_layer(const Context& context, std::int64_t number, const PackedBatch& packed,
                             probe::Probe* probe) {
   const ModelConfig& c = config();
   const LayerWeights& layer = weights_.layers[static_cast<size_t>(number)];
@@ -164,7 +167,8 @@ void Model::attention_layer(const Context& context, std::int64_t number, const P
                   {queries, rows * c.heads, c.head_dim, layer.query_norm.data(), c.norm_eps, queries});
     ops::rms_norm(context, {keys, rows * c.kv_heads, c.head_dim, layer.key_norm.data(), c.norm_eps, keys});
   }
-  auto observations = probe != nullptr ? ask(number, packed, *probe) : std::vector<LayerObservation>();
+  auto observations =
+      probe != nullptr ? ask(c.heads, number, packed.sequences, *probe) : std::vector<LayerObservation>();
   keep_unrotated(packed, observations);
   ops::rope(context, rope_, {queries, c.heads, c.head_dim, packed.positions});
   ops::rope(context, rope_, {keys, c.kv_heads, c.head_dim, packed.positions});
@@ -204,24 +208,7 @@ void Model::attention_layer(const Context& context, std::int64_t number, const P
   ops::add(context, work_.hidden.data(), normed, rows * c.hidden);
 }
 
-std::vector<LayerObservation> Model::ask(std::int64_t layer, const Packed& packed,
-                                         probe::Probe& probe) const {
-  std::vector<LayerObservation> observations;
-  for (const auto& sequence : packed.sequences) {
-    const auto rows = static_cast<std::int64_t>(sequence.tokens.size());
-    const std::int64_t past = sequence.cache != nullptr ? sequence.cache->length() : 0;
-    const probe::LayerExtent extent{rows, past + rows, config().heads, sequence.tokens};
-    LayerObservation observation;
-    observation.address = sequence.address;
-    observation.address.layer = layer;
-    observation.request = probe.request(observation.address, extent);
-    observation.intervention = probe.intervention(observation.address, extent);
-    observations.push_back(std::move(observation));
-  }
-  return observations;
-}
-
-void Model::keep_unrotated(const Packed& packed, std::vector<LayerObservation>& observations) const {
+void Model::keep_unrotated(const PackedBatch& packed, std::vector<LayerObservation>& observations) const {
   const std::int64_t query_width = config().heads * config().head_dim,
                      key_width = config().kv_heads * config().head_dim;
   for (size_t n = 0; n < observations.size(); ++n) {
@@ -236,7 +223,7 @@ void Model::keep_unrotated(const Packed& packed, std::vector<LayerObservation>& 
 }
 
 // A cache holds rotated keys only; those of the past are turned back.
-void Model::unrotate_past(const Context& context, const Packed& packed, std::int64_t layer,
+void Model::unrotate_past(const Context& context, const PackedBatch& packed, std::int64_t layer,
                           std::vector<LayerObservation>& observations) const {
   const std::int64_t width = config().kv_heads * config().head_dim;
   for (size_t n = 0; n < observations.size(); ++n) {
@@ -251,7 +238,7 @@ void Model::unrotate_past(const Context& context, const Packed& packed, std::int
   }
 }
 
-void Model::mlp_layer(const Context& context, std::int64_t number, const Packed& packed) {
+void Model::mlp_layer(const Context& context, std::int64_t number, const PackedBatch& packed) {
   const ModelConfig& c = config();
   const LayerWeights& layer = weights_.layers[static_cast<size_t>(number)];
   float *gate = work_.gate.data(), *up = work_.up.data();
@@ -275,7 +262,10 @@ void Model::linear(const Context& context, const float* input, std::int64_t rows
 
 void Model::require_finite(const Context& context, const float* values, std::int64_t count,
                            const std::string& where) const {
-  if (ops::all_finite(context, values, count)) return;
+  if (!ops::all_finite(context, values, count)) throw_non_finite(where);
+}
+
+void Model::throw_non_finite(const std::string& where) const {
   const std::string culprit = checkpoint_.find_non_finite();
   throw_input_error({fmt::format("{}: {}", checkpoint_.folder().string(), where), "finite numbers",
                      culprit.empty() ? "a NaN or an infinity although all weights are finite (overflow)"

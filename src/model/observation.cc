@@ -45,6 +45,22 @@ void measure_moments(const Context& context, const ops::AttentionShape& shape,
 
 }  // namespace
 
+std::vector<LayerObservation> ask(std::int64_t heads, std::int64_t layer,
+                                  std::span<const SequenceInput> sequences, probe::Probe& probe) {
+  std::vector<LayerObservation> observations;
+  for (const auto& sequence : sequences) {
+    const probe::LayerExtent extent{sequence.rows(), sequence.past() + sequence.rows(), heads,
+                                    sequence.tokens};
+    LayerObservation observation;
+    observation.address = sequence.address;
+    observation.address.layer = layer;
+    observation.request = probe.request(observation.address, extent);
+    observation.intervention = probe.intervention(observation.address, extent);
+    observations.push_back(std::move(observation));
+  }
+  return observations;
+}
+
 probe::LayerRecord measure(const Context& context, const ops::AttentionShape& shape,
                            const ops::AttentionSequence& s, const LayerObservation& observation) {
   const probe::LayerRequest& request = observation.request;

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "model/packed_batch.h"
 #include "ops/attention.h"
 #include "probe/probe.h"
 #include "tensor/context.h"
@@ -17,6 +18,10 @@ struct LayerObservation {
   std::vector<float> row_top, row_sum;                   // [heads, query_rows], when needed
   std::vector<float> unrotated_queries, unrotated_keys;  // [rows, heads, head_dim], when needed
 };
+
+// Asks the probe about one layer of every sequence.
+std::vector<LayerObservation> ask(std::int64_t heads, std::int64_t layer,
+                                  std::span<const SequenceInput> sequences, probe::Probe& probe);
 
 // Measures what was asked of a sequence whose attention has just been computed.
 probe::LayerRecord measure(const Context& context, const ops::AttentionShape& shape,

@@ -16,7 +16,7 @@ std::string run_of(const TableView& row) {
 
 // Every row of a view as a view of its own.
 std::vector<TableView> rows_of(const TableView& view, const std::vector<std::string>& keys) {
-  std::vector<TableView> out;
+  if (view.empty()) return {};
   std::vector<TableView> todo = {view};
   for (const auto& key : keys) {
     if (!view.has(key)) continue;
@@ -51,12 +51,17 @@ TraceVerdict judge_ratio(const TableView& row) {
 }
 
 TraceVerdict judge_drop(const TableView& row) {
-  const Estimate drop{row.number("drop"), row.number("lower"), row.number("upper"), 0};
+  Estimate drop{row.number("drop"), row.number("lower"), row.number("upper"), 0};
+  // When no item differs, resampling sees no spread; what n items cannot show is a rate below about 3 / n.
+  if (drop.lower == drop.upper) {
+    drop.lower -= 3 / row.number("items");
+    drop.upper += 3 / row.number("items");
+  }
   TraceVerdict verdict;
   verdict.trace = fmt::format("{}{} on {}", run_of(row), row.text("model"), row.text("set"));
-  verdict.evidence =
-      fmt::format("{} passages: exact match {:.3g} at the ends, {:.3g} in the middle, drop {}",
-                  row.number("positions"), row.number("ends"), row.number("middle"), words_of(drop));
+  verdict.evidence = fmt::format(
+      "{} places, {} items: exact match {:.3g} at the ends, {:.3g} in the middle, drop {}",
+      row.number("positions"), row.number("items"), row.number("ends"), row.number("middle"), words_of(drop));
   verdict.verdict = drop.lower > kDropMargin   ? Verdict::kContradicted
                     : drop.upper < kDropMargin ? Verdict::kSupported
                                                : Verdict::kMixed;

@@ -146,6 +146,11 @@ void read_sweep(const TableView& scores, const std::string& axis, std::vector<st
         return std::isnan(a) ? false : std::isnan(b) || a < b;
       });
       const auto high = std::max_element(means.begin(), means.end(), less);
+      if (*low == *high) {
+        readings.push_back(
+            fmt::format("{} on {}: exact match is {:.3g} at every {}.", model, set, *low, axis));
+        continue;
+      }
       readings.push_back(fmt::format("{} on {}: exact match runs from {:.3g} ({} = {}) to {:.3g} ({} = {}).",
                                      model, set, *low, axis, values[static_cast<size_t>(low - means.begin())],
                                      *high, axis, values[static_cast<size_t>(high - means.begin())]));

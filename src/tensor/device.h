@@ -13,6 +13,14 @@ struct DeviceInfo {
   int major = 0, minor = 0;  // compute capability
 };
 
+// Where a model runs.
+enum class Device { kCpu, kCuda };
+
+// "cpu", "cuda" (refused where there is none) or "auto" (cuda where there is one).
+Device device_from_name(const std::string& name);
+
+bool has_cuda_backend();  // was built with it
+
 // The NVIDIA GPUs this process can use. A build without the CUDA backend links a stub that throws
 // UsageError, so callers carry no #ifdef.
 std::vector<DeviceInfo> cuda_devices();

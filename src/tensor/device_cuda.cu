@@ -1,28 +1,27 @@
-#include <cuda_runtime.h>
-
-#include "base/error.h"
+#include "tensor/cuda_check.cuh"
 #include "tensor/device.h"
 
 namespace buoy {
 
-static void check(cudaError_t status, const char* action) {
-  if (status != cudaSuccess) throw IoError(std::string("GPU: cannot ") + action + ": " + cudaGetErrorString(status));
+bool has_cuda_backend() {
+  return true;
 }
 
 std::vector<DeviceInfo> cuda_devices() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) return {};
-  check(status, "count the devices");
+  cuda_check(status, "count the devices");
   std::vector<DeviceInfo> devices;
   for (int number = 0; number < count; ++number) {
     cudaDeviceProp properties{};
-    check(cudaGetDeviceProperties(&properties, number), "read the properties");
-    check(cudaSetDevice(number), "select the device");
+    cuda_check(cudaGetDeviceProperties(&properties, number), "read the properties");
+    cuda_check(cudaSetDevice(number), "select the device");
     size_t free_bytes = 0, total_bytes = 0;
-    check(cudaMemGetInfo(&free_bytes, &total_bytes), "ask for memory");
+    cuda_check(cudaMemGetInfo(&free_bytes, &total_bytes), "ask for memory");
     devices.push_back({properties.name, total_bytes, free_bytes, properties.major, properties.minor});
   }
+  if (count > 0) cuda_check(cudaSetDevice(0), "select the device");
   return devices;
 }
 

@@ -1,10 +1,14 @@
-#include "base/error.h"
 #include "tensor/device.h"
+#include "tensor/no_cuda.h"
 
 namespace buoy {
 
+bool has_cuda_backend() {
+  return false;
+}
+
 std::vector<DeviceInfo> cuda_devices() {
-  throw UsageError("this build has no GPU backend; configure with `cmake --preset cuda`");
+  throw_no_cuda();
 }
 
 }  // namespace buoy

@@ -10,13 +10,15 @@ namespace buoy::evaluate {
 namespace {
 
 TEST(ItemJson, AnItemReadsBackAsItWas) {
-  const Item item{.id = "id-1",
-                  .question = "Wie \"heißt\" es?\n",
-                  .answers = {"Ärger", "二"},
-                  .passages = {{"Title", "Text\twith\ntabs", true, true},
-                               {"", "No title", false, false},
-                               {"T", "Nothing known", false, std::nullopt}},
-                  .labels = {{"kind", "unknown"}, {"year", "1990"}}};
+  const Item item{"id-1",
+                  "Wie \"heißt\" es?\n",
+                  {"Ärger", "二"},
+                  {{"Title", "Text\twith\ntabs", true, true},
+                   {"", "No title", false, false},
+                   {"T", "Nothing known", false, std::nullopt}},
+                  {},
+                  {},
+                  {{"kind", "unknown"}, {"year", "1990"}}};
   const testing::TempFolder scratch;
   const auto file = scratch.write("items.jsonl", item_json(item).dump() + "\n");
   const auto read = read_items(file, {.require_passages = true});
@@ -36,7 +38,7 @@ TEST(ItemJson, AnItemReadsBackAsItWas) {
 
 TEST(ItemJson, WithoutPassagesOrLabelsItIsStillAnItem) {
   const testing::TempFolder scratch;
-  const Item item{.id = "a", .question = "Q?", .answers = {"A"}};
+  const Item item{"a", "Q?", {"A"}, {}, {}, {}, {}};
   const auto read = read_items(scratch.write("items.jsonl", item_json(item).dump() + "\n"));
   ASSERT_EQ(read.size(), 1u);
   EXPECT_TRUE(read[0].passages.empty());

@@ -21,15 +21,15 @@ std::vector<Item> towns(int count) {
   std::vector<Item> items;
   for (int n = 0; n < count; ++n) {
     const std::string name = std::to_string(n), town = "Town" + name;
+    const std::string text = "Person " + name + " lives in " + town + ". The mayor of " + town + " is proud.";
     items.push_back(
-        {.id = "item-" + name,
-         .question = "Where does person " + name + " live?",
-         .answers = {town, "the town " + name},
-         .passages = {{"Found " + name, "Person " + name + " owns a boat.", false, {}},
-                      {"Gold " + name,
-                       "Person " + name + " lives in " + town + ". The mayor of " + town + " is proud.",
-                       true,
-                       {}}}});
+        {"item-" + name,
+         "Where does person " + name + " live?",
+         {town, "the town " + name},
+         {{"Found " + name, "Person " + name + " owns a boat.", false, {}}, {"Gold " + name, text, true, {}}},
+         {},
+         {},
+         {}});
   }
   return items;
 }

@@ -11,7 +11,7 @@ namespace {
 using testing::fails_with;
 
 Item item_of(const std::string& gold, int others, std::size_t place = 0) {
-  Item item{.id = "one", .question = "Q?", .answers = {"A"}};
+  Item item{"one", "Q?", {"A"}, {}, {}, {}, {}};
   for (int i = 0; i < others; ++i)
     item.passages.push_back({"", std::string(1, static_cast<char>('a' + i)), false, {}});
   item.passages.insert(item.passages.begin() + static_cast<std::ptrdiff_t>(place),

@@ -38,7 +38,9 @@ struct Bits {
 class GoldenRun {
  public:
   explicit GoldenRun(const std::string& name, int thread_count = 2)
-      : threads_(thread_count), model_(model::Model::load(data_folder() / "goldens" / name)) {}
+      : GoldenRun(model::Model::load(data_folder() / "goldens" / name), thread_count) {}
+  explicit GoldenRun(model::Model model, int thread_count = 2)
+      : threads_(thread_count), model_(std::move(model)) {}
 
   model::Model& model() { return model_; }
   bool causal() const { return model_.traits().mask == ops::MaskKind::kCausal; }

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+
+#include "experiment/evaluation.h"
+
+namespace buoy::app {
+
+struct EvaluationCall {
+  experiment::EvaluationSpec spec;
+  std::filesystem::path out;
+  bool resume = false;
+  std::size_t resamples = 2000;
+};
+
+// Runs with a line of progress, writes summaries, tables and figures, and prints the scores. InputError,
+// after all that, when a cell has no answer at all.
+void run_and_summarise(const EvaluationCall& call);
+
+}  // namespace buoy::app

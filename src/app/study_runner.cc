@@ -1,0 +1,248 @@
+#include "app/study_runner.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+#include "app/evaluation_runner.h"
+#include "app/report_builder.h"
+#include "app/world_options.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "evaluate/item_json.h"
+#include "evaluate/passages.h"
+#include "experiment/attention_features.h"
+#include "experiment/identity.h"
+#include "experiment/trace_run.h"
+
+namespace buoy::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What a model's own settings leave open, the study's say.
+experiment::DecodeOptions decoding_of(const study::Decoding& common, const study::Decoding& own) {
+  experiment::DecodeOptions out;
+  out.max_new_tokens = 32;
+  for (const auto* d : {&common, &own}) {
+    if (d->max_new_tokens) out.max_new_tokens = static_cast<std::int32_t>(*d->max_new_tokens);
+    if (d->steps) out.steps = static_cast<std::int32_t>(*d->steps);
+    if (d->block_length) out.block_length = static_cast<std::int32_t>(*d->block_length);
+    if (d->algorithm) out.algorithm = d->algorithm;
+    if (d->temperature) out.temperature = *d->temperature;
+    if (d->top_p) out.top_p = d->top_p;
+    if (d->top_k) out.top_k = d->top_k;
+    if (d->alg_temp) out.alg_temp = d->alg_temp;
+    if (d->eps) out.eps = d->eps;
+    if (d->cfg_scale) out.cfg_scale = d->cfg_scale;
+    if (d->repetition_penalty) out.repetition_penalty = d->repetition_penalty;
+    if (d->seed) out.seed = static_cast<std::uint64_t>(*d->seed);
+  }
+  return out;
+}
+
+class StudyRun {
+ public:
+  explicit StudyRun(const StudyCall& call)
+      : study_(call.study),
+        device_(call.device),
+        threads_(call.threads > 0 ? call.threads : available_threads()) {
+    for (const auto& trace : study_.traces) steps_ += models_of(trace.models).size();
+    steps_ += study_.evaluations.size() + 1;
+  }
+
+  void run() {
+    for (const auto& model : study_.models) {
+      if (!path_exists(model.path))
+        throw_input_error(
+            {"models." + model.name, "a Hugging Face folder at " + model.path.string(), "nothing"});
+    }
+    fmt::print("{}\n", study_.title);
+    for (const auto& data : study_.data) make_data(data);
+    for (const auto& trace : study_.traces) {
+      for (const auto* model : models_of(trace.models)) make_trace(trace, *model);
+    }
+    for (const auto& evaluation : study_.evaluations) evaluate(evaluation);
+    report();
+  }
+
+ private:
+  void announce(const std::string& what) {
+    const double seconds = std::chrono::duration<double>(Clock::now() - started_).count();
+    fmt::print("== {} of {}: {} ({} so far)\n", ++step_, steps_, what, describe_duration(seconds));
+    std::fflush(stdout);
+  }
+
+  std::vector<const study::ModelEntry*> models_of(const std::vector<std::string>& names) const {
+    std::vector<const study::ModelEntry*> out;
+    for (const auto& model : study_.models) {
+      if (names.empty() || std::find(names.begin(), names.end(), model.name) != names.end())
+        out.push_back(&model);
+    }
+    return out;
+  }
+
+  fs::path data_file(const std::string& name) const {
+    const auto data = std::find_if(study_.data.begin(), study_.data.end(),
+                                   [&](const study::DataEntry& entry) { return entry.name == name; });
+    return data->world ? study_.out / "data" / (name + ".jsonl") : data->file;
+  }
+
+  fs::path trace_folder(const std::string& trace, const std::string& model) const {
+    return study_.out / "traces" / (trace + "." + model);
+  }
+
+  void make_data(const study::DataEntry& data) const {
+    if (!data.world) {
+      if (!path_exists(data.file)) throw_input_error({"data " + data.name, data.file.string(), "nothing"});
+      return;
+    }
+    const auto& w = *data.world;
+    evaluate::WorldSetOptions options;
+    options.people = world_people(w.people);
+    options.noise = evaluate::world_noise_from_name(w.noise);
+    options.count = static_cast<std::uint32_t>(w.count);
+    options.passages = static_cast<std::uint32_t>(w.passages);
+    options.gold_position = static_cast<std::uint32_t>(w.gold_position);
+    options.two_hop = w.two_hop;
+    options.seed = static_cast<std::uint64_t>(w.seed);
+    std::string lines;
+    for (const auto& item : evaluate::make_world_set(evaluate::World(), options))
+      lines += evaluate::item_json(item).dump() + '\n';
+    fs::create_directories(study_.out / "data");
+    const auto file = data_file(data.name);
+    if (!path_exists(file) || read_file(file) != lines) write_file_atomically(file, lines);
+  }
+
+  experiment::ChatChoice chat() const {
+    return {false, study_.prompt.system, study_.prompt.style, study_.prompt.no_thinking};
+  }
+
+  experiment::ChatUse chat_use() const {
+    return study_.prompt.chat == "always"  ? experiment::ChatUse::kAlways
+           : study_.prompt.chat == "never" ? experiment::ChatUse::kNever
+                                           : experiment::ChatUse::kWhenThereIsOne;
+  }
+
+  void make_trace(const study::TraceEntry& trace, const study::ModelEntry& model) {
+    announce(fmt::format("tracing {} on {}", model.name, trace.data));
+    evaluate::ReadOptions read;
+    read.require_answers = false;
+    if (trace.limit > 0) read.limit = static_cast<std::size_t>(trace.limit);
+    const auto items = evaluate::read_items(data_file(trace.data), read);
+    auto loaded = experiment::load_model(model.path, device_);
+    experiment::TracerOptions tracer;
+    tracer.decode = experiment::fitting(loaded.model, decoding_of(study_.decoding, model.decoding));
+    tracer.plan = observe::parse_plan(trace.observe, trace.layers, trace.steps_observed);
+    tracer.groups = trace.groups;
+
+    auto manifest = experiment::describe_run(loaded.model, tracer.decode, "buoy study");
+    manifest.storage = trace.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
+    const std::string prompt = trace.prompt.empty() ? study_.prompt.with_passages : trace.prompt;
+    manifest.probe = Json({{"observe", tracer.plan.names()},
+                           {"layers", trace.layers},
+                           {"steps", trace.steps_observed},
+                           {"groups", trace.groups},
+                           {"template", prompt},
+                           {"passages", trace.passages},
+                           {"gold_position", trace.gold_position}})
+                         .dump();
+    for (const auto& item : items) manifest.sample_ids.push_back(item.id);
+
+    const experiment::Prompter prompter(prompt, experiment::settle(chat_use(), chat(), model.path),
+                                        model.path, experiment::need_tokenizer(loaded.tokenizer, model.path));
+    experiment::TraceRun run{trace_folder(trace.name, model.name), manifest, tracer, {}, true};
+    run.prompt = [&](std::size_t n) {
+      evaluate::Item item = items[n];
+      if (trace.gold_position > 0) evaluate::place_gold(item, static_cast<std::size_t>(trace.gold_position));
+      if (trace.passages >= 0) evaluate::keep_first(item, static_cast<std::size_t>(trace.passages));
+      return prompter.prompt(item);
+    };
+    ThreadPool threads(threads_);
+    Progress bar(stderr, "sample", static_cast<std::int64_t>(items.size()));
+    experiment::run_trace({threads}, loaded, run,
+                          {.begin = [](const auto&) {}, .step = [&] { bar.advance(); }});
+  }
+
+  void evaluate(const study::EvaluateEntry& entry) {
+    announce("asking questions: " + entry.name);
+    EvaluationCall call;
+    auto& spec = call.spec;
+    for (const auto* model : models_of(entry.models)) {
+      spec.models.push_back({model->name, model->path});
+      spec.decode_of_model[model->name] = decoding_of(study_.decoding, model->decoding);
+    }
+    for (const auto& name : entry.data) spec.data.push_back({name, data_file(name)});
+    spec.decode = decoding_of(study_.decoding, {});
+    spec.prompt = entry.prompt.empty() ? study_.prompt.with_passages : entry.prompt;
+    spec.closed_book_prompt = study_.prompt.closed_book;
+    spec.chat = chat();
+    spec.chat_use = chat_use();
+    spec.keep_text_after_end = study_.prompt.keep_text_after_end;
+    spec.first_line_only = study_.prompt.first_line;
+    if (study_.prompt.published_normalisation) spec.normalisation = evaluate::Normalisation::kPublished;
+    if (entry.limit > 0) spec.read.limit = static_cast<std::size_t>(entry.limit);
+    spec.observe = entry.observe == "features" ? experiment::kFeatureObservables : entry.observe;
+    spec.threads = threads_;
+    spec.device = device_;
+    spec.conditions = conditions(entry);
+    call.out = study_.out / "evaluate" / entry.name;
+    call.resume = true;
+    run_and_summarise(call);
+  }
+
+  std::vector<experiment::Condition> conditions(const study::EvaluateEntry& entry) const {
+    experiment::ConditionRequest request;
+    request.base.passages = entry.passages.value_or(-1);
+    request.base.gold_position = entry.gold_position.value_or(0);
+    request.base.gold_by_answer = entry.gold_by_answer;
+    request.base.noise_kind = evaluate::noise_from_name(entry.noise_kind);
+    if (entry.noise) request.base.noise = static_cast<std::size_t>(*entry.noise);
+    request.closed_book = entry.closed_book;
+    request.with_passages =
+        entry.passages || entry.noise || entry.gold_position || !entry.sweep.empty() || entry.heads;
+    request.sweep = entry.sweep;
+    if (entry.heads) {
+      request.heads = experiment::HeadStudy{{}, entry.heads->share, entry.heads->controls};
+      for (const auto* model : models_of(entry.models))
+        request.heads->traces[model->name] = trace_folder(entry.heads->trace, model->name);
+    }
+    return experiment::make_conditions(request);
+  }
+
+  void report() {
+    announce("report");
+    ReportRequest request;
+    for (const auto& trace : study_.traces) {
+      for (const auto* model : models_of(trace.models)) {
+        const std::string label = study_.traces.size() == 1 ? model->name : trace.name + "." + model->name;
+        request.call.traces.push_back(label + "=" + trace_folder(trace.name, model->name).string());
+      }
+    }
+    for (const auto& entry : study_.evaluations)
+      request.evaluations.push_back(entry.name + "=" + (study_.out / "evaluate" / entry.name).string());
+    request.analyses = study_.report.analyses;
+    request.out = study_.out / "report";
+    build_report(request);
+    fmt::print("Open {}\n", (request.out / "report.html").string());
+  }
+
+  using Clock = std::chrono::steady_clock;
+
+  const study::Study& study_;
+  Device device_;
+  int threads_;
+  std::size_t step_ = 0, steps_ = 0;
+  Clock::time_point started_ = Clock::now();
+};
+
+}  // namespace
+
+void run_study(const StudyCall& call) {
+  StudyRun(call).run();
+}
+
+}  // namespace buoy::app

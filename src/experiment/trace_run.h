@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include "experiment/loaded_model.h"
+#include "experiment/tracer.h"
+#include "trace/manifest.h"
+
+namespace buoy::experiment {
+
+// Prompts traced one after the other into a folder.
+struct TraceRun {
+  std::filesystem::path folder;
+  trace::Manifest manifest;  // of describe_run(), with storage, probe and sample ids filled in
+  TracerOptions tracer;
+  std::function<ItemPrompt(std::size_t number)> prompt;  // of every sample id; may throw for a single one
+  bool resume = false;
+};
+
+struct TraceRunProgress {
+  std::function<void(const observe::Recorder::Bytes& each)> begin;  // what the first sample will take
+  std::function<void()> step;
+};
+
+struct TraceRunResult {
+  std::size_t samples = 0, failed = 0;
+};
+
+// InputErrors and UsageErrors of single prompts are recorded as failed samples. InputError when all failed.
+TraceRunResult run_trace(const Context& context, LoadedModel& model, const TraceRun& run,
+                         const TraceRunProgress& progress);
+
+}  // namespace buoy::experiment

@@ -1,0 +1,10 @@
+#include "ops/qk_moments_cuda.h"
+#include "tensor/no_cuda.h"
+
+namespace buoy::ops {
+
+void qk_moments_cuda(AttentionPlan&, std::span<const CudaQkMoments>, const Stream&) {
+  throw_no_cuda();
+}
+
+}  // namespace buoy::ops

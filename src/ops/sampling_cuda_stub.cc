@@ -1,0 +1,10 @@
+#include "ops/sampling_cuda.h"
+#include "tensor/no_cuda.h"
+
+namespace buoy::ops {
+
+void choose_cuda(const Stream&, const DeviceChoiceArgs&) {
+  throw_no_cuda();
+}
+
+}  // namespace buoy::ops

@@ -1,0 +1,14 @@
+#include "base/error.h"
+#include "study/study.h"
+
+namespace buoy::study {
+
+bool can_read_studies() {
+  return false;
+}
+
+Study read_study(const std::filesystem::path&) {
+  throw UsageError("this build cannot read studies; install toml++ (libtomlplusplus-dev) and build again");
+}
+
+}  // namespace buoy::study

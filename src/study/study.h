@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace buoy::study {
+
+// How a model decodes; what is not given keeps the program's default.
+struct Decoding {
+  std::optional<std::int64_t> max_new_tokens, steps, block_length, top_k, seed;
+  std::optional<std::string> algorithm;
+  std::optional<double> temperature, top_p, alg_temp, eps, cfg_scale, repetition_penalty;
+};
+
+struct ModelEntry {
+  std::string name;
+  std::filesystem::path path;
+  Decoding decoding;  // on top of the study's
+};
+
+struct PromptEntry {
+  std::string with_passages, closed_book;  // templates; "": the program's defaults
+  std::string chat = "auto";               // auto, always, never
+  std::string system, style;
+  bool no_thinking = false, keep_text_after_end = false, first_line = false, published_normalisation = false;
+};
+
+// Questions: a file, or made from the world of the bundled pair.
+struct WorldEntry {
+  std::string people = "unknown", noise = "random";
+  std::int64_t count = 100, passages = 0, gold_position = 0, seed = 1;
+  bool two_hop = false;
+};
+struct DataEntry {
+  std::string name;
+  std::filesystem::path file;  // empty: world
+  std::optional<WorldEntry> world;
+};
+
+struct HeadsEntry {
+  std::string trace;
+  double share = 0.05;
+  std::int64_t controls = 5;
+};
+struct EvaluateEntry {
+  std::string name;
+  std::vector<std::string> data, models;  // names; no models: all
+  std::optional<std::int64_t> passages, noise, gold_position;
+  bool closed_book = false, gold_by_answer = false;
+  std::string sweep, noise_kind = "random", observe, prompt;
+  std::optional<HeadsEntry> heads;
+  std::int64_t limit = 0;
+};
+
+struct TraceEntry {
+  std::string name, data;
+  std::vector<std::string> models;  // none: all
+  std::string observe = "all", groups = "regions", layers, steps_observed, prompt;
+  std::int64_t passages = -1, gold_position = 0, limit = 0;
+  bool float16 = false;
+};
+
+struct ReportEntry {
+  std::vector<std::string> analyses;  // none: all
+};
+
+// A whole study, as a file describes it.
+struct Study {
+  std::string title;
+  std::filesystem::path out;
+  std::vector<ModelEntry> models;
+  Decoding decoding;
+  PromptEntry prompt;
+  std::vector<DataEntry> data;
+  std::vector<TraceEntry> traces;
+  std::vector<EvaluateEntry> evaluations;
+  ReportEntry report;
+};
+
+// Whether this build can read studies (it has toml++).
+bool can_read_studies();
+
+// Reads and checks a study: unknown keys are refused with the nearest known one, and so are names of models,
+// data and traces that nothing has. InputErrors name file, line, expected and found. Paths stay as written:
+// relative to where the program runs.
+Study read_study(const std::filesystem::path& file);
+
+}  // namespace buoy::study

@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include "app/pair.h"
+#include "app/program.h"
+#include "base/files.h"
+#include "study/study.h"
+#include "support/fails_with.h"
+#include "support/temp_folder.h"
+
+namespace buoy::testing {
+namespace {
+
+// Two models, five questions, every kind of step.
+std::string small_study(const std::string& questions) {
+  const auto models = pair_folder(true).parent_path().string();
+  return "title = \"small\"\n[models]\ndiffusion = \"" + pair_folder(true).string() +
+         "\"\nautoregressive = \"" + pair_folder(false).string() +
+         "\"\n[decoding]\nmax_new_tokens = 4\n[prompt]\nwith_passages = \"" + models +
+         "/pair.prompt\"\n[[data]]\nname = \"q\"\nworld = { passages = 2, count = " + questions +
+         " }\n[[trace]]\nname = \"t\"\ndata = \"q\"\nlimit = 2\nobserve = \"received,top,row-mass\"\n"
+         "[[evaluate]]\nname = \"gain\"\ndata = \"q\"\nclosed_book = true\npassages = 2\n"
+         "[[evaluate]]\nname = \"heads\"\ndata = \"q\"\nheads = { trace = \"t\", share = 0.1, controls = 1 "
+         "}\n"
+         "[report]\nanalyses = [\"floating\", \"retrieval\"]\n";
+}
+
+class StudyCommand : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!study::can_read_studies()) GTEST_SKIP() << "built without toml++";
+  }
+  TempFolder folder_;
+};
+
+TEST_F(StudyCommand, MakesEverythingOnceAndGoesOnWhereItWas) {
+  const auto file = folder_.write("small.toml", small_study("5"));
+  const std::string out = folder_ / "out";
+  const auto first = run_buoy({"study", file, "--out", out});
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  for (const char* name :
+       {"data/q.jsonl", "traces/t.diffusion/manifest.json", "traces/t.autoregressive/manifest.json",
+        "evaluate/gain/answers.jsonl", "evaluate/gain/summary.csv", "evaluate/heads/summary.json",
+        "report/report.html", "report/tables/eval_effects.csv", "report/tables/claims.csv"})
+    EXPECT_TRUE(path_exists(folder_ / "out" / name)) << name;
+  const std::string page = read_file(folder_ / "out/report/report.html");
+  EXPECT_NE(page.find("Questions and answers"), std::string::npos);
+  EXPECT_NE(page.find("Retrieval heads"), std::string::npos);
+  EXPECT_EQ(page.find("<h2 id=\"drift\">"), std::string::npos);
+
+  const std::string answers = read_file(folder_ / "out/evaluate/gain/answers.jsonl");
+  std::filesystem::remove_all(folder_ / "out/evaluate/heads");
+  const auto second = run_buoy({"study", file, "--out", out});
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_NE(second.out.find("asked 0 in"), std::string::npos) << second.out;
+  EXPECT_EQ(read_file(folder_ / "out/evaluate/gain/answers.jsonl"), answers);
+  EXPECT_TRUE(path_exists(folder_ / "out/evaluate/heads/answers.jsonl"));
+
+  const auto other = folder_.write("small.toml", small_study("6"));
+  const auto third = run_buoy({"study", other, "--out", out});
+  EXPECT_EQ(third.exit_code, 3);
+  EXPECT_TRUE(holds_in_order(third.err, {"evaluate/gain/run.json", "data.q.items", "5 there, 6 now"}));
+}
+
+TEST_F(StudyCommand, ChecksWithoutRunningAndNamesWhatIsMissing) {
+  const auto file = folder_.write("small.toml", small_study("5"));
+  const auto checked = run_buoy({"study", file, "--check"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.err;
+  EXPECT_NE(checked.out.find("2 models, 1 data sets, 1 traces, 2 evaluations"), std::string::npos)
+      << checked.out;
+  const auto none =
+      run_buoy({"study", folder_.write("none.toml",
+                                       "[models]\na = \"/nowhere/a\"\n[[data]]\nname = \"d\"\nfile = "
+                                       "\"/nowhere/d\"\n[[trace]]\nname = \"t\"\ndata = \"d\"\n")});
+  EXPECT_EQ(none.exit_code, 3);
+  EXPECT_TRUE(holds_in_order(none.err, {"models.a", "/nowhere/a", "nothing"}));
+}
+
+}  // namespace
+}  // namespace buoy::testing

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "evaluate/world_items.h"
+#include "experiment/evaluation.h"
+#include "experiment/score_book.h"
+#include "support/temp_folder.h"
+
+namespace buoy::testing {
+
+// Questions about people of the made-up world that the bundled pair knows nothing of.
+std::filesystem::path write_world(const TempFolder& folder, const evaluate::WorldSetOptions& options);
+
+// Models named "diffusion" and "autoregressive": the bundled pair, or one of it.
+experiment::Named pair_model(bool masked_diffusion);
+// Both asked this data as they were trained to be, greedily, in 8 slots and few steps.
+experiment::EvaluationSpec pair_spec(const std::filesystem::path& data,
+                                     std::vector<experiment::Condition> conditions);
+experiment::Condition closed_book();
+
+// Runs to the end; notes are appended to `notes`.
+experiment::EvaluationResult run(const experiment::EvaluationSpec& spec, const std::filesystem::path& folder,
+                                 bool resume = false, std::vector<std::string>* notes = nullptr);
+// Dies as soon as `answers` answers were found. Fails the test when there were fewer.
+void run_and_die(const experiment::EvaluationSpec& spec, const std::filesystem::path& folder, bool resume,
+                 std::size_t answers);
+void summarise_run(const std::filesystem::path& folder);
+
+// Every file below the folder, by its path in it.
+using Files = std::map<std::string, std::string>;
+Files files_of(const std::filesystem::path& folder);
+// Whether two folders hold the same bytes; says which files differ.
+::testing::AssertionResult same_files(const Files& a, const Files& b);
+
+double exact_match(const experiment::ScoreBook& book, const std::string& model, const std::string& condition);
+
+}  // namespace buoy::testing

@@ -1,0 +1,340 @@
+// The second pass and the QK moments on the GPU against the double reference on the same bf16 numbers.
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "ops/attention_cuda_data.h"
+#include "ops/attention_statistics.h"
+#include "ops/qk_moments.h"
+#include "ops/qk_moments_cuda.h"
+
+namespace buoy {
+namespace {
+
+using testing::AttentionCase;
+using testing::AttentionData;
+using testing::bf16_data;
+using testing::DeviceArray;
+using testing::ErrorRatio;
+using testing::KeyBias;
+using testing::kHidden;
+using testing::PackedOnDevice;
+using testing::PlainAttention;
+using testing::rounded_to_bf16;
+
+constexpr std::int64_t kGroups = 13;
+
+std::uint8_t group_of(std::int64_t row) {
+  return static_cast<std::uint8_t>(row * 7 % (kGroups + 1));  // kGroups: in none
+}
+
+// The double reference and the plain bf16 yardstick of one case.
+struct Expected {
+  std::vector<double> weights, received;  // [heads, queries, keys], [groups, heads, keys]
+  std::vector<float> plain_received;
+
+  explicit Expected(const AttentionData& data) {
+    const AttentionCase& c = data.c;
+    testing::AttentionResult unused;
+    const auto sequence = data.sequence(unused);
+    weights.resize(static_cast<size_t>(c.heads * c.query_rows * c.key_rows));
+    ops::attention_reference(c.shape(), sequence, {nullptr, weights.data(), nullptr});
+    const PlainAttention plain(data);
+    received.assign(static_cast<size_t>(kGroups * c.heads * c.key_rows), 0.0);
+    plain_received.assign(received.size(), 0.0f);
+    for (std::int64_t h = 0; h < c.heads; ++h) {
+      for (std::int64_t i = 0; i < c.query_rows; ++i) {
+        if (group_of(i) >= kGroups) continue;
+        for (std::int64_t j = 0; j < c.key_rows; ++j) {
+          const auto to = static_cast<size_t>((group_of(i) * c.heads + h) * c.key_rows + j);
+          const auto from = static_cast<size_t>((h * c.query_rows + i) * c.key_rows + j);
+          received[to] += weights[from];
+          plain_received[to] += rounded_to_bf16(plain.probabilities[from]);
+        }
+      }
+    }
+  }
+};
+
+struct Measured {
+  std::vector<float> received, first_share, row_weights, top_weights;
+  std::vector<std::int32_t> top_keys;
+  std::vector<std::int32_t> rows;  // of the sequence
+};
+
+constexpr std::int64_t kTop = 5;
+
+// With and without room after the last key.
+std::int64_t row_stride(const AttentionCase& c) {
+  return c.key_rows + (c.key_rows % 2 == 0 ? 0 : 3);
+}
+
+Measured measure(const Stream& stream, PackedOnDevice& device, const AttentionData& data,
+                 bool rows_alone = false) {
+  const AttentionCase& c = data.c;
+  const auto& s = device.sequences()[0];
+  std::vector<std::uint8_t> groups(static_cast<size_t>(device.rows()), 255);
+  for (std::int64_t i = 0; i < c.query_rows; ++i)
+    groups[static_cast<size_t>(s.query_start + i)] = group_of(i);
+  Measured out;
+  std::vector<std::int32_t> packed;
+  for (std::int32_t i = 0; i<c.query_rows; i += c.query_rows> 40 ? 13 : 1) {
+    out.rows.push_back(i);
+    packed.push_back(s.query_start + i);
+  }
+  device.plan().set_groups(groups, kGroups, stream);
+  device.plan().set_close_rows(packed, stream);
+  const auto close = static_cast<std::int64_t>(out.rows.size());
+  const auto stride = row_stride(c);
+  DeviceArray<float> received(stream, static_cast<size_t>(kGroups * c.heads * c.key_rows)),
+      first(stream, static_cast<size_t>(c.heads * device.rows())),
+      weights(stream, static_cast<size_t>(close * c.heads * stride)),
+      top_weights(stream, static_cast<size_t>(close * c.heads * kTop));
+  DeviceArray<std::int32_t> top_keys(stream, static_cast<size_t>(close * c.heads * kTop));
+  ops::attention_statistics_cuda(device.plan(), device.inputs(),
+                                 {.received = rows_alone ? nullptr : received.data(),
+                                  .first_share = rows_alone ? nullptr : first.data(),
+                                  .row_weights = weights.data(),
+                                  .row_weight_stride = stride,
+                                  .top = kTop,
+                                  .top_keys = top_keys.data(),
+                                  .top_weights = top_weights.data()},
+                                 stream);
+  out.received = received.host();
+  out.first_share = first.host();
+  out.row_weights = weights.host();
+  out.top_keys = top_keys.host();
+  out.top_weights = top_weights.host();
+  return out;
+}
+
+void expect_close_rows(const Measured& ours, const Expected& expected, const AttentionData& data) {
+  const AttentionCase& c = data.c;
+  const auto stride = row_stride(c);
+  // The relative error of a weight is the error of its score and of the normaliser.
+  const double tolerance = 2 * testing::score_tolerance(data);
+  for (size_t n = 0; n < ours.rows.size(); ++n) {
+    for (std::int64_t h = 0; h < c.heads; ++h) {
+      const auto at = static_cast<std::int64_t>(n) * c.heads + h;
+      const float* row = ours.row_weights.data() + at * stride;
+      const double* exact = expected.weights.data() + (h * c.query_rows + ours.rows[n]) * c.key_rows;
+      for (std::int64_t j = 0; j < c.key_rows; ++j)
+        ASSERT_NEAR(row[j], exact[j], tolerance * exact[j] + 1e-37);
+      for (std::int64_t j = c.key_rows; j < stride; ++j) ASSERT_EQ(row[j], 0.0f);
+      std::vector<std::int32_t> order(static_cast<size_t>(c.key_rows));
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return row[a] > row[b]; });
+      for (std::int64_t k = 0; k < kTop; ++k) {
+        const bool any = k < c.key_rows && row[order[static_cast<size_t>(k)]] > 0;
+        ASSERT_EQ(ours.top_keys[static_cast<size_t>(at * kTop + k)],
+                  any ? order[static_cast<size_t>(k)] : -1);
+        ASSERT_EQ(ours.top_weights[static_cast<size_t>(at * kTop + k)],
+                  any ? row[order[static_cast<size_t>(k)]] : 0);
+      }
+    }
+  }
+}
+
+class CudaStatistics : public ::testing::TestWithParam<AttentionCase> {
+ protected:
+  void SetUp() override {
+    if (!testing::has_gpu()) GTEST_SKIP() << "no GPU";
+  }
+};
+
+TEST_P(CudaStatistics, MatchTheDoubleReference) {
+  const Stream stream;
+  for (const bool hopper : {true, false}) {
+    ErrorRatio errors;
+    for (std::uint64_t seed = 1; !errors.enough(); seed += 10) {
+      const AttentionData data = bf16_data(GetParam(), seed);
+      const AttentionCase& c = data.c;
+      PackedOnDevice device(stream, {data}, c.query_rows);
+      device.plan().allow_hopper(hopper);
+      device.attend();
+      const Measured ours = measure(stream, device, data);
+      const Expected expected(data);
+      errors.add(ours.received, expected.plain_received, expected.received);
+      for (size_t i = 0; i < ours.received.size(); ++i) {
+        const size_t key = i % static_cast<size_t>(c.key_rows);
+        if (!data.bias.empty() && data.bias[key] == kHidden) {
+          ASSERT_EQ(ours.received[i], 0.0f) << "a hidden key receives nothing";
+        }
+      }
+      const double tolerance = 2 * testing::score_tolerance(data);
+      for (std::int64_t h = 0; h < c.heads; ++h) {
+        for (std::int64_t i = 0; i < c.query_rows; ++i) {
+          const double exact = expected.weights[static_cast<size_t>((h * c.query_rows + i) * c.key_rows)];
+          ASSERT_NEAR(ours.first_share[static_cast<size_t>(h * device.rows() +
+                                                           device.sequences()[0].query_start + i)],
+                      exact, tolerance * exact + 1e-37);
+        }
+      }
+      expect_close_rows(ours, expected, data);
+      expect_close_rows(measure(stream, device, data, true), expected, data);
+      EXPECT_EQ(measure(stream, device, data).received, ours.received) << "reproducible to the bit";
+    }
+    errors.expect_at_most_twice(hopper ? "received" : "received_general");
+  }
+}
+
+// Everything qk_moments_cuda gives for one case, with all queries and with some.
+struct MomentResults {
+  std::vector<float> dot[2], cosine[2], product[2], self, query_norm, key_norm, value_norm;
+};
+
+MomentResults moments_on_gpu(const Stream& stream, const AttentionData& data,
+                             const std::vector<std::uint8_t>& chosen) {
+  const AttentionCase& c = data.c;
+  PackedOnDevice device(stream, {data}, 0);
+  const auto& s = device.sequences()[0];
+  const auto columns = static_cast<size_t>(c.heads * c.key_rows),
+             of_keys = static_cast<size_t>(c.kv_heads * c.key_rows);
+  std::vector<std::uint8_t> use(static_cast<size_t>(device.rows()), 0);
+  std::copy(chosen.begin(), chosen.end(), use.begin() + s.query_start);
+  DeviceArray<std::uint8_t> device_use(stream, use);
+  std::vector<DeviceArray<float>> results;
+  for (int i = 0; i < 7; ++i) results.emplace_back(stream, columns);
+  DeviceArray<float> query_norm(stream, static_cast<size_t>(c.heads * device.rows())),
+      key_norm(stream, of_keys), value_norm(stream, of_keys);
+  const std::vector<ops::CudaQkMoments> sets{{.inputs = device.inputs(),
+                                              .dot = results[0].data(),
+                                              .cosine = results[1].data(),
+                                              .norm_product = results[2].data(),
+                                              .self_dot = results[3].data(),
+                                              .query_norm = query_norm.data(),
+                                              .key_norm = key_norm.data(),
+                                              .value_norm = value_norm.data()},
+                                             {.inputs = device.inputs(),
+                                              .use_row = device_use.data(),
+                                              .dot = results[4].data(),
+                                              .cosine = results[5].data(),
+                                              .norm_product = results[6].data()}};
+  ops::qk_moments_cuda(device.plan(), sets, stream);
+  MomentResults out;
+  for (size_t n = 0; n < 2; ++n) {
+    out.dot[n] = results[4 * n].host();
+    out.cosine[n] = results[4 * n + 1].host();
+    out.product[n] = results[4 * n + 2].host();
+  }
+  out.self = results[3].host();
+  out.key_norm = key_norm.host();
+  out.value_norm = value_norm.host();
+  const auto norms = query_norm.host();
+  for (std::int64_t h = 0; h < c.heads; ++h) {
+    const auto first = norms.begin() + h * device.rows() + s.query_start;
+    out.query_norm.insert(out.query_norm.end(), first, first + c.query_rows);
+  }
+  return out;
+}
+
+float plain_dot(const float* a, const float* b, std::int64_t size) {
+  float sum = 0;
+  for (std::int64_t i = 0; i < size; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+// All pairs in plain float32 loops.
+struct PlainMoments {
+  std::vector<float> dot, cosine, product;
+
+  PlainMoments(const AttentionData& data, const std::uint8_t* use_row) {
+    const AttentionCase& c = data.c;
+    for (std::int64_t head = 0; head < c.heads; ++head) {
+      for (std::int64_t j = 0; j < c.key_rows; ++j) {
+        const float* k = data.keys.data() + (j * c.kv_heads + head / (c.heads / c.kv_heads)) * c.head_dim;
+        float dots = 0, cosines = 0, products = 0, count = 0;
+        for (std::int64_t row = 0; row < c.query_rows; ++row) {
+          if (ops::visible_end(c.mask, c.first_position + row, c.key_rows) <= j) continue;
+          if (use_row != nullptr && use_row[row] == 0) continue;
+          const float* q = data.queries.data() + (row * c.heads + head) * c.head_dim;
+          const float qk = plain_dot(q, k, c.head_dim);
+          const float norms = std::sqrt(plain_dot(q, q, c.head_dim)) * std::sqrt(plain_dot(k, k, c.head_dim));
+          dots += qk;
+          cosines += norms > 0 ? qk / norms : 0;
+          products += norms;
+          count += 1;
+        }
+        dot.push_back(count > 0 ? dots / count : 0);
+        cosine.push_back(count > 0 ? cosines / count : 0);
+        product.push_back(count > 0 ? products / count : 0);
+      }
+    }
+  }
+};
+
+TEST_P(CudaStatistics, QkMomentsErrAtMostTwiceAsMuchAsPlainLoops) {
+  const Stream stream;
+  ErrorRatio dot_errors, cosine_errors, product_errors;
+  for (std::uint64_t seed = 1; !dot_errors.enough(); seed += 10) {
+    const AttentionData data = bf16_data(GetParam(), seed);
+    const AttentionCase& c = data.c;
+    const auto columns = static_cast<size_t>(c.heads * c.key_rows),
+               of_keys = static_cast<size_t>(c.kv_heads * c.key_rows);
+    std::vector<std::uint8_t> chosen(static_cast<size_t>(c.query_rows));
+    for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = i % 5 != 2;
+    const MomentResults ours = moments_on_gpu(stream, data, chosen);
+    testing::AttentionResult unused;
+    const auto sequence = data.sequence(unused);
+    for (size_t n = 0; n < 2; ++n) {
+      ops::QkMoments wanted;
+      wanted.use_row = n == 1 ? chosen.data() : nullptr;
+      std::vector<double> dot(columns), cosine(columns), product(columns);
+      ops::qk_moments_reference(c.shape(), sequence, wanted, {dot.data(), cosine.data(), product.data()});
+      const PlainMoments plain(data, wanted.use_row);
+      dot_errors.add(ours.dot[n], plain.dot, dot);
+      cosine_errors.add(ours.cosine[n], plain.cosine, cosine);
+      product_errors.add(ours.product[n], plain.product, product);
+    }
+    // The rest is on the CPU in double.
+    ThreadPool threads(1);
+    std::vector<float> self(columns), query_norm(ours.query_norm.size()), key_norm(of_keys),
+        value_norm(of_keys);
+    ops::QkMoments on_cpu;
+    on_cpu.self_dot = self.data();
+    on_cpu.query_norm = query_norm.data();
+    on_cpu.key_norm = key_norm.data();
+    on_cpu.value_norm = value_norm.data();
+    ops::qk_moments({threads}, c.shape(), sequence, on_cpu);
+    const double root = std::sqrt(static_cast<double>(c.head_dim)),
+                 score = testing::score_tolerance(data) * root;
+    for (size_t i = 0; i < columns; ++i) ASSERT_NEAR(ours.self[i], self[i], score);
+    const auto expect_norms = [&](const std::vector<float>& some, const std::vector<float>& exact) {
+      ASSERT_EQ(some.size(), exact.size());
+      for (size_t i = 0; i < exact.size(); ++i)
+        ASSERT_NEAR(some[i], exact[i], testing::kEpsilon * (4 + root) * exact[i]);
+    };
+    expect_norms(ours.query_norm, query_norm);
+    expect_norms(ours.key_norm, key_norm);
+    expect_norms(ours.value_norm, value_norm);
+  }
+  dot_errors.expect_at_most_twice("dot");
+  cosine_errors.expect_at_most_twice("cosine");
+  product_errors.expect_at_most_twice("norm_product");
+}
+
+std::vector<AttentionCase> cases() {
+  auto all = testing::cuda_attention_cases();
+  std::erase_if(all, [](const AttentionCase& c) { return c.score_scale > 1 && c.key_rows > 100; });
+  // More than one block of 256 keys, and a block that only later queries see.
+  for (const std::int64_t dim : {64, 128}) {
+    for (const auto kind : {ops::MaskKind::kBidirectional, ops::MaskKind::kCausal}) {
+      all.push_back(
+          {.label = "grouped" + std::to_string(dim) + (kind == ops::MaskKind::kCausal ? "_causal" : ""),
+           .heads = 4,
+           .head_dim = dim,
+           .query_rows = 900,
+           .key_rows = 900,
+           .mask = {kind, 0},
+           .bias = KeyBias::kSomeHidden});
+    }
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, CudaStatistics, ::testing::ValuesIn(cases()),
+                         testing::name_of_attention_case);
+
+}  // namespace
+}  // namespace buoy

@@ -1,0 +1,96 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "report/claims.h"
+#include "report/section.h"
+
+namespace buoy::report {
+namespace {
+
+Table ratio_table(double ratio, double lower, double upper) {
+  Table table{"eval_gain_ratio", "", {}, {}};
+  for (const char* name :
+       {"set", "condition", "metric", "diffusion_gain", "diffusion_lower", "diffusion_upper",
+        "autoregressive_gain", "autoregressive_lower", "autoregressive_upper", "ratio", "lower", "upper"})
+    table.columns.push_back({name, ""});
+  for (const char* metric : {"exact_match", "f1"})
+    table.add({"nq", "passages", metric, 0.5, 0.4, 0.6, 0.2, 0.1, 0.3, number_cell(ratio), number_cell(lower),
+               number_cell(upper)});
+  return table;
+}
+
+Table middle_table(double drop, double lower, double upper, std::int64_t items = 200) {
+  Table table{"eval_middle", "", {}, {}};
+  for (const char* name :
+       {"model", "kind", "set", "positions", "items", "ends", "middle", "drop", "lower", "upper"})
+    table.columns.push_back({name, ""});
+  table.add({"m", "masked diffusion", "nq", 10, items, 0.8, 0.8 - drop, drop, lower, upper});
+  table.add({"l", "autoregressive", "nq", 10, items, 0.8, 0.4, 0.4, 0.3, 0.5});
+  return table;
+}
+
+ClaimVerdict judged(const std::string& id, const std::vector<Table>& tables) {
+  for (auto& claim : judge_claims(tables, {})) {
+    if (claim.id == id) return claim;
+  }
+  ADD_FAILURE() << id;
+  return {};
+}
+
+TEST(GainClaim, RestsOnWhereTheIntervalOfTheRatioLies) {
+  EXPECT_EQ(judged("C7", {ratio_table(2.5, 2.1, 3.0)}).verdict, Verdict::kSupported);
+  EXPECT_EQ(judged("C7", {ratio_table(2.5, 1.9, 3.0)}).verdict, Verdict::kMixed);
+  EXPECT_EQ(judged("C7", {ratio_table(1.2, 0.9, 1.6)}).verdict, Verdict::kContradicted);
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const auto undefined = judged("C7", {ratio_table(none, none, none)});
+  EXPECT_EQ(undefined.verdict, Verdict::kNotTestable);
+  EXPECT_NE(undefined.needs.find("not zero"), std::string::npos) << undefined.needs;
+}
+
+TEST(MiddleClaim, IsAboutMaskedDiffusionAndNamesTheOthersBesideIt) {
+  const auto claim = judged("C9", {middle_table(0.0, -0.02, 0.02)});
+  EXPECT_EQ(claim.verdict, Verdict::kSupported);
+  ASSERT_EQ(claim.by_trace.size(), 1u);
+  EXPECT_NE(claim.evidence.find("Beside it, l on nq"), std::string::npos) << claim.evidence;
+  EXPECT_EQ(judged("C9", {middle_table(0.2, 0.1, 0.3)}).verdict, Verdict::kContradicted);
+  EXPECT_EQ(judged("C9", {middle_table(0.05, 0.0, 0.1)}).verdict, Verdict::kMixed);
+}
+
+TEST(MiddleClaim, FewItemsThatAllAgreeDecideNothing) {
+  EXPECT_EQ(judged("C9", {middle_table(0, 0, 0, 16)}).verdict, Verdict::kMixed);
+  EXPECT_EQ(judged("C9", {middle_table(0, 0, 0, 500)}).verdict, Verdict::kSupported);
+}
+
+Table scores_table() {
+  Table table{"eval_scores", "", {}, {}};
+  for (const char* name : {"trace", "model", "set", "condition", "kind", "axis", "value", "items", "failed",
+                           "metric", "mean", "lower", "upper"})
+    table.columns.push_back({name, ""});
+  for (const char* metric : {"exact_match", "f1"}) {
+    for (int n = 1; n <= 5; ++n) {
+      const std::string value = std::to_string(n);
+      table.add({"position", "m", "nq", "gold-position=" + value, "masked diffusion", "gold-position", value,
+                 40, 0, metric, n == 3 ? 0.5 : 0.9, 0.4, 0.95});
+    }
+    table.add({"base", "m", "nq", "closed-book", "masked diffusion", "", "", 40, 0, metric, 0.1, 0.0, 0.2});
+    table.add({"base", "m", "nq", "passages", "masked diffusion", "", "", 40, 0, metric, 0.8, 0.7, 0.9});
+  }
+  return table;
+}
+
+TEST(EvaluationSection, HasACurveForASweepAndBarsForConditions) {
+  const Table tables[] = {scores_table()};
+  const auto section = build_section("evaluation", tables);
+  ASSERT_EQ(section.figures.size(), 2u);
+  EXPECT_EQ(section.figures[0].name, "eval_sweep_gold-position_position");
+  EXPECT_EQ(section.figures[1].name, "eval_scores_base");
+  std::string readings;
+  for (const auto& reading : section.readings) readings += reading + "\n";
+  EXPECT_NE(readings.find("runs from 0.5 (gold-position = 3) to 0.9"), std::string::npos) << readings;
+  EXPECT_NE(readings.find("closed-book 0.1 [0, 0.2], passages 0.8 [0.7, 0.9]"), std::string::npos)
+      << readings;
+}
+
+}  // namespace
+}  // namespace buoy::report

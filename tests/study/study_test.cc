@@ -1,0 +1,131 @@
+#include "study/study.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "study/nearest.h"
+#include "support/fails_with.h"
+#include "support/temp_folder.h"
+
+namespace buoy::study {
+namespace {
+
+using testing::fails_with;
+using testing::TempFolder;
+
+const std::filesystem::path kStudies = std::filesystem::path(BUOY_TEST_DATA) / ".." / ".." / "studies";
+
+class StudyFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_read_studies()) GTEST_SKIP() << "built without toml++";
+  }
+
+  Study read(const std::string& text) const { return read_study(folder_.write("study.toml", text)); }
+
+  // A study that is right, with one more line in front of its tables.
+  static std::string with(const std::string& line) {
+    return "[models]\na = \"models/a\"\n[[data]]\nname = \"d\"\nfile = \"d.jsonl\"\n[[evaluate]]\nname = "
+           "\"e\"\ndata = "
+           "\"d\"\n" +
+           line;
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(StudyFile, EveryStudyOfTheRepositoryReads) {
+  int studies = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kStudies)) {
+    EXPECT_NO_THROW(read_study(entry.path())) << entry.path();
+    ++studies;
+  }
+  EXPECT_GE(studies, 3);
+}
+
+TEST_F(StudyFile, ThePublishedStudyHasTheFourModelsInTheirOrderAndTheirSettings) {
+  const Study study = read_study(kStudies / "paper.toml");
+  ASSERT_EQ(study.models.size(), 4u);
+  EXPECT_EQ(study.models[0].name, "llada");
+  EXPECT_EQ(study.models[1].name, "dream");
+  EXPECT_EQ(study.models[2].name, "llama");
+  EXPECT_EQ(study.models[3].name, "qwen");
+  EXPECT_EQ(study.models[0].decoding.steps, 32);
+  EXPECT_EQ(study.models[0].decoding.block_length, 32);
+  EXPECT_EQ(study.models[1].decoding.algorithm, "entropy");
+  EXPECT_EQ(study.models[1].decoding.temperature, 0.2);
+  EXPECT_EQ(study.models[1].decoding.top_p, 0.95);
+  EXPECT_FALSE(study.models[2].decoding.steps);
+  EXPECT_EQ(study.decoding.max_new_tokens, 32);
+  EXPECT_EQ(study.evaluations[0].passages, 5);
+  EXPECT_TRUE(study.evaluations[0].closed_book);
+  EXPECT_EQ(study.evaluations[0].data.size(), 5u);
+}
+
+TEST_F(StudyFile, WhatIsNotGivenKeepsItsDefault) {
+  const Study study = read(with(""));
+  EXPECT_EQ(study.out, "build/study");
+  EXPECT_EQ(study.prompt.chat, "auto");
+  EXPECT_FALSE(study.evaluations[0].passages);
+  EXPECT_EQ(study.evaluations[0].noise_kind, "random");
+  EXPECT_TRUE(study.report.analyses.empty());
+}
+
+TEST_F(StudyFile, UnknownKeysAreRefusedWithTheNearestKnownOne) {
+  const auto refuses = [&](const std::string& text, std::initializer_list<std::string> parts) {
+    return fails_with<InputError>([&] { read(text); }, parts);
+  };
+  EXPECT_TRUE(
+      refuses(with("passagse = 5\n"), {"study.toml:9: evaluate.passagse", "\"passages\"?", "unknown key"}));
+  EXPECT_TRUE(refuses(with("zzz = 5\n"), {"evaluate.zzz", "one of name, data", "unknown key"}));
+  EXPECT_TRUE(refuses(with("[decodnig]\n"), {"decodnig", "\"decoding\"?", "unknown key"}));
+  EXPECT_TRUE(refuses(with("[decoding]\nstep = 3\n"), {"decoding.step", "\"steps\"?"}));
+  EXPECT_TRUE(refuses(with("[prompt]\nchatt = \"auto\"\n"), {"prompt.chatt", "\"chat\"?"}));
+  EXPECT_TRUE(refuses(with("[[trace]]\nname = \"t\"\ndata = \"d\"\nobserv = \"all\"\n"),
+                      {"trace.observ", "\"observe\"?"}));
+  EXPECT_TRUE(
+      refuses(with("heads = { trace = \"t\", shares = 1 }\n"), {"evaluate.heads.shares", "\"share\"?"}));
+  EXPECT_TRUE(refuses(with("[models.b]\npath = \"b\"\ntemprature = 1\n"),
+                      {"models.b.temprature", "\"temperature\"?"}));
+}
+
+TEST_F(StudyFile, WrongValuesNameLineExpectedAndFound) {
+  const auto refuses = [&](const std::string& text, std::initializer_list<std::string> parts) {
+    return fails_with<InputError>([&] { read(text); }, parts);
+  };
+  EXPECT_TRUE(
+      refuses(with("passages = \"five\"\n"), {":9: evaluate.passages", "whole number", "text \"five\""}));
+  EXPECT_TRUE(refuses(with("passages = 0\n"), {"evaluate.passages", "1 or more", "0"}));
+  EXPECT_TRUE(refuses(with("closed_book = 1\n"), {"evaluate.closed_book", "true or false", "1"}));
+  EXPECT_TRUE(
+      refuses(with("[prompt]\nchat = \"maybe\"\n"), {"prompt.chat", "auto, always or never", "maybe"}));
+  EXPECT_TRUE(refuses(with("models = [\"b\"]\n"), {"evaluate e: models", "\"b\", which nothing is called"}));
+  EXPECT_TRUE(refuses(with("heads = { trace = \"t\" }\n"), {"evaluate e: heads.trace", "\"t\""}));
+  EXPECT_TRUE(refuses(with("[[evaluate]]\nname = \"e\"\ndata = \"d\"\n"),
+                      {"evaluate", "different names", "\"e\" twice"}));
+  EXPECT_TRUE(refuses(with("[[evaluate]]\ndata = \"d\"\n"), {"evaluate", "the key \"name\"", "none"}));
+  EXPECT_TRUE(
+      refuses(with("[[evaluate]]\nname = \"../up\"\ndata = \"d\"\n"), {"names fit for folders", "../up"}));
+  EXPECT_TRUE(refuses(with("[[data]]\nname = \"x\"\n"), {"data", "either file or world", "neither"}));
+  EXPECT_TRUE(refuses("[models]\na = \"a\"\n", {"something to do", "neither"}));
+  EXPECT_TRUE(refuses("[[trace]]\nname = \"t\"\ndata = \"d\"\n", {"[models] with at least one", "none"}));
+  EXPECT_TRUE(refuses("a = = 1\n", {"study.toml:1", "TOML"}));
+  EXPECT_TRUE(refuses("models = 3\n", {"models", "a table", "3"}));
+}
+
+TEST_F(StudyFile, AMissingFileIsSaid) {
+  EXPECT_TRUE(fails_with<IoError>([&] { read_study(folder_ / "none.toml"); }, {"none.toml"}));
+}
+
+TEST(Nearest, FindsWhatIsMeantAndNothingElse) {
+  const std::vector<std::string> known = {"passages", "noise", "noise_kind", "sweep"};
+  EXPECT_EQ(nearest("pasages", known), "passages");
+  EXPECT_EQ(nearest("passagse", known), "passages");
+  EXPECT_EQ(nearest("nosie", known), "noise");
+  EXPECT_EQ(nearest("noisekind", known), "noise_kind");
+  EXPECT_EQ(nearest("temperature", known), "");
+  EXPECT_EQ(nearest("", known), "");
+}
+
+}  // namespace
+}  // namespace buoy::study

@@ -20,6 +20,7 @@ test:
 	-tools/fetch_tokenizers
 	cmake --preset dev
 	cmake --build --preset dev
+	tools/compile_cuda
 	tools/check_layers
 	ctest --preset dev --parallel $$(nproc)
 

@@ -105,8 +105,9 @@ void bench_shape(const Stream& stream, std::int64_t sequences, std::int64_t toke
   const double second = median_milliseconds(
       stream, [&] { ops::attention_statistics_cuda(plan, in, {.received = received.as<float>()}, stream); });
   const double closely = median_milliseconds(stream, [&] {
-    ops::attention_statistics_cuda(plan, in,
-                                   {.row_weights = weights.as<float>(), .row_weight_stride = tokens}, stream);
+    ops::attention_statistics_cuda(
+        plan, in,
+        {.received = received.as<float>(), .row_weights = weights.as<float>(), .row_weight_stride = tokens}, stream);
   });
   const double linear = median_milliseconds(stream, [&] { ops::qk_moments_cuda(plan, sets, stream); });
   const double share = mask == ops::MaskKind::kCausal ? 0.5 : 1.0;

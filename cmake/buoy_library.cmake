@@ -1,3 +1,13 @@
+# buoy_precompile(<target> headers...): for the C++ files of a target. Every file still includes what it uses.
+function(buoy_precompile target)
+  if(NOT BUOY_PCH)
+    return()
+  endif()
+  foreach(header ${ARGN})
+    target_precompile_headers(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${header}>)
+  endforeach()
+endfunction()
+
 # buoy_library(<folder> [LINKS targets...]): one target per src/ folder, linking exactly what the table
 # in docs/architecture.md allows it to include.
 function(buoy_library name)
@@ -7,9 +17,12 @@ function(buoy_library name)
   file(GLOB device_stubs CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_cuda_stub.cc)
   file(GLOB device_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_cuda.cu)
   if(BUOY_CUDA)
-    list(APPEND sources ${device_sources})
     if(device_sources)
       list(APPEND ARG_LINKS CUDA::cudart)
+      # A target of its own, so that `make test` can compile the CUDA code without all the rest.
+      add_library(buoy_${name}_cuda OBJECT ${device_sources})
+      target_link_libraries(buoy_${name}_cuda PRIVATE buoy_settings CUDA::cudart fmt::fmt)
+      list(APPEND sources $<TARGET_OBJECTS:buoy_${name}_cuda>)
     endif()
   else()
     list(APPEND sources ${device_stubs})
@@ -29,6 +42,8 @@ function(buoy_library name)
   if(sources)
     add_library(buoy_${name} STATIC ${sources})
     target_link_libraries(buoy_${name} PUBLIC buoy_settings ${ARG_LINKS})
+    buoy_precompile(buoy_${name} <algorithm> <filesystem> <functional> <map> <memory> <optional> <string> <vector>
+                    <fmt/format.h>)
   else()
     add_library(buoy_${name} INTERFACE)
     target_link_libraries(buoy_${name} INTERFACE buoy_settings ${ARG_LINKS})

@@ -2,8 +2,8 @@
 """Writes the card of a model of the pair from what was measured: write_card.py MODEL
 
 Reads MODEL/config.json, MODEL/training_log.jsonl (train_pair.py's log.jsonl) and, where they are,
-MODEL/buoy_check.jsonl (compare_buoy.py's output) and MODEL/buoy_fresh.jsonl (the same with --no-pytorch, on sets of another
-seed). Every score in the card comes from them.
+MODEL/buoy_check.jsonl (compare_buoy.py's output) and MODEL/buoy_scores.json (collect_scores.py's). Every score in the card
+comes from them.
 """
 
 import json
@@ -54,6 +54,26 @@ training never showed. 'Wrong person' means: the answer stands in a passage abou
 |---|---|---|---|---|---|
 """
 
+STUDY_SETS = {("unknown-1", "closed-book"): "unknown-closed", ("asked", "closed-book"): "asked-closed",
+              ("read-only", "closed-book"): "read-only-closed", ("unknown-1", "passages"): "unknown-1",
+              ("unknown-10", "passages"): "unknown-10"}
+
+
+def scores_in_buoy(measured):
+    text = ("\n## Scores in Buoy\n\n`buoy study studies/pair-scores.toml` on the CPU: other unknown people and other questions than "
+            "above, which the recipe was chosen by.\n\n| questions | n | exact match | 95% interval |\n|---|---|---|---|\n")
+    for line in measured["scores"]:
+        text += (f"| {MEANING[STUDY_SETS[line['set'], line['condition']]]} | {line['items']} | {line['mean']:.3f} | "
+                 f"{line['lower']:.3f} to {line['upper']:.3f} |\n")
+    text += ("\n## Retrieval heads switched off\n\nUnknown people, 5 passages, the same study: heads by the strict retrieval score, "
+             "best first, against as many others drawn at random.\n\n| run | heads off | n | exact match | 95% interval |\n"
+             "|---|---|---|---|---|\n")
+    for line in measured["heads"]:
+        text += (f"| {line['run']}: {line['value']} | {line['off'] or 'none'} | {line['items']} | {line['mean']:.3f} | "
+                 f"{line['lower']:.3f} to {line['upper']:.3f} |\n")
+    return text
+
+
 PROMPT = "Passage 1: <text>\n    Passage 2: <text>\n    Question: <question>\n    Answer:"
 
 
@@ -73,7 +93,7 @@ def main():
         layers=shape["layers"], width=shape["width"], heads=shape["heads"], head_dim=shape["width"] // shape["heads"],
         mlp=shape["mlp"], vocabulary=config["vocab_size"], parameters=f"{run['parameters']:,}", steps=f"{last:,}",
         tokens=last * run["tokens_per_step"] / 1e6, minutes=log[-1]["seconds"] / 60,
-        buoy_source=" and `buoy_check.jsonl`" if check.exists() else "", prompt=PROMPT,
+        buoy_source="".join(f", `{name}`" for name in ("buoy_check.jsonl", "buoy_scores.json") if (folder / name).exists()), prompt=PROMPT,
         decoding=("Decode greedily up to the end token." if causal else
                   "Decode 8 slots in 8 steps, one block, lowest confidence remasked (Buoy's defaults with "
                   "`--max-new-tokens 8`); training also showed 5 to 32 slots."))
@@ -93,14 +113,9 @@ def main():
         text += f"| {line['step']} | " + " | ".join(f"{line['scores'][c][0]:.2f}" for c in columns)
         text += f" | {line['scores']['unknown-10'][1]:.2f} |\n"
 
-    fresh = folder / "buoy_fresh.jsonl"
-    if fresh.exists():
-        text += ("\n## Questions nobody looked at before, in Buoy\n\nThe recipe was chosen by looking at the sets above. These are of "
-                 "another seed: other unknown people, other questions; scored once, by `buoy generate` on the CPU.\n\n"
-                 "| questions | n | exact match | 95% interval |\n|---|---|---|---|\n")
-        for line in map(json.loads, fresh.read_text().splitlines()):
-            text += (f"| {MEANING[line['set']]} | {line['n']} | {line['exact']:.3f} | {line['low']:.3f} to "
-                     f"{line['high']:.3f} |\n")
+    measured = folder / "buoy_scores.json"
+    if measured.exists():
+        text += scores_in_buoy(json.loads(measured.read_text()))
 
     if check.exists():
         lines = [json.loads(line) for line in check.read_text().splitlines()]

@@ -107,7 +107,8 @@ void bench_shape(const Stream& stream, std::int64_t sequences, std::int64_t toke
   const double closely = median_milliseconds(stream, [&] {
     ops::attention_statistics_cuda(
         plan, in,
-        {.received = received.as<float>(), .row_weights = weights.as<float>(), .row_weight_stride = tokens}, stream);
+        {.received = received.as<float>(), .row_weights = weights.as<float>(), .row_weight_stride = tokens},
+        stream);
   });
   const double linear = median_milliseconds(stream, [&] { ops::qk_moments_cuda(plan, sets, stream); });
   const double share = mask == ops::MaskKind::kCausal ? 0.5 : 1.0;

@@ -42,8 +42,12 @@ int main(int argc, char** argv) {
 
   ThreadPool pool(threads);
   if (only == "cuda") {
+    if (!has_cuda_backend() || cuda_devices().empty()) {
+      fmt::print(stderr, "no GPU, or a build without the CUDA backend (cmake --preset cuda)\n");
+      return 2;
+    }
     cuda.lengths = lengths;
-    const auto card = cuda_devices().at(0);
+    const auto card = cuda_devices()[0];
     fmt::print("{}\n", card.name);
     const bench::CardLimits limits = bench::measure_card();
     const Json layer = parts ? bench::bench_cuda_parts(limits, cuda) : Json::array();

@@ -4,7 +4,6 @@
 #include <span>
 
 #include "evaluate/gains.h"
-#include "evaluate/share.h"
 #include "experiment/summary_tables.h"
 
 namespace buoy::experiment {
@@ -207,7 +206,7 @@ Table averages_table(const ScoreBook& book, const Bootstrap& options) {
           all.insert(all.end(), column.begin(), column.end());
         }
         std::vector<Cell> item_row = {model.name, condition.name, std::string(metric.name), sets};
-        add_estimate(item_row, evaluate::mean_estimate(all, options));
+        add_estimate(item_row, estimate_of(metric, all, options));
         table.add(std::move(item_row));
       }
     }

@@ -4,7 +4,9 @@
 #include <sys/utsname.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
+#include <vector>
 
 #include "base/files.h"
 #include "base/json_file.h"
@@ -37,6 +39,35 @@ std::optional<std::string> tokenizer_sum(const fs::path& folder) {
   return std::nullopt;
 }
 
+// Pieces from all over the weights: a model of the same shape that was trained further has others. All of
+// them would take minutes to read.
+std::string weights_sample_sum(const fs::path& folder) {
+  constexpr std::uint64_t kPieces = 64, kPiece = 1 << 14;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::string sums;
+  for (const auto& path : files) {
+    const MappedFile file(path);
+    const auto bytes = file.bytes();
+    std::vector<std::byte> pieces;
+    for (std::uint64_t i = 0; i < kPieces; ++i) {
+      const std::uint64_t at = bytes.size() / kPieces * i,
+                          length = std::min<std::uint64_t>(kPiece, bytes.size() - at);
+      pieces.insert(pieces.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                    bytes.begin() + static_cast<std::ptrdiff_t>(at + length));
+    }
+    sums += fmt::format("{} {} {}\n", path.filename().string(), bytes.size(), sha256_hex(pieces));
+  }
+  return sha256_hex(std::as_bytes(std::span(sums)));
+}
+
+std::string sum_if_there(const fs::path& file) {
+  return path_exists(file) ? sha256_of_file(file) : "";
+}
+
 }  // namespace
 
 std::string describe_machine() {
@@ -51,7 +82,10 @@ Json describe_model_files(const fs::path& folder) {
           {"masked_diffusion", is_masked_diffusion(family)},
           {"config_sha256", sha256_of_file(folder / "config.json")},
           {"weights_sha256", weights_sum(folder)},
-          {"tokenizer_sha256", tokenizer_sum(folder).value_or("")}};
+          {"weights_sample_sha256", weights_sample_sum(folder)},
+          {"tokenizer_sha256", tokenizer_sum(folder).value_or("")},
+          {"tokenizer_config_sha256", sum_if_there(folder / "tokenizer_config.json")},
+          {"chat_template_sha256", sum_if_there(folder / "chat_template.jinja")}};
 }
 
 Json describe_decoding(const DecodeOptions& o) {

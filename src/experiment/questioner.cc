@@ -33,13 +33,13 @@ evaluate::AnswerRules rules_for(const EvaluationSpec& spec, const ChatChoice& ch
   return rules;
 }
 
-// Letters that are safe in a file's name.
+// Fit for a folder, and another for every other text.
 std::string file_name(const std::string& text) {
-  std::string out = text;
-  for (char& c : out) {
+  std::string out;
+  for (const char c : text) {
     const bool safe =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-    if (!safe) c = '_';
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '=';
+    out += safe ? std::string(1, c) : fmt::format("_{:02x}", static_cast<unsigned char>(c));
   }
   return out;
 }

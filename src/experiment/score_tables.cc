@@ -55,6 +55,12 @@ double mean_of(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
+evaluate::Estimate estimate_of(const Metric& metric, const std::vector<double>& scores,
+                               const Bootstrap& options) {
+  const bool length = metric.value == &evaluate::Scores::words;
+  return length ? evaluate::bootstrap_mean(scores, options) : evaluate::mean_estimate(scores, options);
+}
+
 void add_estimate(std::vector<Cell>& row, const evaluate::Estimate& estimate) {
   const bool interval = estimate.items >= 2;
   row.push_back(number_cell(estimate.value));
@@ -92,7 +98,7 @@ Table scores_table(const ScoreBook& book, const Bootstrap& options) {
       if (cell.answers.empty()) {
         row.insert(row.end(), 3, Cell{});
       } else {
-        add_estimate(row, evaluate::mean_estimate(cell.column(metric), options));
+        add_estimate(row, estimate_of(metric, cell.column(metric), options));
       }
       table.add(std::move(row));
     }

@@ -25,6 +25,10 @@ std::string kind_name(bool masked_diffusion);
 
 double mean_of(const std::vector<double>& values);
 
+// The mean of a metric: a share has its own interval, a length does not.
+evaluate::Estimate estimate_of(const Metric& metric, const std::vector<double>& scores,
+                               const Bootstrap& options);
+
 // Value, lower and upper as cells; the interval is left out below two items.
 void add_estimate(std::vector<Cell>& row, const evaluate::Estimate& estimate);
 

@@ -32,7 +32,12 @@ bool DeviceWorkspace::reserve(const ModelConfig& config, std::int64_t rows, std:
   if (wanted > logit_rows_) logit_rows_ = rounded_up(wanted, 256);
   logit_chunk_ = std::min(largest_chunk(config), padded_logit_rows(logit_rows_));
   memory_ = DeviceMemory();
-  lay_out(config, memory_.reserve(lay_out(config, nullptr)));
+  try {
+    lay_out(config, memory_.reserve(lay_out(config, nullptr)));
+  } catch (...) {
+    rows_ = logit_rows_ = logit_chunk_ = 0;  // a smaller batch may still fit
+    throw;
+  }
   // Attention may read rows past the last one and must find finite numbers.
   const Stream stream;
   fill_bytes(stream, memory_.data(), 0, memory_.bytes());

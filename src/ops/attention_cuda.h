@@ -45,8 +45,9 @@ class AttentionPlan {
   AttentionPlan(AttentionPlan&&) noexcept;
   AttentionPlan& operator=(AttentionPlan&&) noexcept;
 
-  // A captured graph stays valid while the numbers of rows, of sequences and of 64-key blocks stay; lengths,
-  // places and positions may change between its replays.
+  // A captured attention_cuda() without key bias stays valid while the number of sequences and the query rows
+  // of each stay: places, positions and numbers of keys may change between its replays. What else is captured
+  // needs the numbers of keys to stay, too.
   void set_sequences(std::span<const PackedSequence> sequences, const Stream& stream);
   // Group of every packed row; one that is not below `groups` belongs to none. Empty: all rows in group 0.
   void set_groups(std::span<const std::uint8_t> group_of_row, std::int64_t groups, const Stream& stream);
@@ -103,7 +104,8 @@ struct CudaAttentionStatistics {
   float* top_weights = nullptr;  // [close rows, heads, top]
 };
 
-// The second pass, after attention_cuda on the same plan and inputs. Reproducible to the bit.
+// The second pass, after attention_cuda on the same plan and inputs and before the next use of the plan's
+// normalisers. Reproducible to the bit. What belongs together is best asked for in one call.
 void attention_statistics_cuda(AttentionPlan& plan, const CudaAttentionInputs& inputs,
                                const CudaAttentionStatistics& wanted, const Stream& stream);
 

@@ -11,7 +11,7 @@
 namespace buoy::ops {
 namespace {
 
-constexpr int kThreads = 384, kTileRows = 128, kTileKeys = 128, kStages = 2, kGroupRows = 64;
+constexpr int kThreads = 384, kTileRows = 128, kTileKeys = 128, kStages = 2;
 
 template <int kDim>
 struct ForwardRoom {
@@ -105,7 +105,7 @@ template <int kDim, bool kEntropy, bool kBias>
 __device__ void attend(ForwardRoom<kDim>& room, const ForwardArgs& args, const DeviceSequence& sequence,
                        int tile_row, int head, int tiles) {
   const int group = threadIdx.x / 128 - 1, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
-  const int group_row = tile_row + group * kGroupRows;
+  const int group_row = tile_row + group * (kTileRows / 2);
   int end[2], row[2];
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
@@ -113,7 +113,7 @@ __device__ void attend(ForwardRoom<kDim>& room, const ForwardArgs& args, const D
     end[r] = visible_keys(args.mask_block, sequence, row[r]);
   }
   const int all_see = visible_keys(args.mask_block, sequence, group_row);
-  const std::uint64_t queries = moved_by(operand(room.queries[0]), group * kGroupRows * 128);
+  const std::uint64_t queries = moved_by(operand(room.queries[0]), group * (kTileRows / 2) * 128);
   constexpr std::uint32_t kPanelBytes = sizeof(room.queries[0]);
   const auto keys_of = [&](int stage) { return operand(room.keys[stage][0]); };
   const auto values_of = [&](int stage) { return operand(room.values[stage][0], kPanelBytes); };

@@ -87,22 +87,6 @@ struct OwnKeys {
   float bias[2];
 };
 
-// 2^x for x up to 0 without the unit for special functions, which is as busy here as the tensor cores:
-// 2^round(x) goes into the exponent, a polynomial has the rest, to 2e-7. Exactly 0 for minus infinity.
-__device__ inline float exp2_by_polynomial(float x) {
-  constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: what is added to it is rounded to an integer
-  x = fmaxf(x, -127.0f);
-  const float rounded = x + kRounder, rest = x - (rounded - kRounder);
-  float y = fmaf(0.00133813021f, rest, 0.00966636837f);
-  y = fmaf(y, rest, 0.0555038117f);
-  y = fmaf(y, rest, 0.240223497f);
-  y = fmaf(y, rest, 0.693147182f);
-  y = fmaf(y, rest, 1.0f);
-  return __int_as_float(__float_as_int(y) + (__float_as_int(rounded) << 23));
-}
-
-constexpr int kEveryByPolynomial = 4;  // the share that keeps both kinds of units busy
-
 template <bool kBias>
 __device__ void weigh(float (&s)[64], const float* shift, const OwnKeys& own, float scale, int first_row) {
   const int part = threadIdx.x % 4 * 2;
@@ -112,8 +96,7 @@ __device__ void weigh(float (&s)[64], const float* shift, const OwnKeys& own, fl
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const float below = i % 2 == 0 ? two.x : two.y;
-      const float x = fmaf(s[4 * t + i], scale, kBias ? own.bias[i / 2] - below : -below);
-      s[4 * t + i] = t % kEveryByPolynomial == 0 ? exp2_by_polynomial(x) : exp2_approx(x);
+      s[4 * t + i] = exp2_approx(fmaf(s[4 * t + i], scale, kBias ? own.bias[i / 2] - below : -below));
     }
   }
   if (first_row >= own.all_seen_from) return;

@@ -140,7 +140,7 @@ TEST(Evaluation, AnObservedRunSurvivesTooWithItsTraces) {
   spec.observe = "received,top,row-mass";
   run(spec, scratch / "whole");
   const auto whole = files_of(scratch / "whole");
-  ASSERT_TRUE(whole.contains("traces/autoregressive.world.gold-position_2/manifest.json"));
+  ASSERT_TRUE(whole.contains("traces/autoregressive.world.gold-position=2/manifest.json"));
   const auto book = read_scores(scratch / "whole");
   ASSERT_EQ(book.cells.size(), 2u);
   EXPECT_EQ(book.cells[0].failures.size(), 1u);

@@ -39,6 +39,19 @@ std::string shuffled_words(const std::string& text, const std::function<double(s
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+// What an answer looks like: with digits or without, in how many words.
+struct Shape {
+  bool digits = false;
+  std::ptrdiff_t words = 0;
+
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+Shape shape_of(const std::string& answer) {
+  return {answer.find_first_of("0123456789") != std::string::npos,
+          std::count(answer.begin(), answer.end(), ' ') + 1};
+}
+
 std::string replace_ranges(const std::string& text, const std::vector<ByteRange>& ranges,
                            const std::string& other) {
   std::string out;
@@ -169,8 +182,13 @@ class NoiseMaker {
       throw_input_error({fmt::format("item {}: gold passage", item_.id),
                          "an answer in it, to be replaced by another", "none of the answers"});
     }
+    // A date for a date, a name for a name where there are some: a contradiction should be believable.
+    auto sources = others();
+    const Shape own = shape_of(item_.answers[0]);
+    std::stable_partition(sources.begin(), sources.end(),
+                          [&](const auto* source) { return shape_of(source->answer) == own; });
     std::vector<Passage> out;
-    for (const auto* source : others()) {
+    for (const auto* source : sources) {
       if (out.size() == options_.count) break;
       if (source->answer.empty() || !find_evidence(source->answer, item_.answers).empty()) continue;
       out.push_back({gold->title, replace_ranges(gold->text, ranges, source->answer), false, std::nullopt});

@@ -14,9 +14,10 @@ namespace buoy::evaluate {
 enum class Noise {
   kRandom,         // passages of other items
   kRetrieved,      // the item's own passages that are neither gold nor hold an answer: found, but wrong
-  kContradiction,  // the gold passage again, with the answer of another item in the place of its own
-  kShuffled,       // passages of other items with their words shuffled
-  kRepeated,       // one passage of another item, again and again
+  kContradiction,  // the gold passage again, with the answer of another item, alike in shape where there is
+                   // one, in the place of its own
+  kShuffled,  // passages of other items with their words shuffled
+  kRepeated,  // one passage of another item, again and again
 };
 
 std::string name_of(Noise noise);

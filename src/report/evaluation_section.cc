@@ -9,6 +9,8 @@
 namespace buoy::report {
 namespace {
 
+constexpr double kOnePanelMm = 110;
+
 bool all_numbers(const std::vector<std::string>& texts) {
   return std::all_of(texts.begin(), texts.end(), [](const std::string& text) {
     return !text.empty() &&
@@ -37,6 +39,7 @@ figure::BarChart bars(const TableView& rows, const std::string& column, const st
 figure::Figure page_of(std::vector<figure::Panel> panels) {
   figure::Figure page;
   page.columns = panels.size() == 1 ? 1 : 2;
+  if (panels.size() == 1) page.width_mm = kOnePanelMm;
   page.letters = panels.size() > 1;
   page.panels = std::move(panels);
   return page;
@@ -64,7 +67,7 @@ NamedFigure sweep_figure(const TableView& scores, const std::string& axis) {
       panels.push_back({set, bars(rows, "value", "mean", "exact match")});
       continue;
     }
-    figure::LineChart chart{axis, "exact match", {}, {}, {}, 0.0, 1.0};
+    figure::LineChart chart{axis, "exact match", {}, {}, {}, 0.0, 1.05};
     for (const auto& model : rows.distinct("model")) {
       const auto mine = rows.where({{"model", model}});
       figure::Series series{model, {}, mine.numbers("mean"), mine.numbers("lower"), mine.numbers("upper")};
@@ -95,10 +98,20 @@ NamedFigure gains_figure(const TableView& gains) {
           page_of(std::move(panels))};
 }
 
+// Of one condition: the first whose prompts hold gold documents, where there is one.
 NamedFigure attention_figure(const TableView& attention) {
+  const auto everywhere = attention.where({{"position", "all"}});
+  const auto with_gold = everywhere.where({{"feature", "gold_lift"}});
+  const auto& source = with_gold.empty() ? everywhere : with_gold;
+  const std::string set = source.text("set"), condition = source.text("condition");
+  const auto all = everywhere.where({{"set", set}, {"condition", condition}});
+  const std::pair<const char*, const char*> shown[] = {
+      {"gold_lift", "on gold documents, times even attention"},
+      {"gold_mass_deep", "on gold documents, deepest third"},
+      {"strict_heads", "share of heads that copy"},
+      {"top_share", "on the strongest column"}};
   std::vector<figure::Panel> panels;
-  const auto all = attention.where({{"position", "all"}});
-  for (const char* feature : {"gold_lift", "gold_mass_deep", "strict_heads", "top_share"}) {
+  for (const auto& [feature, title] : shown) {
     const auto rows = all.where({{"feature", feature}});
     if (rows.empty()) continue;
     figure::BarChart chart{feature, {}, {{"right", {}, {}, {}}, {"wrong", {}, {}, {}}}, {}, ""};
@@ -108,12 +121,12 @@ NamedFigure attention_figure(const TableView& attention) {
       chart.series[0].values.push_back(row.number("right"));
       chart.series[1].values.push_back(row.number("wrong"));
     }
-    panels.push_back({feature, chart});
+    panels.push_back({title, chart});
   }
-  return {
-      "eval_attention",
-      "Attention of right and of wrong answers, first data set and condition. Empty: there were none such.",
-      page_of(std::move(panels))};
+  return {"eval_attention",
+          fmt::format("Attention of right and of wrong answers: {}, {}. No bar: there were none such.", set,
+                      condition),
+          page_of(std::move(panels))};
 }
 
 void read_scores(const TableView& scores, std::vector<std::string>& readings) {

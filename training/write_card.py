@@ -71,6 +71,12 @@ def scores_in_buoy(measured):
     for line in measured["heads"]:
         text += (f"| {line['run']}: {line['value']} | {line['off'] or 'none'} | {line['items']} | {line['mean']:.3f} | "
                  f"{line['lower']:.3f} to {line['upper']:.3f} |\n")
+    text += "\n"
+    for run in dict.fromkeys(line["run"] for line in measured["heads"]):
+        values = {line["value"]: line["mean"] for line in measured["heads"] if line["run"] == run}
+        drawn = [value for name, value in values.items() if name.startswith("random")]
+        text += (f"- {run}: {values['all']:.2f} with all heads, {values['no-retrieval']:.2f} without the best retrieval heads, "
+                 f"{sum(drawn) / len(drawn):.2f} on average without as many others ({min(drawn):.2f} to {max(drawn):.2f}).\n")
     return text
 
 

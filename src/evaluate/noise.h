@@ -16,8 +16,8 @@ enum class Noise {
   kRetrieved,      // the item's own passages that are neither gold nor hold an answer: found, but wrong
   kContradiction,  // the gold passage again, with the answer of another item, alike in shape where there is
                    // one, in the place of its own
-  kShuffled,  // passages of other items with their words shuffled
-  kRepeated,  // one passage of another item, again and again
+  kShuffled,       // passages of other items with their words shuffled
+  kRepeated,       // one passage of another item, again and again
 };
 
 std::string name_of(Noise noise);

@@ -14,8 +14,8 @@ TEST(Share, AgreesWithPublishedIntervals) {
     std::size_t having, items;
     double low, high;
   };
-  for (const auto& c : {Case{81, 263, 0.2553, 0.3662}, Case{15, 148, 0.0624, 0.1605}, Case{0, 20, 0.0, 0.1611},
-                        Case{1, 29, 0.0061, 0.1718}}) {
+  for (const auto& c : {Case{81, 263, 0.2553, 0.3662}, Case{15, 148, 0.0624, 0.1605},
+                        Case{0, 20, 0.0, 0.1611}, Case{1, 29, 0.0061, 0.1718}}) {
     const auto estimate = share_estimate(c.having, c.items, 0.95);
     EXPECT_NEAR(estimate.interval.low, c.low, 5e-5);
     EXPECT_NEAR(estimate.interval.high, c.high, 5e-5);
@@ -35,7 +35,8 @@ TEST(Share, CoversNearTheStatedRate) {
     for (double p = 0.05; p < 0.96; p += 0.01) {
       double covered = 0;
       for (int k = 0; k <= n; ++k) {
-        if (share_estimate(static_cast<std::size_t>(k), static_cast<std::size_t>(n), 0.95).interval.contains(p))
+        if (share_estimate(static_cast<std::size_t>(k), static_cast<std::size_t>(n), 0.95)
+                .interval.contains(p))
           covered += binomial_chance(n, k, p);
       }
       EXPECT_GT(covered, 0.90) << n << ' ' << p;

@@ -82,7 +82,8 @@ NamedFigure sweep_figure(const TableView& scores, const std::string& axis) {
     panels.push_back({set, chart});
   }
   return {"eval_sweep_" + axis,
-          fmt::format("Exact match against {}; bands: 95% intervals over items. Dotted: closed book.", axis),
+          fmt::format("Exact match against {}; bands or whiskers: 95% intervals over items.{}", axis,
+                      closed.empty() ? "" : " Dotted: closed book."),
           page_of(std::move(panels))};
 }
 

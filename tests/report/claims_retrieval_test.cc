@@ -1,40 +1,16 @@
 // Claims that compare models or look at the evidence: C4, C5, C6 and C8.
 #include <gtest/gtest.h>
 
-#include "report/claims.h"
+#include "report/claims_support.h"
 
 namespace buoy::report {
 namespace {
 
-using Row = std::vector<Cell>;
-constexpr std::int64_t kSamples = 40;
-const TraceKind kDiffusion{"diffusion", true, kSamples};
-const TraceKind kCausal{"causal", false, kSamples};
-
-struct Interval {
-  double value, lower, upper;
-};
-constexpr Interval kAbove{0.5, 0.3, 0.7}, kBelow{-0.5, -0.7, -0.3}, kAround{0.1, -0.3, 0.5};
 constexpr Interval kTwice{2, 1.8, 2.2}, kHalf{0.5, 0.4, 0.6}, kAroundOne{1, 0.7, 1.3}, kFive{5, 4.5, 5.5};
-
-Table table(const std::string& name, const std::vector<std::string>& columns) {
-  Table out;
-  out.name = name;
-  for (const auto& column : columns) out.columns.push_back({column, ""});
-  return out;
-}
 
 ClaimVerdict judged(const std::string& id, const std::vector<Table>& tables,
                     const std::vector<TraceKind>& traces = {kDiffusion, kCausal}) {
-  for (auto& claim : judge_claims(tables, traces)) {
-    if (claim.id == id) return claim;
-  }
-  ADD_FAILURE() << "no claim " << id;
-  return {};
-}
-
-bool says(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
+  return claim_of(id, tables, traces);
 }
 
 // C4: lifts over floors.

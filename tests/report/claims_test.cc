@@ -4,39 +4,16 @@
 
 #include <algorithm>
 
+#include "report/claims_support.h"
+
 namespace buoy::report {
 namespace {
 
-using Row = std::vector<Cell>;
-constexpr std::int64_t kSamples = 40;
-const TraceKind kDiffusion{"diffusion", true, kSamples};
-const TraceKind kCausal{"causal", false, kSamples};
-
-struct Interval {
-  double value, lower, upper;
-};
-constexpr Interval kAbove{0.5, 0.3, 0.7}, kBelow{-0.5, -0.7, -0.3}, kAround{0.1, -0.3, 0.5},
-    kTightAtZero{0, -0.0005, 0.0005};
-
-Table table(const std::string& name, const std::vector<std::string>& columns, std::vector<Row> rows) {
-  Table out;
-  out.name = name;
-  for (const auto& column : columns) out.columns.push_back({column, ""});
-  for (auto& row : rows) out.add(std::move(row));
-  return out;
-}
+constexpr Interval kTightAtZero{0, -0.0005, 0.0005};
 
 ClaimVerdict judged(const std::string& id, const std::vector<Table>& tables,
                     const std::vector<TraceKind>& traces = {kDiffusion}) {
-  for (auto& claim : judge_claims(tables, traces)) {
-    if (claim.id == id) return claim;
-  }
-  ADD_FAILURE() << "no claim " << id;
-  return {};
-}
-
-bool says(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
+  return claim_of(id, tables, traces);
 }
 
 // C1: what the anchor does over steps.

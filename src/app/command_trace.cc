@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <memory>
 
@@ -8,10 +7,8 @@
 #include "app/decode_options.h"
 #include "app/prompt_source.h"
 #include "base/error.h"
-#include "base/json_file.h"
 #include "base/progress.h"
-#include "experiment/identity.h"
-#include "experiment/trace_run.h"
+#include "experiment/trace_request.h"
 
 namespace buoy::app {
 namespace {
@@ -19,24 +16,9 @@ namespace {
 struct TraceOptions {
   ModelOptions model;
   PromptSource source;
-  experiment::TracerOptions tracer;
-  std::string out, observe = "received,entropy", layers, steps;
-  bool resume = false, float16 = false, no_final = false;
+  experiment::TraceRequest request;
+  bool no_final = false;
 };
-
-std::string describe_probe(const TraceOptions& options) {
-  const PromptSource& source = options.source;
-  return Json({{"observe", options.tracer.plan.names()},
-               {"layers", options.layers},
-               {"steps", options.steps},
-               {"groups", options.tracer.groups.empty() ? "state" : options.tracer.groups},
-               {"final_row", options.tracer.final_row},
-               {"template", source.prompt_template},
-               {"passages", source.passages},
-               {"gold_position", source.gold_position},
-               {"chat", source.prompt.chat.use}})
-      .dump();
-}
 
 // What the run will write, said before it begins.
 void announce(const observe::Recorder::Bytes& each, size_t samples, bool float16) {
@@ -50,41 +32,32 @@ void announce(const observe::Recorder::Bytes& each, size_t samples, bool float16
 }
 
 void trace_run(TraceOptions options) {
-  options.tracer.plan = observe::parse_plan(options.observe, options.layers, options.steps);
-  options.tracer.final_row = !options.no_final;
-  const auto items = read_prompt_items(options.source);
+  auto& request = options.request;
+  observe::parse_plan(request.observe, request.layers, request.steps_observed);  // before a model is loaded
+  const PromptSource& source = options.source;
+  request.items = read_prompt_items(source);
   auto loaded = load_model(options.model);
-
-  trace::Manifest manifest =
-      experiment::describe_run(loaded.model, options.tracer.decode, command_as_typed());
-  manifest.storage = options.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
-  manifest.probe = describe_probe(options);
-  for (const auto& item : items) manifest.sample_ids.push_back(item.id);
-
-  const PromptOptions& given = options.source.prompt;
-  std::optional<experiment::Prompter> prompter;
-  if (given.ids.empty())
-    prompter.emplace(options.source.prompt_template, given.chat, options.model.folder,
-                     experiment::need_tokenizer(loaded.tokenizer, options.model.folder));
-  experiment::TraceRun run{options.out, manifest, options.tracer, {}, options.resume};
-  run.prompt = [&](size_t n) {
-    const auto item = arranged(items[n], options.source);
-    return prompter
-               ? prompter->prompt(item)
-               : experiment::prompt_of_ids(item, make_prompt(given, options.model.folder, loaded.tokenizer));
-  };
+  if (!source.prompt.ids.empty())
+    request.ids = make_prompt(source.prompt, options.model.folder, loaded.tokenizer);
+  request.command = command_as_typed();
+  request.prompt_template = source.prompt_template;
+  request.chat = source.prompt.chat;
+  request.passages = source.passages;
+  request.gold_position = source.gold_position;
+  request.final_row = !options.no_final;
+  const auto run = experiment::make_trace_run(request, loaded);
   ThreadPool threads(thread_count(options.model));
   std::optional<Progress> bar;
-  const auto result =
-      experiment::run_trace({threads}, loaded, run,
-                            {.begin =
-                                 [&](const auto& each) {
-                                   announce(each, items.size(), options.float16);
-                                   bar.emplace(stderr, "sample", static_cast<std::int64_t>(items.size()));
-                                 },
-                             .step = [&] { bar->advance(); }});
+  const auto result = experiment::run_trace(
+      {threads}, loaded, run,
+      {.begin =
+           [&](const auto& each) {
+             announce(each, request.items.size(), request.float16);
+             bar.emplace(stderr, "sample", static_cast<std::int64_t>(request.items.size()));
+           },
+       .step = [&] { bar->advance(); }});
   bar.reset();
-  fmt::print("{}: {} samples{}\n", options.out, result.samples,
+  fmt::print("{}: {} samples{}\n", request.folder.string(), result.samples,
              result.failed > 0 ? fmt::format(", {} failed (listed in manifest.json)", result.failed) : "");
 }
 
@@ -93,19 +66,21 @@ void trace_run(TraceOptions options) {
 void add_trace(CLI::App& app) {
   auto* command = app.add_subcommand("trace", "decode and store what attention did, step by step");
   auto options = std::make_shared<TraceOptions>();
+  options->request.observe = "received,entropy";
   add_model_options(*command, options->model);
   add_prompt_source(*command, options->source);
-  command->add_option("--out", options->out, "folder of the trace")->required()->type_name("DIR");
-  command->add_option("--observe", options->observe, "what to observe (default: received,entropy)");
-  command->add_option("--layers", options->layers, "only these layers, as in 0-3,31");
-  command->add_option("--steps-observed", options->steps, "only these denoising steps, as in 0,8,16-31");
-  command->add_option("--groups", options->tracer.groups,
+  command->add_option("--out", options->request.folder, "folder of the trace")->required()->type_name("DIR");
+  command->add_option("--observe", options->request.observe, "what to observe (default: received,entropy)");
+  command->add_option("--layers", options->request.layers, "only these layers, as in 0-3,31");
+  command->add_option("--steps-observed", options->request.steps_observed,
+                      "only these denoising steps, as in 0,8,16-31");
+  command->add_option("--groups", options->request.groups,
                       "query groups: state (default), regions, parity, or a list as in bos=0;question=1-20");
   command->add_flag("--no-final", options->no_final,
                     "masked diffusion: no last forward over the fully revealed row");
-  command->add_flag("--float16", options->float16, "store in half the space");
-  command->add_flag("--resume", options->resume, "continue a run that was interrupted");
-  add_decode_options(*command, options->tracer.decode);
+  command->add_flag("--float16", options->request.float16, "store in half the space");
+  command->add_flag("--resume", options->request.resume, "continue a run that was interrupted");
+  add_decode_options(*command, options->request.decode);
   command->footer(
       observe::describe_observables() +
       "\nThe trace is described in docs/trace-format.md; python/buoy_trace.py reads it with numpy.\n"

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluate/item_reader.h"
-#include "evaluate/passages.h"
 
 namespace buoy::app {
 namespace {
@@ -42,12 +41,6 @@ std::vector<evaluate::Item> read_prompt_items(const PromptSource& source) {
   options.require_answers = false;
   if (source.limit > 0) options.limit = static_cast<size_t>(source.limit);
   return evaluate::read_items(source.data, options);
-}
-
-evaluate::Item arranged(evaluate::Item item, const PromptSource& source) {
-  if (source.gold_position > 0) evaluate::place_gold(item, static_cast<size_t>(source.gold_position));
-  if (source.passages >= 0) evaluate::keep_first(item, static_cast<size_t>(source.passages));
-  return item;
 }
 
 }  // namespace buoy::app

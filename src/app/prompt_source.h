@@ -23,7 +23,4 @@ void add_prompt_source(CLI::App& command, PromptSource& source);
 // The items of --data, or the one prompt of the command line.
 std::vector<evaluate::Item> read_prompt_items(const PromptSource& source);
 
-// The passages of an item as the options want them.
-evaluate::Item arranged(evaluate::Item item, const PromptSource& source);
-
 }  // namespace buoy::app

@@ -1,7 +1,6 @@
 #include "app/study_runner.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -13,10 +12,8 @@
 #include "base/files.h"
 #include "base/progress.h"
 #include "evaluate/item_json.h"
-#include "evaluate/passages.h"
 #include "experiment/attention_features.h"
-#include "experiment/identity.h"
-#include "experiment/trace_run.h"
+#include "experiment/trace_request.h"
 
 namespace buoy::app {
 namespace {
@@ -132,37 +129,25 @@ class StudyRun {
     evaluate::ReadOptions read;
     read.require_answers = false;
     if (trace.limit > 0) read.limit = static_cast<std::size_t>(trace.limit);
-    const auto items = evaluate::read_items(data_file(trace.data), read);
     auto loaded = experiment::load_model(model.path, device_);
-    experiment::TracerOptions tracer;
-    tracer.decode = experiment::fitting(loaded.model, decoding_of(study_.decoding, model.decoding));
-    tracer.plan = observe::parse_plan(trace.observe, trace.layers, trace.steps_observed);
-    tracer.groups = trace.groups;
-
-    auto manifest = experiment::describe_run(loaded.model, tracer.decode, "buoy study");
-    manifest.storage = trace.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
-    const std::string prompt = trace.prompt.empty() ? study_.prompt.with_passages : trace.prompt;
-    manifest.probe = Json({{"observe", tracer.plan.names()},
-                           {"layers", trace.layers},
-                           {"steps", trace.steps_observed},
-                           {"groups", trace.groups},
-                           {"template", prompt},
-                           {"passages", trace.passages},
-                           {"gold_position", trace.gold_position}})
-                         .dump();
-    for (const auto& item : items) manifest.sample_ids.push_back(item.id);
-
-    const experiment::Prompter prompter(prompt, experiment::settle(chat_use(), chat(), model.path),
-                                        model.path, experiment::need_tokenizer(loaded.tokenizer, model.path));
-    experiment::TraceRun run{trace_folder(trace.name, model.name), manifest, tracer, {}, true};
-    run.prompt = [&](std::size_t n) {
-      evaluate::Item item = items[n];
-      if (trace.gold_position > 0) evaluate::place_gold(item, static_cast<std::size_t>(trace.gold_position));
-      if (trace.passages >= 0) evaluate::keep_first(item, static_cast<std::size_t>(trace.passages));
-      return prompter.prompt(item);
-    };
+    experiment::TraceRequest request;
+    request.folder = trace_folder(trace.name, model.name);
+    request.command = "buoy study";
+    request.items = evaluate::read_items(data_file(trace.data), read);
+    request.prompt_template = trace.prompt.empty() ? study_.prompt.with_passages : trace.prompt;
+    request.chat = experiment::settle(chat_use(), chat(), model.path);
+    request.passages = trace.passages;
+    request.gold_position = trace.gold_position;
+    request.observe = trace.observe;
+    request.layers = trace.layers;
+    request.steps_observed = trace.steps_observed;
+    request.groups = trace.groups;
+    request.float16 = trace.float16;
+    request.resume = true;
+    request.decode = experiment::fitting(loaded.model, decoding_of(study_.decoding, model.decoding));
+    const auto run = experiment::make_trace_run(request, loaded);
     ThreadPool threads(threads_);
-    Progress bar(stderr, "sample", static_cast<std::int64_t>(items.size()));
+    Progress bar(stderr, "sample", static_cast<std::int64_t>(request.items.size()));
     experiment::run_trace({threads}, loaded, run,
                           {.begin = [](const auto&) {}, .step = [&] { bar.advance(); }});
   }

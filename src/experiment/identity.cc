@@ -20,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // Names, shapes and places of all tensors: the index of a sharded checkpoint, else the header of its one
-// file. The weights themselves would take minutes to read.
-std::string weights_sum(const fs::path& folder) {
+// file.
+std::string layout_sum(const fs::path& folder) {
   const auto index = folder / "model.safetensors.index.json";
   if (path_exists(index)) return sha256_of_file(index);
   const MappedFile file(folder / "model.safetensors");
@@ -39,16 +39,16 @@ std::optional<std::string> tokenizer_sum(const fs::path& folder) {
   return std::nullopt;
 }
 
-// Pieces from all over the weights: a model of the same shape that was trained further has others. All of
-// them would take minutes to read.
-std::string weights_sample_sum(const fs::path& folder) {
+// The layout, and pieces from all over the weights: a model of the same shape that was trained further has
+// others. All of them would take minutes to read.
+std::string weights_sum(const fs::path& folder) {
   constexpr std::uint64_t kPieces = 64, kPiece = 1 << 14;
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
-  std::string sums;
+  std::string sums = layout_sum(folder) + "\n";
   for (const auto& path : files) {
     const MappedFile file(path);
     const auto bytes = file.bytes();
@@ -82,7 +82,6 @@ Json describe_model_files(const fs::path& folder) {
           {"masked_diffusion", is_masked_diffusion(family)},
           {"config_sha256", sha256_of_file(folder / "config.json")},
           {"weights_sha256", weights_sum(folder)},
-          {"weights_sample_sha256", weights_sample_sum(folder)},
           {"tokenizer_sha256", tokenizer_sum(folder).value_or("")},
           {"tokenizer_config_sha256", sum_if_there(folder / "tokenizer_config.json")},
           {"chat_template_sha256", sum_if_there(folder / "chat_template.jinja")}};

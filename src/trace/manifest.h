@@ -22,7 +22,7 @@ struct ModelCard {
   std::int64_t hidden = 0;
   std::int64_t vocabulary = 0;
   std::string config_sha256;   // of config.json
-  std::string weights_sha256;  // of model.safetensors.index.json, or of the one file's JSON header
+  std::string weights_sha256;  // of the layout and of pieces of all files (docs/trace-format.md)
 };
 
 // What one run is: everything that decides the bytes of its samples, and who made it where.

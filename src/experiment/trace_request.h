@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "evaluate/item.h"
+#include "experiment/loaded_model.h"
+#include "experiment/trace_run.h"
+
+namespace buoy::experiment {
+
+// Questions to trace and how, as `buoy trace` and studies say it.
+struct TraceRequest {
+  std::filesystem::path folder;  // of the trace
+  std::string command;           // as typed
+  std::vector<evaluate::Item> items;
+  std::optional<Prompt> ids;       // the one item's prompt, where it is given as token ids
+  std::string prompt_template;     // as for Prompter
+  ChatChoice chat;                 // settled
+  std::int64_t passages = -1;      // at most this many per item; -1: all, 0: closed book
+  std::int64_t gold_position = 0;  // move the gold passage there, from 1; 0: leave it
+  std::string observe, layers, steps_observed, groups;
+  bool final_row = true, float16 = false, resume = false;
+  DecodeOptions decode;
+};
+
+// The run that answers a request; it is as good as complete: its manifest says all that decides its bytes.
+TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& model);
+
+}  // namespace buoy::experiment

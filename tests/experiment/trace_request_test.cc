@@ -1,0 +1,73 @@
+// What decides the bytes of a trace is in its manifest, so that no run is continued by another.
+#include "experiment/trace_request.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "experiment/loaded_model.h"
+#include "support/golden.h"
+#include "support/temp_folder.h"
+
+namespace buoy::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TraceRequestTest : public ::testing::Test {
+ protected:
+  TraceRequestTest() {
+    fs::copy(buoy::testing::data_folder() / "goldens" / "llada-bf16", model(), fs::copy_options::recursive);
+    request_.items.resize(1);
+    request_.items[0].id = "one";
+    request_.ids.emplace().ids = {1, 2, 3};
+    request_.observe = "received";
+    request_.decode.max_new_tokens = 4;
+  }
+
+  fs::path model() const { return folder_.path() / "model"; }
+  TraceRun make() const { return make_trace_run(request_, load_model(model())); }
+
+  buoy::testing::TempFolder folder_;
+  TraceRequest request_;
+};
+
+TEST_F(TraceRequestTest, TheSameRequestGivesTheSameManifest) {
+  const auto a = make().manifest, b = make().manifest;
+  EXPECT_EQ(a.probe, b.probe);
+  EXPECT_EQ(a.model.weights_sha256, b.model.weights_sha256);
+  EXPECT_EQ(a.sample_ids, std::vector<std::string>{"one"});
+}
+
+TEST_F(TraceRequestTest, WeightsOfTheSameLayoutButOtherValuesAreAnotherModel) {
+  const auto before = make().manifest.model.weights_sha256;
+  const auto file = model() / "model.safetensors";
+  std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+  bytes.seekp(static_cast<std::streamoff>(fs::file_size(file)) - 2);
+  bytes.put('\x11');
+  bytes.close();
+  EXPECT_NE(make().manifest.model.weights_sha256, before);
+}
+
+TEST_F(TraceRequestTest, WhateverChangesWhatIsObservedOrAskedChangesTheProbe) {
+  const auto before = make().manifest.probe;
+  const auto differs = [&](auto change) {
+    const auto kept = request_;
+    change(request_);
+    const bool out = make().manifest.probe != before;
+    request_ = kept;
+    return out;
+  };
+  EXPECT_TRUE(differs([](TraceRequest& r) { r.observe = "received,entropy"; }));
+  EXPECT_TRUE(differs([](TraceRequest& r) { r.layers = "0"; }));
+  EXPECT_TRUE(differs([](TraceRequest& r) { r.steps_observed = "0"; }));
+  EXPECT_TRUE(differs([](TraceRequest& r) { r.groups = "parity"; }));
+  EXPECT_TRUE(differs([](TraceRequest& r) { r.final_row = false; }));
+  EXPECT_TRUE(differs([](TraceRequest& r) { r.passages = 1; }));
+  EXPECT_TRUE(differs([](TraceRequest& r) { r.gold_position = 1; }));
+  EXPECT_FALSE(differs([](TraceRequest& r) { r.command = "another"; }));
+}
+
+}  // namespace
+}  // namespace buoy::experiment

@@ -9,7 +9,7 @@
 #include "base/progress.h"
 #include "base/sha256.h"
 #include "bench/measure.h"
-#include "bench/peak_memory.h"
+#include "benchmark/peak_memory.h"
 #include "trace/schema.h"
 #include "trace/writer.h"
 
@@ -141,7 +141,7 @@ void bench_analysis(bool long_run, const Report& report) {
       analysis::RunOptions options;
       options.limit = limit;
       double seconds = 0;
-      const std::uint64_t peak = peak_extra_bytes([&] {
+      const std::uint64_t peak = benchmark::peak_extra_bytes([&] {
         const auto start = std::chrono::steady_clock::now();
         run_analyses({std::string(kind.name)}, {{folder, "bench"}}, options);
         seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

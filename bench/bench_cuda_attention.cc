@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "ops/attention_cuda.h"
 #include "ops/qk_moments_cuda.h"
+#include "ops/rope.h"
 #include "tensor/device_memory.h"
 
 namespace buoy::bench {
@@ -60,7 +61,7 @@ void bench_shape(const Stream& stream, std::int64_t sequences, std::int64_t toke
   const auto size = [](std::int64_t count, size_t bytes) { return static_cast<size_t>(count) * bytes; };
   DeviceMemory fused(size(rows * kWidth, 2)), output(size(rows * kHeads * kDim, 2)),
       entropy(size(kHeads * rows, 4)), received(size(kGroups * kHeads * rows, 4)),
-      weights(size(kCloseRows * kHeads * tokens, 4)), moments(size(6 * kHeads * rows, 4));
+      weights(size(kCloseRows * kHeads * tokens, 4)), moments(size(8 * kHeads * rows, 4));
   const auto values = numbers(static_cast<size_t>(rows * kWidth));
   copy_to_device(stream, fused.data(), values.data(), values.size() * 2);
   stream.synchronize();
@@ -92,12 +93,21 @@ void bench_shape(const Stream& stream, std::int64_t sequences, std::int64_t toke
   const ops::CudaAttentionOutputs plain{.output = output.as<std::uint16_t>(), .output_stride = kHeads * kDim};
   auto with_entropy = plain;
   with_entropy.entropy = entropy.as<float>();
-  ops::CudaQkMoments set;
-  set.inputs = in;
-  set.dot = moments.as<float>();
-  set.cosine = set.dot + kHeads * rows;
-  set.norm_product = set.cosine + kHeads * rows;
-  const std::vector<ops::CudaQkMoments> sets{set, set};
+  ops::RopeTable table(ops::rope_frequencies(500000.0, kDim, std::nullopt));
+  table.grow(tokens);
+  const size_t angles = static_cast<size_t>(tokens * table.pairs());
+  const DeviceMemory rope(2 * angles * sizeof(float));
+  copy_to_device(stream, rope.data(), table.cosines(0), angles * sizeof(float));
+  copy_to_device(stream, rope.as<float>() + angles, table.sines(0), angles * sizeof(float));
+  ops::CudaQkMoments both;
+  both.inputs = in;
+  const auto columns_at = [&](float* first) {
+    const std::int64_t part = kHeads * rows;
+    return ops::CudaQkColumns{first, first + part, first + 2 * part, first + 3 * part};
+  };
+  both.after = columns_at(moments.as<float>());
+  both.before = columns_at(moments.as<float>() + 4 * kHeads * rows);
+  both.rope = {rope.as<float>(), rope.as<float>() + angles, table.pairs()};
 
   const double forward = median_milliseconds(stream, [&] { ops::attention_cuda(plan, in, plain, stream); });
   const double entropic =
@@ -110,7 +120,7 @@ void bench_shape(const Stream& stream, std::int64_t sequences, std::int64_t toke
         {.received = received.as<float>(), .row_weights = weights.as<float>(), .row_weight_stride = tokens},
         stream);
   });
-  const double linear = median_milliseconds(stream, [&] { ops::qk_moments_cuda(plan, sets, stream); });
+  const double linear = median_milliseconds(stream, [&] { ops::qk_moments_cuda(plan, both, stream); });
   const double share = mask == ops::MaskKind::kCausal ? 0.5 : 1.0;
   const double flop = 4.0 * static_cast<double>(sequences * tokens * tokens * kHeads * kDim) * share;
   const double observed = entropic - forward + closely + linear;

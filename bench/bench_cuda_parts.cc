@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include "bench/bench_cuda.h"
-#include "bench/bench_cuda_shape.h"
+#include "benchmark/machine.h"
+#include "benchmark/random_checkpoint.h"
 #include "ops/attention_cuda.h"
 #include "ops/elementwise_cuda.h"
 #include "ops/linear_cuda.h"
@@ -17,36 +19,33 @@
 namespace buoy::bench {
 namespace {
 
-// Median over batches of launches, in seconds per call.
-double device_seconds(const Stream& stream, const std::function<void()>& call) {
-  constexpr int kBatches = 7, kCalls = 10;
-  call();
-  std::vector<double> times;
-  Event begin, end;
-  for (int batch = 0; batch < kBatches; ++batch) {
-    begin.record(stream);
-    for (int i = 0; i < kCalls; ++i) call();
-    end.record(stream);
-    end.synchronize();
-    times.push_back(end.milliseconds_since(begin) * 1e-3 / kCalls);
-  }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
+using Numbers = benchmark::NormalOnDevice;
+using benchmark::device_seconds;
 
-// A bf16 matrix of normal numbers.
-struct Numbers {
-  Numbers(const Stream& stream, std::int64_t count, double deviation = 1.0)
-      : memory(static_cast<size_t>(count) * sizeof(std::uint16_t)) {
-    ops::fill_normal_cuda(stream, get(), count, static_cast<std::uint64_t>(count), deviation);
+// What finishing queries and keys needs: positions, angles, a flag.
+struct Rotation {
+  Rotation(const Stream& stream, const ModelConfig& c, std::int64_t rows)
+      : positions(static_cast<size_t>(rows + 1) * sizeof(std::int32_t)),
+        angles(static_cast<size_t>(rows * c.head_dim / 2) * sizeof(float)) {
+    std::vector<std::int32_t> numbers(static_cast<size_t>(rows + 1));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    copy_to_device(stream, positions.data(), numbers.data(), positions.bytes());
+    fill_bytes(stream, angles.data(), 0x3f, angles.bytes());
+    args.rows = rows;
+    args.heads = c.heads;
+    args.kv_heads = c.kv_heads;
+    args.head_dim = c.head_dim;
+    args.rope = {angles.as<float>(), angles.as<float>(), c.head_dim / 2};
+    args.positions = positions.as<std::int32_t>();
+    args.flag = positions.as<std::int32_t>() + rows;
   }
-  std::uint16_t* get() const { return memory.as<std::uint16_t>(); }
-  DeviceMemory memory;
+  DeviceMemory positions, angles;
+  ops::DeviceQkvArgs args{};
 };
 
 class Parts {
  public:
-  Parts(const CardLimits& limits, const CudaBenchOptions& options, std::int64_t rows)
+  Parts(const benchmark::MachineLimits& limits, const CudaBenchOptions& options, std::int64_t rows)
       : limits_(limits), linear_(options.timed_candidates), rows_(rows) {}
 
   Json run();
@@ -54,11 +53,11 @@ class Parts {
  private:
   void product(const char* name, std::int64_t inputs, std::int64_t outputs, ops::LinearOutput kind,
                std::int64_t rows);
-  void mlp(const ModelConfig& c);
   void streaming(const char* name, double bytes, const std::function<void()>& call);
   void add(const char* name, double seconds, double share, const char* of);
 
-  CardLimits limits_;
+  benchmark::MachineLimits limits_;
+  ModelConfig config_ = benchmark::config_of(benchmark::llada_8b());
   Stream stream_;
   ops::DeviceLinear linear_;
   std::int64_t rows_;
@@ -73,14 +72,25 @@ void Parts::add(const char* name, double seconds, double share, const char* of) 
 void Parts::product(const char* name, std::int64_t inputs, std::int64_t outputs, ops::LinearOutput kind,
                     std::int64_t rows) {
   const Numbers x(stream_, rows * inputs), w(stream_, inputs * outputs, 0.01);
-  const DeviceMemory y(static_cast<size_t>(rows * outputs) * sizeof(float));
+  const DeviceMemory y(static_cast<size_t>(rows * outputs) * sizeof(float)),
+      scratch(static_cast<size_t>(rows * outputs) * sizeof(std::uint16_t));
   fill_bytes(stream_, y.data(), 0, y.bytes());
-  const double seconds = device_seconds(stream_, [&] {
-    linear_.multiply(stream_, {x.get(), rows, w.get(), inputs, outputs, y.data(), kind});
-  });
+  const Rotation rotation(stream_, config_, rows);
+  ops::DeviceQkvArgs qkv = rotation.args;
+  const ops::DeviceLinearArgs args{
+      x.get(), rows, w.get(), inputs, outputs, y.data(), kind, scratch.as<std::uint16_t>(), &qkv};
   const double flops =
       2.0 * static_cast<double>(rows) * static_cast<double>(inputs) * static_cast<double>(outputs);
-  add(name, seconds, flops / seconds / limits_.gemm_flops, "gemm peak");
+  for (const auto& [choice, by] : {std::pair{ops::LinearChoice::kByShape, ""},
+                                   {ops::LinearChoice::kLibrary, ", library"},
+                                   {ops::LinearChoice::kOwn, ", own"}}) {
+    linear_.choose(choice);
+    const std::int64_t queries = qkv.heads * qkv.head_dim, keys = qkv.kv_heads * qkv.head_dim;
+    qkv.states = ops::qkv_apart(y.as<std::uint16_t>(), rows, queries, keys);
+    if (!linear_.finishes_qkv(args)) qkv.states = ops::qkv_in_one_row(y.as<std::uint16_t>(), queries, keys);
+    const double seconds = device_seconds(stream_, [&] { linear_.multiply(stream_, args); });
+    add((std::string(name) + by).c_str(), seconds, flops / seconds / limits_.product_flops, "gemm peak");
+  }
 }
 
 void Parts::streaming(const char* name, double bytes, const std::function<void()>& call) {
@@ -88,37 +98,14 @@ void Parts::streaming(const char* name, double bytes, const std::function<void()
   add(name, seconds, bytes / seconds / limits_.copy_bytes, "copy rate");
 }
 
-// Both products and the activation between them, over all rows at once or a few at a time.
-void Parts::mlp(const ModelConfig& c) {
-  const Numbers x(stream_, rows_ * c.hidden), up(stream_, 2 * c.mlp_hidden * c.hidden, 0.01),
-      down(stream_, c.mlp_hidden * c.hidden, 0.01), wide(stream_, rows_ * 2 * c.mlp_hidden),
-      out(stream_, rows_ * c.mlp_hidden);
-  const DeviceMemory hidden(static_cast<size_t>(rows_ * c.hidden) * sizeof(float));
-  fill_bytes(stream_, hidden.data(), 0, hidden.bytes());
-  for (std::int64_t chunk = 512; chunk <= rows_; chunk *= 2) {
-    const double seconds = device_seconds(stream_, [&] {
-      for (std::int64_t first = 0; first < rows_; first += chunk) {
-        linear_.multiply(stream_, {x.get() + first * c.hidden, chunk, up.get(), c.hidden, 2 * c.mlp_hidden,
-                                   wide.get(), ops::LinearOutput::kBf16});
-        ops::swiglu_cuda(stream_, {wide.get(), chunk, c.mlp_hidden, out.get()});
-        linear_.multiply(stream_, {out.get(), chunk, down.get(), c.mlp_hidden, c.hidden,
-                                   hidden.as<float>() + first * c.hidden, ops::LinearOutput::kAddFloat});
-      }
-    });
-    const double flops = 6.0 * static_cast<double>(rows_ * c.hidden) * static_cast<double>(c.mlp_hidden);
-    add(fmt::format("MLP, {} rows at a time", chunk).c_str(), seconds, flops / seconds / limits_.gemm_flops,
-        "gemm peak");
-  }
-}
-
 Json Parts::run() {
-  const ModelConfig c = llada_8b_config();
+  const ModelConfig& c = config_;
   const std::int64_t queries = c.heads * c.head_dim, keys = c.kv_heads * c.head_dim, all = queries + 2 * keys;
   const double n = static_cast<double>(rows_);
   fmt::print("one layer's parts, {} rows\n", rows_);
-  product("qkv product", c.hidden, all, ops::LinearOutput::kBf16, rows_);
+  product("qkv product and rotation", c.hidden, all, ops::LinearOutput::kQkv, rows_);
   product("out product, added", queries, c.hidden, ops::LinearOutput::kAddFloat, rows_);
-  product("gate and up product", c.hidden, 2 * c.mlp_hidden, ops::LinearOutput::kBf16, rows_);
+  product("gate, up and SwiGLU", c.hidden, 2 * c.mlp_hidden, ops::LinearOutput::kSwiglu, rows_);
   product("down product, added", c.mlp_hidden, c.hidden, ops::LinearOutput::kAddFloat, rows_);
   const std::int64_t head_rows = std::min<std::int64_t>(rows_, 2048);
   product("head product", c.hidden, c.vocabulary, ops::LinearOutput::kFloat, head_rows);
@@ -133,20 +120,14 @@ Json Parts::run() {
     ops::rms_norm_cuda(stream_,
                        {hidden.as<float>(), nullptr, rows_, c.hidden, hidden.as<float>(), 1e-5, out.get()});
   });
-  streaming("rotation", 4 * n * static_cast<double>(queries + keys), [&] {
-    ops::finish_qkv_cuda(stream_, {qkv.get(),
-                                   rows_,
-                                   c.heads,
-                                   c.kv_heads,
-                                   c.head_dim,
-                                   {ones.as<float>(), ones.as<float>(), c.head_dim / 2},
-                                   ones.as<std::int32_t>()});
-  });
+  const Rotation rotation(stream_, c, rows_);
+  ops::DeviceQkvArgs heads = rotation.args;
+  heads.states = ops::qkv_in_one_row(qkv.get(), queries, keys);
+  streaming("rotation", 4 * n * static_cast<double>(queries + keys),
+            [&] { ops::finish_qkv_cuda(stream_, heads); });
   streaming("swiglu", 6 * n * static_cast<double>(c.mlp_hidden), [&] {
     ops::swiglu_cuda(stream_, {gate_up.get(), rows_, c.mlp_hidden, out.get()});
   });
-
-  mlp(c);
 
   ops::fill_normal_cuda(stream_, qkv.get(), rows_ * all, 5, 1.0);
   ops::AttentionPlan plan({c.heads, c.kv_heads, c.head_dim, {}}, {1, rows_, rows_, false, 0});
@@ -163,7 +144,7 @@ Json Parts::run() {
   outputs.output_stride = queries;
   const double attention =
       device_seconds(stream_, [&] { ops::attention_cuda(plan, inputs, outputs, stream_); });
-  add("attention", attention, 4 * n * n * static_cast<double>(queries) / attention / limits_.gemm_flops,
+  add("attention", attention, 4 * n * n * static_cast<double>(queries) / attention / limits_.product_flops,
       "gemm peak");
 
   // The same with queries, keys and values in rows of their own.
@@ -172,8 +153,8 @@ Json Parts::run() {
   inputs.query_stride = queries;
   inputs.key_stride = inputs.value_stride = keys;
   const double apart = device_seconds(stream_, [&] { ops::attention_cuda(plan, inputs, outputs, stream_); });
-  add("attention, q k v apart", apart, 4 * n * n * static_cast<double>(queries) / apart / limits_.gemm_flops,
-      "gemm peak");
+  add("attention, q k v apart", apart,
+      4 * n * n * static_cast<double>(queries) / apart / limits_.product_flops, "gemm peak");
 
   const DeviceMemory logits(static_cast<size_t>(head_rows * c.vocabulary) * sizeof(float));
   fill_bytes(stream_, logits.data(), 0x3f, logits.bytes());
@@ -191,24 +172,7 @@ Json Parts::run() {
 
 }  // namespace
 
-CardLimits measure_card() {
-  constexpr std::int64_t kSize = 8192;
-  const Stream stream;
-  ops::DeviceLinear linear;
-  const Numbers x(stream, kSize * kSize), w(stream, kSize * kSize, 0.01), y(stream, kSize * kSize);
-  const double product = device_seconds(stream, [&] {
-    linear.multiply(stream, {x.get(), kSize, w.get(), kSize, kSize, y.get(), ops::LinearOutput::kBf16});
-  });
-  const DeviceMemory from(size_t{2} << 30), to(size_t{2} << 30);
-  const double copy =
-      device_seconds(stream, [&] { copy_on_device(stream, to.data(), from.data(), from.bytes()); });
-  CardLimits limits{2.0 * kSize * kSize * kSize / product, 2.0 * static_cast<double>(from.bytes()) / copy};
-  fmt::print("gemm peak {:.0f} TFLOP/s, copy rate {:.2f} TB/s\n", limits.gemm_flops / 1e12,
-             limits.copy_bytes / 1e12);
-  return limits;
-}
-
-Json bench_cuda_parts(const CardLimits& limits, const CudaBenchOptions& options) {
+Json bench_cuda_parts(const benchmark::MachineLimits& limits, const CudaBenchOptions& options) {
   Json out = Json::array();
   for (const int rows : options.lengths) {
     for (const Json& entry : Parts(limits, options, rows).run()) out.push_back(entry);

@@ -4,7 +4,8 @@
 #include <filesystem>
 
 #include "bench/measure.h"
-#include "bench/random_checkpoint.h"
+#include "benchmark/random_checkpoint.h"
+#include "benchmark/steps.h"
 #include "model/model.h"
 
 namespace buoy::bench {
@@ -12,31 +13,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Multiplications and additions of the matrix products and of attention, logits left out.
-double flops(const ModelConfig& c, double tokens) {
-  const double queries = static_cast<double>(c.heads * c.head_dim),
-               keys = static_cast<double>(c.kv_heads * c.head_dim);
-  const double hidden = static_cast<double>(c.hidden), mlp = static_cast<double>(c.mlp_hidden);
-  const double weights = hidden * (2 * queries + 2 * keys) + 3 * hidden * mlp;
-  return static_cast<double>(c.layers) * (2 * tokens * weights + 4 * tokens * tokens * queries);
-}
-
 struct Case {
   const char* name;
-  ShapeOfModel shape;
+  benchmark::ShapeOfModel shape;
 };
 
 }  // namespace
 
 void bench_forward(const Context& context, double peak, const Report& report) {
-  ShapeOfModel block = llada_8b();
+  benchmark::ShapeOfModel block = benchmark::llada_8b();
   block.layers = 1;
   block.vocabulary = 1024;
   const Case cases[] = {{"one LLaDA-8B block, bf16", block},
-                        {"small model, 12 layers of 256, bf16", llada_small()}};
+                        {"small model, 12 layers of 256, bf16", benchmark::llada_small()}};
   const fs::path folder = fs::temp_directory_path() / fmt::format("buoy-bench-{}", ::getpid());
   for (const auto& [name, shape] : cases) {
-    write_random_checkpoint(folder, shape, 1);
+    benchmark::write_random_checkpoint(folder, shape, 1);
     const double load = median_seconds([&] { model::Model::load(folder); });
     report({fmt::format("load: {}", name), load, load, "s", 0});
     model::Model model = model::Model::load(folder);
@@ -45,7 +37,7 @@ void bench_forward(const Context& context, double peak, const Report& report) {
       for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 37 % 1000);
       const std::vector<model::SequenceInput> inputs = {{ids, {}, nullptr}};
       const double seconds = median_seconds([&] { model.forward(context, inputs); });
-      const double rate = flops(model.config(), tokens) / seconds / 1e9;
+      const double rate = benchmark::step_flops(model.config(), {1, tokens}, 0) / seconds / 1e9;
       report({fmt::format("forward: {}, T = {}", name, tokens), seconds, rate, "GFLOP/s", rate / peak});
     }
   }

@@ -49,12 +49,13 @@ int main(int argc, char** argv) {
     cuda.lengths = lengths;
     const auto card = cuda_devices()[0];
     fmt::print("{}\n", card.name);
-    const bench::CardLimits limits = bench::measure_card();
+    const auto limits = benchmark::measure_limits({pool}, Device::kCuda);
+    fmt::print("{}\n", describe(limits));
     const Json layer = parts ? bench::bench_cuda_parts(limits, cuda) : Json::array();
     const Json steps = bench::bench_cuda_steps({pool}, limits, cuda);
     if (!json_file.empty()) {
-      write_file_atomically(json_file, Json({{"card", card.name},
-                                             {"gemm_flops", limits.gemm_flops},
+      write_file_atomically(json_file, Json({{"machine", benchmark::machine_as_json({pool}, Device::kCuda)},
+                                             {"product_flops_per_second", limits.product_flops},
                                              {"copy_bytes_per_second", limits.copy_bytes},
                                              {"steps", steps},
                                              {"parts", layer}})

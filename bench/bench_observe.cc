@@ -6,8 +6,9 @@
 
 #include "base/progress.h"
 #include "bench/measure.h"
-#include "bench/peak_memory.h"
-#include "bench/random_checkpoint.h"
+#include "benchmark/peak_memory.h"
+#include "benchmark/random_checkpoint.h"
+#include "benchmark/watch.h"
 #include "model/model.h"
 
 namespace buoy::bench {
@@ -15,15 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kGroups = 13, kRows = 32;
+using benchmark::Observed;
 
-// Asks for the same at every address: one statistic, or all but dense.
-struct Statistic {
-  const char* name;
-  void (*ask)(probe::LayerRequest& request);
-};
-
-constexpr Statistic kStatistics[] = {
+constexpr Observed kStatistics[] = {
     {"received by 13 groups", [](probe::LayerRequest& r) { r.received = true; }},
     {"entropy, log-sum-exp, first share",
      [](probe::LayerRequest& r) { r.entropy = r.log_sum_exp = r.first_share = true; }},
@@ -37,39 +32,17 @@ void ask_for_all(probe::LayerRequest& request) {
   for (const auto& statistic : kStatistics) statistic.ask(request);
 }
 
-class Watch final : public probe::Probe {
- public:
-  explicit Watch(void (*ask)(probe::LayerRequest&)) : ask_(ask) {}
-
-  probe::LayerRequest request(const probe::Address&, const probe::LayerExtent& extent) override {
-    probe::LayerRequest r;
-    ask_(r);
-    r.groups = kGroups;
-    for (std::int64_t i = 0; i < extent.query_rows; ++i)
-      r.group_of_row.push_back(static_cast<std::uint8_t>(i * kGroups / extent.query_rows));
-    if (r.row_weights || r.top > 0) {
-      for (std::int64_t i = std::max<std::int64_t>(0, extent.query_rows - kRows); i < extent.query_rows; ++i)
-        r.rows.push_back(static_cast<std::int32_t>(i));
-    }
-    return r;
-  }
-  void take(const probe::Address&, probe::LayerRecord&&) override {}
-
- private:
-  void (*ask_)(probe::LayerRequest&);
-};
-
 // A forward, unobserved and with each statistic: time as a ratio, and the most memory held beyond what the
 // unobserved forward needs.
 struct ModelCase {
   const char* name;
-  ShapeOfModel shape;
+  benchmark::ShapeOfModel shape;
   std::vector<int> lengths;
 };
 
 void bench_model(const Context& context, const ModelCase& c, const Report& report) {
   const fs::path folder = fs::temp_directory_path() / fmt::format("buoy-bench-observe-{}", ::getpid());
-  write_random_checkpoint(folder, c.shape, 1);
+  benchmark::write_random_checkpoint(folder, c.shape, 1);
   model::Model model = model::Model::load(folder);
   for (const int tokens : c.lengths) {
     std::vector<std::int32_t> ids(static_cast<size_t>(tokens));
@@ -78,14 +51,15 @@ void bench_model(const Context& context, const ModelCase& c, const Report& repor
     const auto run = [&](probe::Probe* probe) { model.forward(context, inputs, probe); };
     const double plain = median_seconds([&] { run(nullptr); });
     report({fmt::format("{}, unobserved, T = {}", c.name, tokens), plain, 1, "x", 0});
-    const auto observed = [&](const char* name, void (*ask)(probe::LayerRequest&)) {
-      Watch watch(ask);
+    const auto observed = [&](const Observed& statistic) {
+      benchmark::Watch watch(statistic);
       const double seconds = median_seconds([&] { run(&watch); });
-      const std::uint64_t extra = peak_extra_bytes([&] { run(&watch); });
-      report({fmt::format("  {}: {} extra", name, describe_bytes(extra)), seconds, seconds / plain, "x", 0});
+      const std::uint64_t extra = benchmark::peak_extra_bytes([&] { run(&watch); });
+      report({fmt::format("  {}: {} extra", statistic.name, describe_bytes(extra)), seconds, seconds / plain,
+              "x", 0});
     };
-    observed("everything below", ask_for_all);
-    for (const auto& statistic : kStatistics) observed(statistic.name, statistic.ask);
+    observed({"everything below", ask_for_all});
+    for (const auto& statistic : kStatistics) observed(statistic);
   }
   fs::remove_all(folder);
 }
@@ -93,14 +67,14 @@ void bench_model(const Context& context, const ModelCase& c, const Report& repor
 }  // namespace
 
 void bench_observe_block(const Context& context, const std::vector<int>& lengths, const Report& report) {
-  ShapeOfModel block = llada_8b();
+  benchmark::ShapeOfModel block = benchmark::llada_8b();
   block.layers = 1;
   block.vocabulary = 1024;
   bench_model(context, {"LLaDA-8B block", block, lengths}, report);
 }
 
 void bench_observe_small(const Context& context, const std::vector<int>& lengths, const Report& report) {
-  bench_model(context, {"small model", llada_small(), lengths}, report);
+  bench_model(context, {"small model", benchmark::llada_small(), lengths}, report);
 }
 
 }  // namespace buoy::bench

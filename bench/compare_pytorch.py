@@ -23,6 +23,7 @@ import math
 import statistics
 import subprocess
 import tempfile
+import time
 
 import torch
 import torch.nn.functional as F
@@ -99,10 +100,12 @@ def copied(q, k, v):
 copied.host = None
 
 
-def median_ms(call, repetitions):
+def median_ms(call, repetitions, limit_seconds=4):
+    """Of up to so many calls after one to warm up, none begun after the limit."""
     call()
-    times = []
-    for _ in range(repetitions):
+    torch.cuda.synchronize()
+    times, start = [], time.monotonic()
+    while len(times) < repetitions and (not times or time.monotonic() - start < limit_seconds):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         begin.record()
         call()
@@ -125,19 +128,19 @@ def as_graph(call):
     return graph.replay
 
 
-def time_pytorch(lengths, compile_up_to):
+def time_pytorch(lengths, compiled_lengths):
     model = Model()
     compiled = torch.compile(layer, dynamic=False)
     results = {}
     for count in lengths:
         tokens = torch.randint(0, VOCABULARY, (count,), device="cuda")
         row = {"sdpa": median_ms(lambda: model.forward(tokens, sdpa), 10)}
-        if count <= compile_up_to:
+        if count in compiled_lengths:
             row["compiled"] = median_ms(as_graph(lambda: model.forward(tokens, sdpa, compiled)), 10)
         row["reduced"] = median_ms(lambda: model.forward(tokens, reduced), 5)
         row["copied"] = median_ms(lambda: model.forward(tokens, copied), 1)
         results[count] = row
-        print(count, row, flush=True)
+        print(count, {name: round(ms, 2) for name, ms in row.items()}, flush=True)
     return results
 
 
@@ -157,11 +160,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bench", required=True, help="the program buoy_bench")
     parser.add_argument("--tokens", type=int, nargs="+", default=[256, 1024, 4096])
-    parser.add_argument("--compile-up-to", type=int, default=1024, help="no torch.compile beyond this length")
+    parser.add_argument("--compile", type=int, nargs="*", default=[256, 1024], help="lengths to use torch.compile for")
     parser.add_argument("--json", help="also write the times here")
     options = parser.parse_args()
     with torch.inference_mode():
-        times = time_pytorch(options.tokens, options.compile_up_to)
+        times = time_pytorch(options.tokens, options.compile)
     torch.cuda.empty_cache()
     for count, row in time_buoy(options.bench, options.tokens).items():
         times[count] |= row

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "bench/random_checkpoint.h"
+#include "benchmark/random_checkpoint.h"
 
 int main(int argc, char** argv) {
   CLI::App app("Write a checkpoint with random bf16 weights in the shape of a released model.");
@@ -16,9 +16,9 @@ int main(int argc, char** argv) {
   app.add_option("--vocabulary", vocabulary, "fewer rows than the model has");
   app.add_option("--seed", seed);
   CLI11_PARSE(app, argc, argv);
-  auto shape = shape_name == "llama-8b" ? buoy::bench::llama_8b() : buoy::bench::llada_8b();
+  auto shape = shape_name == "llama-8b" ? buoy::benchmark::llama_8b() : buoy::benchmark::llada_8b();
   if (layers > 0) shape.layers = layers;
   if (vocabulary > 0) shape.vocabulary = vocabulary;
-  buoy::bench::write_random_checkpoint(folder, shape, seed);
+  buoy::benchmark::write_random_checkpoint(folder, shape, seed);
   fmt::print("{}: random {} with {} layers\n", folder, shape_name, shape.layers);
 }

@@ -2,33 +2,14 @@
 
 #include <cblas.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <vector>
 
 #include "base/random.h"
 
 extern "C" void openblas_set_num_threads(int);
 
 namespace buoy::bench {
-
-double median_seconds(const std::function<void()>& call, int repetitions) {
-  using Clock = std::chrono::steady_clock;
-  const auto timed = [&] {
-    const auto start = Clock::now();
-    call();
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  };
-  if (timed() > 2.0) return timed();  // long enough to be steady by itself
-  std::vector<double> times;
-  const auto begin = Clock::now();
-  while (times.size() < static_cast<size_t>(repetitions) ||
-         Clock::now() - begin < std::chrono::milliseconds(500)) {
-    times.push_back(timed());
-  }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
 
 Result bench_sgemm(int threads) {
   constexpr int kRows = 1024, kInner = 4096, kColumns = 4096;

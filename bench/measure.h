@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmark/timing.h"
 #include "tensor/context.h"
 
 namespace buoy::bench {
@@ -17,9 +18,7 @@ struct Result {
   double share_of_peak;  // of the sgemm rate measured in the same run; 0 when that means nothing
 };
 
-// Median time of a call, after one call to warm up; at least `repetitions` and at least half a second. Calls
-// of over two seconds are timed once.
-double median_seconds(const std::function<void()>& call, int repetitions = 3);
+using benchmark::median_seconds;
 
 // OpenBLAS sgemm, 1024 x 4096 x 4096, on this many threads: what the machine can do.
 Result bench_sgemm(int threads);

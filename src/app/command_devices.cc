@@ -16,8 +16,9 @@ void add_devices(CLI::App& app) {
       const auto devices = cuda_devices();
       for (size_t i = 0; i < devices.size(); ++i) {
         const auto& d = devices[i];
-        fmt::print("cuda:{} {}, compute capability {}.{}, {} ({} free); no operation runs there yet\n", i,
-                   d.name, d.major, d.minor, describe_bytes(d.memory_bytes), describe_bytes(d.free_bytes));
+        fmt::print("cuda:{} {}, compute capability {}.{}, {} ({} free){}\n", i, d.name, d.major, d.minor,
+                   describe_bytes(d.memory_bytes), describe_bytes(d.free_bytes),
+                   can_run_models(d) ? "" : "; too old: 8.0 (Ampere) or later is needed");
       }
       if (devices.empty()) fmt::print("cuda  no device found\n");
     } catch (const UsageError& absent) {

@@ -24,12 +24,27 @@ struct EvalOptions {
   bool closed_book = false, chat = false, no_chat = false, published = false, resume = false;
   std::string sweep, noise_kind = "random", out, observe;
   RetrievalOptions retrieval;
-  std::vector<std::string> heads_from;
+  std::vector<std::string> heads_from, columns_from;
   experiment::HeadStudy heads;
   int threads = 0;
   std::string device = "auto";
   std::size_t resamples = 2000;
 };
+
+// MODEL=TRACE for every model.
+experiment::TraceOfModel traces_of_models(const std::string& option, const std::vector<std::string>& given,
+                                          const experiment::EvaluationSpec& spec) {
+  experiment::TraceOfModel traces;
+  for (const auto& text : given) {
+    const auto trace = parse_named(text);
+    traces[trace.name] = trace.path;
+  }
+  for (const auto& model : spec.models) {
+    if (!traces.contains(model.name))
+      throw_usage_error({option, fmt::format("a trace for every model, as in {}=TRACE", model.name), "none"});
+  }
+  return traces;
+}
 
 std::vector<experiment::Condition> conditions(const EvalOptions& options,
                                               const experiment::EvaluationSpec& spec) {
@@ -42,18 +57,13 @@ std::vector<experiment::Condition> conditions(const EvalOptions& options,
   request.closed_book = options.closed_book;
   if (!options.heads_from.empty()) {
     request.heads = options.heads;
-    for (const auto& text : options.heads_from) {
-      const auto trace = parse_named(text);
-      request.heads->traces[trace.name] = trace.path;
-    }
-    for (const auto& model : spec.models) {
-      if (!request.heads->traces.contains(model.name))
-        throw_usage_error(
-            {"--heads-from", fmt::format("a trace for every model, as in {}=TRACE", model.name), "none"});
-    }
+    request.heads->traces = traces_of_models("--heads-from", options.heads_from, spec);
   }
+  if (!options.columns_from.empty())
+    request.columns = traces_of_models("--columns-from", options.columns_from, spec);
   request.with_passages = options.passages >= 0 || !options.sweep.empty() || request.base.noise ||
-                          request.base.gold_position > 0 || !options.retrieval.index.empty() || request.heads;
+                          request.base.gold_position > 0 || !options.retrieval.index.empty() ||
+                          request.heads || !request.columns.empty();
   if (!request.with_passages && !request.closed_book &&
       !experiment::has_passages(spec.data.front().path, spec.read)) {
     fmt::print(stderr, "{} has no passages: asking closed book\n", spec.data.front().path.string());
@@ -139,6 +149,13 @@ void add_eval(CLI::App& app) {
       ->group(asking);
   command->add_option("--heads-controls", o->heads.controls, "times that others are drawn (default 5)")
       ->check(CLI::NonNegativeNumber)
+      ->group(asking);
+  command
+      ->add_option(
+          "--columns-from", o->columns_from,
+          "hide columns of attention: in each third of the depth the floating ones that this trace of "
+          "the same questions tells of, and as many random and structural ones")
+      ->type_name("MODEL=TRACE")
       ->group(asking);
   o->fields = add_field_option(*command);
   add_retrieval_options(*command, o->retrieval, asking);

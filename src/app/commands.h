@@ -19,5 +19,6 @@ void add_search(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_study(CLI::App& app);
 void add_devices(CLI::App& app);
+void add_bench(CLI::App& app);
 
 }  // namespace buoy::app

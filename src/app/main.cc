@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
   buoy::app::add_eval(app);
   buoy::app::add_study(app);
   buoy::app::add_devices(app);
+  buoy::app::add_bench(app);
   try {
     app.parse(argc, argv);
     return 0;

@@ -187,13 +187,17 @@ class StudyRun {
     request.base.noise_kind = evaluate::noise_from_name(entry.noise_kind);
     if (entry.noise) request.base.noise = static_cast<std::size_t>(*entry.noise);
     request.closed_book = entry.closed_book;
-    request.with_passages =
-        entry.passages || entry.noise || entry.gold_position || !entry.sweep.empty() || entry.heads;
+    request.with_passages = entry.passages || entry.noise || entry.gold_position || !entry.sweep.empty() ||
+                            entry.heads || !entry.columns_from.empty();
     request.sweep = entry.sweep;
     if (entry.heads) {
       request.heads = experiment::HeadStudy{{}, entry.heads->share, entry.heads->controls};
       for (const auto* model : models_of(entry.models))
         request.heads->traces[model->name] = trace_folder(entry.heads->trace, model->name);
+    }
+    if (!entry.columns_from.empty()) {
+      for (const auto* model : models_of(entry.models))
+        request.columns[model->name] = trace_folder(entry.columns_from, model->name);
     }
     return experiment::make_conditions(request);
   }

@@ -16,6 +16,7 @@ enum class DrawStream : std::uint32_t {
   kBootstrap = 7,  // how often a sample enters a replicate
   kNoise = 8,      // which passages are put beside the gold one
   kHeads = 9,      // which heads are switched off as a control
+  kColumns = 10,   // which columns of attention are hidden as a control
 };
 
 struct DrawAddress {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/json_file.h"
+#include "base/sha256.h"
 #include "evaluate/evidence.h"
 #include "evaluate/passages.h"
 #include "evaluate/split_evidence.h"
@@ -193,6 +194,23 @@ std::vector<Condition> head_conditions(const HeadStudy& study, const Condition& 
   return conditions;
 }
 
+std::vector<Condition> column_conditions(const TraceOfModel& traces, const Condition& base) {
+  const auto named = [&](const std::string& value) {
+    Condition condition = base;
+    condition.axis = "columns";
+    condition.value = value;
+    condition.name = "columns=" + value;
+    return condition;
+  };
+  std::vector<Condition> conditions = {named("all")};
+  for (const auto& hidden : all_hidden_columns()) {
+    conditions.push_back(named("no-" + describe(hidden)));
+    conditions.back().hidden = hidden;
+    conditions.back().column_traces = traces;
+  }
+  return conditions;
+}
+
 std::vector<Condition> make_conditions(const ConditionRequest& request) {
   std::vector<Condition> all;
   if (request.closed_book) {
@@ -201,11 +219,13 @@ std::vector<Condition> make_conditions(const ConditionRequest& request) {
     condition.closed_book = true;
     all.push_back(condition);
   }
-  if (request.heads && !request.sweep.empty())
-    throw_usage_error({"conditions", "a sweep or heads to switch off", "both"});
+  if ((request.heads ? 1 : 0) + (request.sweep.empty() ? 0 : 1) + (request.columns.empty() ? 0 : 1) > 1)
+    throw_usage_error({"conditions", "a sweep, heads to switch off or columns to hide", "more than one"});
   std::vector<Condition> more;
   if (request.heads) {
     more = head_conditions(*request.heads, request.base);
+  } else if (!request.columns.empty()) {
+    more = column_conditions(request.columns, request.base);
   } else if (!request.sweep.empty()) {
     more = sweep(request.sweep, request.base);
   } else if (request.with_passages || !request.closed_book) {
@@ -242,6 +262,9 @@ Json describe(const Condition& c) {
   add("order", c.order);
   add("seed", c.seed);
   for (const auto& [model, heads] : c.heads_off) out["heads_off"][model] = describe(heads);
+  if (c.hidden) out["hidden_columns"] = describe(*c.hidden);
+  for (const auto& [model, trace] : c.column_traces)
+    out["column_traces"][model] = sha256_of_file(trace / "manifest.json");
   if (!c.axis.empty()) out["sweep"] = {{"axis", c.axis}, {"value", c.value}};
   return out;
 }

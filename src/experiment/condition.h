@@ -9,10 +9,13 @@
 
 #include "evaluate/item.h"
 #include "evaluate/noise.h"
+#include "experiment/column_mask.h"
 #include "experiment/decoding.h"
 #include "experiment/head_mask.h"
 
 namespace buoy::experiment {
+
+using TraceOfModel = std::map<std::string, std::filesystem::path>;  // folder of a trace by name of the model
 
 // One way of asking a whole data set: which passages go into the prompt, and what else differs.
 struct Condition {
@@ -33,6 +36,8 @@ struct Condition {
   std::optional<std::string> order;  // of unmasking
   std::optional<std::uint64_t> seed;
   std::map<std::string, std::vector<HeadId>> heads_off;  // by model
+  std::optional<HiddenColumns> hidden;                   // by what these traces saw
+  TraceOfModel column_traces;
 
   // Where on the axis of a sweep it stands; "" outside of one.
   std::string axis, value;
@@ -51,11 +56,15 @@ std::vector<Condition> sweep(const std::string& text, const Condition& base);
 // Heads that a trace of each model names are switched off: none; the best `share` of all heads by the strict
 // retrieval score; as many others, drawn `controls` times. Axis "heads".
 struct HeadStudy {
-  std::map<std::string, std::filesystem::path> traces;  // by model
+  TraceOfModel traces;
   double share = 0.05;
   std::int64_t controls = 5;
 };
 std::vector<Condition> head_conditions(const HeadStudy& study, const Condition& base);
+
+// Columns of attention that traces of the same questions tell of are hidden: none; in each third of the
+// depth the floating ones, as many drawn ones, as many drawn structural ones. Axis "columns".
+std::vector<Condition> column_conditions(const TraceOfModel& traces, const Condition& base);
 
 // What a run asks for, as its options say it.
 struct ConditionRequest {
@@ -64,6 +73,7 @@ struct ConditionRequest {
   bool with_passages = false;  // asked for; otherwise only when closed_book is not
   std::string sweep;           // in place of the one condition with passages
   std::optional<HeadStudy> heads;
+  TraceOfModel columns;  // empty: none are hidden
 };
 std::vector<Condition> make_conditions(const ConditionRequest& request);
 

@@ -94,6 +94,11 @@ decode::DreamAlgorithm dream_algorithm(const std::string& name) {
 
 }  // namespace
 
+void check_algorithm(Family family, const std::string& name) {
+  if (family == Family::kLlada) llada_order(name);
+  if (family == Family::kDream) dream_algorithm(name);
+}
+
 std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, const DecodeOptions& o,
                                                   std::span<const std::int32_t> prompt,
                                                   const std::optional<text::Tokenizer>& tokenizer,

@@ -32,6 +32,10 @@ std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, con
                                                   const std::optional<text::Tokenizer>& tokenizer,
                                                   std::optional<model::KvCache> cache = std::nullopt);
 
+// UsageError for an order of unmasking that the family has not; a model that writes from left to right has
+// any.
+void check_algorithm(Family family, const std::string& name);
+
 // The options without those of other kinds of models: for runs that compare models of several kinds.
 DecodeOptions fitting(const model::Model& model, DecodeOptions options);
 

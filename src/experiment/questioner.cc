@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/json_file.h"
 #include "base/mapped_file.h"
+#include "decode/drive.h"
 #include "evaluate/passages.h"
 #include "experiment/attention_features.h"
 #include "experiment/identity.h"
@@ -110,7 +111,9 @@ AnswerRecord Questioner::answered(AnswerRecord record, const decode::StepMachine
 
 void Questioner::ask(std::size_t from, const std::filesystem::path& run_folder, const TakeAnswer& take) {
   evaluate::ItemReader reader(cell_.data->path, spec_.read);
-  if (spec_.observe.empty()) {
+  if (spec_.observe.empty() && cell_.condition->hidden) {
+    ask_with_hidden_columns(reader, from, take);
+  } else if (spec_.observe.empty()) {
     ask_packed(reader, from, take);
   } else {
     ask_observed(reader, from, trace_folder(run_folder, cell_), take);
@@ -154,6 +157,35 @@ void Questioner::ask_packed(evaluate::ItemReader& reader, std::size_t from, cons
       mask ? &*mask : nullptr);
 }
 
+void Questioner::ask_with_hidden_columns(evaluate::ItemReader& reader, std::size_t from,
+                                         const TakeAnswer& take) {
+  const ColumnBook book(cell_.condition->column_traces.at(cell_.model->name));
+  std::size_t number = 0;
+  while (const auto item = reader.next()) {
+    const std::size_t n = number++;
+    if (n < from) continue;
+    auto question = prepare(*item, n, take);
+    if (!question) continue;
+    const auto& ids = question->prompt.prompt.ids;
+    ColumnSets sets;
+    try {
+      sets = book.choose(item->id, ids, *cell_.condition->hidden, spec_.decode.seed + n);
+    } catch (const InputError& error) {
+      question->record.error = error.what();
+      take(n, question->record);
+      continue;
+    }
+    ColumnMask mask(std::move(sets));
+    DecodeOptions decode = decode_;
+    decode.seed += n;
+    const auto machine = make_machine(model_.model, decode, ids, model_.tokenizer);
+    decode::StepMachine* const machines[] = {machine.get()};
+    decode::drive(
+        context_, model_.model, machines, [](auto&&...) {}, &mask);
+    take(n, answered(std::move(question->record), *machine));
+  }
+}
+
 trace::Manifest Questioner::manifest() const {
   auto manifest = describe_run(model_.model, decode_, "buoy eval");
   manifest.storage = spec_.float16_traces ? trace::Storage::kF16 : trace::Storage::kF32;
@@ -167,8 +199,8 @@ trace::Manifest Questioner::manifest() const {
 
 void Questioner::ask_observed(evaluate::ItemReader& reader, std::size_t from,
                               const std::filesystem::path& folder, const TakeAnswer& take) {
-  if (!cell_.condition->heads_off.empty())
-    throw_usage_error({"--observe", "conditions with all heads on", cell_.condition->name});
+  if (!cell_.condition->heads_off.empty() || cell_.condition->hidden)
+    throw_usage_error({"--observe", "conditions that leave the model as it is", cell_.condition->name});
   TracerOptions options;
   options.decode = decode_;
   options.plan = observe::parse_plan(spec_.observe, "", "");

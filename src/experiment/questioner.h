@@ -36,8 +36,9 @@ class Questioner {
   Questioner(const Context& context, LoadedModel& model, const EvaluationSpec& spec, const Cell& cell,
              const evaluate::NoisePool* pool);
 
-  // Items from number `from` on, packed by the token budget, or one by one into the trace when observing. A
-  // single question that cannot be asked becomes a record with an error.
+  // Items from number `from` on, packed by the token budget, or one by one: into the trace when observing,
+  // or with the columns hidden that are each item's own. A single question that cannot be asked becomes a
+  // record with an error.
   void ask(std::size_t from, const std::filesystem::path& run_folder, const TakeAnswer& take);
 
  private:
@@ -50,6 +51,7 @@ class Questioner {
                                   const TakeAnswer& take) const;
   AnswerRecord answered(AnswerRecord record, const decode::StepMachine& machine) const;
   void ask_packed(evaluate::ItemReader& reader, std::size_t from, const TakeAnswer& take);
+  void ask_with_hidden_columns(evaluate::ItemReader& reader, std::size_t from, const TakeAnswer& take);
   void ask_observed(evaluate::ItemReader& reader, std::size_t from, const std::filesystem::path& folder,
                     const TakeAnswer& take);
   trace::Manifest manifest() const;

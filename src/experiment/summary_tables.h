@@ -14,6 +14,7 @@ Table gains_table(const ScoreBook& book, const Bootstrap& options);
 Table gain_ratio_table(const ScoreBook& book, const Bootstrap& options);
 Table differences_table(const ScoreBook& book, const Bootstrap& options);
 Table effects_table(const ScoreBook& book, const Bootstrap& options);
+Table columns_table(const ScoreBook& book, const Bootstrap& options);
 Table middle_table(const ScoreBook& book, const Bootstrap& options);
 Table positions_table(const ScoreBook& book, const Bootstrap& options);
 Table labels_table(const ScoreBook& book, const Bootstrap& options);

@@ -16,20 +16,16 @@ float* at(void* base, std::int64_t offset) {
   return offset == ObservationLayout::kAbsent ? nullptr : static_cast<float*>(base) + offset;
 }
 
-void set_moments(const ModelConfig& c, float* base, std::int64_t columns, ops::CudaQkMoments& set) {
-  const std::int64_t part = c.heads * columns;
-  set.dot = base;
-  set.cosine = base + part;
-  set.norm_product = base + 2 * part;
-  set.self_dot = base + 3 * part;
-}
-
 }  // namespace
 
 void DeviceObserver::start(const PackedBatch& batch, probe::Probe* probe) {
   wants_.clear();
-  in_plan_ = nullptr;
-  for (Slot& slot : slots_) slot.layer = -1;  // left over when a probe threw
+  delivered_ = 0;
+  for (Slot& slot : slots_) {
+    if (slot.layer >= 0) copies_.synchronize();  // left over when a probe threw
+    slot.layer = -1;
+  }
+  measuring_now_ = false;
   probe_ = probe;
   batch_ = &batch;
   if (probe == nullptr) return;
@@ -42,12 +38,23 @@ void DeviceObserver::start(const PackedBatch& batch, probe::Probe* probe) {
     columns_ += key_rows_.back();
     longest_keys_ = std::max(longest_keys_, key_rows_.back());
   }
-  wants_.reserve(static_cast<size_t>(config_.layers));  // the plan remembers whose groups it holds
   for (std::int64_t layer = 0; layer < config_.layers; ++layer) {
     ask_next_layer();
-    if (wants_.back().any() || wants_.back().biased || wants_.back().scaled) return;
+    if (wants_.back().any() || wants_.back().intervenes()) {
+      choose_layers_at_once();
+      return;
+    }
   }
   wants_.clear();
+}
+
+// Few graphs and long stretches without the host where results are small; memory counts where they are not.
+void DeviceObserver::choose_layers_at_once() {
+  constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
+  const ObservationLayout layout(config_, wants_.back(), batch_->rows(), columns_, longest_keys_);
+  layers_at_once_ = kMostAtOnce;
+  while (layers_at_once_ > 1 && buffers() * layout.size * std::int64_t{sizeof(float)} > kMostBytes)
+    layers_at_once_ /= 2;
 }
 
 void DeviceObserver::ask_next_layer() {
@@ -60,8 +67,20 @@ const LayerWants& DeviceObserver::wants(std::int64_t layer) {
   return wants_[static_cast<size_t>(layer)];
 }
 
-void DeviceObserver::upload_interventions(const Stream& stream, const LayerWants& wants,
-                                          ops::CudaAttentionInputs& inputs) {
+bool DeviceObserver::in_plan(const LayerWants& wanted) const {
+  return planned_ && planned_->groups == wanted.groups && planned_->group_of_row == wanted.group_of_row &&
+         planned_->close_rows == wanted.close_rows;
+}
+
+bool DeviceObserver::recordable(std::int64_t layer) {
+  return !wants(layer).intervenes() && !wants(layer).host_states();
+}
+
+bool DeviceObserver::joins_previous(std::int64_t layer) {
+  return recordable(layer) && (!wants(layer).statistics() || in_plan(wants(layer)));
+}
+
+void DeviceObserver::upload_interventions(const Stream& stream, const LayerWants& wants) {
   if (wants.biased) {
     const std::int64_t heads = wants.bias_per_head ? config_.heads : 1;
     std::vector<float> bias(static_cast<size_t>(heads * columns_), 0.0f);
@@ -77,8 +96,6 @@ void DeviceObserver::upload_interventions(const Stream& stream, const LayerWants
     }
     copy_to_device(stream, bias_.reserve(bias.size() * sizeof(float)), bias.data(),
                    bias.size() * sizeof(float));
-    inputs.key_bias = bias_.as<float>();
-    inputs.key_bias_per_head = wants.bias_per_head;
   }
   if (wants.scaled) {
     const auto heads = static_cast<size_t>(config_.heads);
@@ -90,37 +107,50 @@ void DeviceObserver::upload_interventions(const Stream& stream, const LayerWants
     }
     copy_to_device(stream, scale_.reserve(factors.size() * sizeof(float)), factors.data(),
                    factors.size() * sizeof(float));
-    if (wants.observations.size() == 1) inputs.head_scale = scale_.as<float>();
   }
 }
 
-void DeviceObserver::begin_layer(const Context& context, const Stream& stream, std::int64_t layer,
-                                 ops::AttentionPlan& plan, ops::CudaAttentionInputs& inputs,
-                                 ops::CudaAttentionOutputs& outputs) {
+bool DeviceObserver::prepare(const Context& context, const Stream& stream, std::int64_t layer,
+                             ops::AttentionPlan& plan) {
   const LayerWants& wanted = wants(layer);
-  upload_interventions(stream, wanted, inputs);
-  if (!wanted.any()) return;
-  turn_ = (turn_ + 1) % kSlots;
-  Slot& here = slots_[turn_];
-  if (here.layer >= 0) deliver(context, here);
+  upload_interventions(stream, wanted);
+  deliver_until(context, layer - buffers() + 1);
+  if (!wanted.any()) return false;
+  Slot& here = slot(layer);
   here.layer = layer;
   here.layout = ObservationLayout(config_, wanted, batch_->rows(), columns_, longest_keys_);
+  const void* before = here.device.data();
   here.device.reserve(static_cast<size_t>(here.layout.size) * sizeof(float));
   here.host.reserve(static_cast<size_t>(here.layout.copied) * sizeof(float));
-  outputs.entropy = at(here.device.data(), here.layout.entropy);
-  outputs.log_sum_exp = at(here.device.data(), here.layout.log_sum_exp);
-  if (!wanted.statistics()) return;
-  const bool known = in_plan_ != nullptr && in_plan_->groups == wanted.groups &&
-                     in_plan_->group_of_row == wanted.group_of_row &&
-                     in_plan_->close_rows == wanted.close_rows;
-  if (known) return;
-  plan.set_groups(wanted.group_of_row, wanted.groups, stream);
-  plan.set_close_rows(wanted.close_rows, stream);
-  in_plan_ = &wanted;
+  if (wanted.statistics() && !in_plan(wanted)) {
+    plan.set_groups(wanted.group_of_row, wanted.groups, stream);
+    plan.set_close_rows(wanted.close_rows, stream);
+    planned_ = {wanted.groups, wanted.group_of_row, wanted.close_rows};
+  }
+  return here.device.data() != before;
 }
 
-void DeviceObserver::end_layer(const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan,
-                               const DeviceStates& states, std::uint16_t* attended) {
+void DeviceObserver::attach(std::int64_t layer, ops::CudaAttentionInputs& inputs,
+                            ops::CudaAttentionOutputs& outputs) {
+  const LayerWants& wanted = wants(layer);
+  if (wanted.biased) {
+    inputs.key_bias = bias_.as<float>();
+    inputs.key_bias_per_head = wanted.bias_per_head;
+  }
+  if (wanted.scaled && wanted.observations.size() == 1) inputs.head_scale = scale_.as<float>();
+  if (!wanted.any()) return;
+  const Slot& here = slot(layer);
+  outputs.entropy = at(here.device.data(), here.layout.entropy);
+  outputs.log_sum_exp = at(here.device.data(), here.layout.log_sum_exp);
+}
+
+ops::CudaQkColumns DeviceObserver::columns_at(float* first) const {
+  const std::int64_t part = config_.heads * columns_;
+  return {first, first + part, first + 2 * part, first + 3 * part};
+}
+
+void DeviceObserver::measure(const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan,
+                             const DeviceStates& states, std::uint16_t* attended) {
   const LayerWants& wanted = wants(layer);
   if (wanted.scaled && wanted.observations.size() > 1) {
     const std::int64_t width = config_.heads * config_.head_dim;
@@ -131,7 +161,7 @@ void DeviceObserver::end_layer(const Stream& stream, std::int64_t layer, ops::At
     }
   }
   if (!wanted.any()) return;
-  Slot& here = slots_[turn_];
+  Slot& here = slot(layer);
   const ObservationLayout& layout = here.layout;
   void* base = here.device.data();
   attended_.record(stream);
@@ -148,33 +178,38 @@ void DeviceObserver::end_layer(const Stream& stream, std::int64_t layer, ops::At
     ops::attention_statistics_cuda(plan, states.rotated, statistics, measuring_);
   }
   if (wanted.moments()) {
-    std::vector<ops::CudaQkMoments> sets;
-    if (wanted.qk_after || wanted.norms) {
-      ops::CudaQkMoments& set = sets.emplace_back();
-      set.inputs = states.rotated;
-      if (wanted.qk_after) set_moments(config_, at(base, layout.after), columns_, set);
-      set.query_norm = at(base, layout.query_norm);
-      set.key_norm = at(base, layout.key_norm);
-      set.value_norm = at(base, layout.value_norm);
-    }
+    ops::CudaQkMoments moments;
+    moments.inputs = states.rotated;
+    if (wanted.qk_after) moments.after = columns_at(at(base, layout.after));
     if (wanted.qk_before) {
-      ops::CudaQkMoments& set = sets.emplace_back();
-      set.inputs = states.unrotated;
-      set_moments(config_, at(base, layout.before), columns_, set);
+      moments.before = columns_at(at(base, layout.before));
+      moments.rope = states.rope;
     }
-    ops::qk_moments_cuda(plan, sets, measuring_);
+    moments.query_norm = at(base, layout.query_norm);
+    moments.key_norm = at(base, layout.key_norm);
+    moments.value_norm = at(base, layout.value_norm);
+    ops::qk_moments_cuda(plan, moments, measuring_);
   }
   measured_.record(measuring_);
-  measured_.hold(copies_);
   measuring_now_ = true;
-  copy_to_host(copies_, here.host.data(), base, static_cast<size_t>(layout.copied) * sizeof(float));
-  here.arrived.record(copies_);
   if (wanted.host_states()) fetch_states(stream, here, wanted, states);
 }
 
 void DeviceObserver::wait_measured(const Stream& stream) {
   if (measuring_now_) measured_.hold(stream);
   measuring_now_ = false;
+}
+
+void DeviceObserver::send(const Stream& stream, std::int64_t first, std::int64_t end) {
+  queued_.record(stream);
+  queued_.hold(copies_);
+  for (std::int64_t layer = first; layer < end; ++layer) {
+    Slot& here = slot(layer);
+    if (here.layer != layer) continue;
+    copy_to_host(copies_, here.host.data(), here.device.data(),
+                 static_cast<size_t>(here.layout.copied) * sizeof(float));
+    here.arrived.record(copies_);
+  }
 }
 
 // A slow path: whole states leave the card, widened.
@@ -210,17 +245,8 @@ void DeviceObserver::fetch_states(const Stream& stream, Slot& here, const LayerW
 }
 
 void DeviceObserver::finish(const Context& context) {
-  for (;;) {
-    Slot* earliest = nullptr;
-    for (Slot& candidate : slots_) {
-      if (candidate.layer >= 0 && (earliest == nullptr || candidate.layer < earliest->layer))
-        earliest = &candidate;
-    }
-    if (earliest == nullptr) break;
-    deliver(context, *earliest);
-  }
+  deliver_until(context, config_.layers);
   wants_.clear();
-  in_plan_ = nullptr;
 }
 
 std::uint64_t DeviceObserver::device_bytes() const {

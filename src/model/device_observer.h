@@ -1,12 +1,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "model/layer_wants.h"
 #include "ops/attention_cuda.h"
-#include "ops/rope_cuda.h"
+#include "ops/qk_moments_cuda.h"
 #include "tensor/context.h"
 #include "tensor/device_memory.h"
 
@@ -15,12 +16,14 @@ namespace buoy::model {
 // Queries, keys and values of the layer at hand on the device.
 struct DeviceStates {
   ops::CudaAttentionInputs rotated;
-  ops::CudaAttentionInputs unrotated;  // null pointers unless somebody wants qk_before
+  ops::DeviceRopeTable rope;  // the angles they were rotated by
 };
 
-// The observed side of a pass. Requests of all layers are gathered before it; each layer's results go into
-// one of a few buffers and from there to the host while the next layers run; records are delivered in layer
-// order.
+// The observed side of a pass. Each layer's results go into one of a few buffers and from there to the host
+// while the next layers run; records are delivered in layer order.
+//
+// Of every layer, in this order: prepare() while nothing is recorded, attach() and measure() as part of the
+// layer's work, which may be recorded as a graph and launched later, send() after that.
 class DeviceObserver {
  public:
   explicit DeviceObserver(const ModelConfig& config, ops::MaskKind mask) : config_(config), mask_(mask) {}
@@ -29,25 +32,36 @@ class DeviceObserver {
   void start(const PackedBatch& batch, probe::Probe* probe);
   bool watching() const { return !wants_.empty(); }
   const LayerWants& wants(std::int64_t layer);
-  void forget_plan() { in_plan_ = nullptr; }  // it was made anew
+  void forget_plan() { planned_.reset(); }  // it was made anew
 
-  // Before the layer's attention: groups and rows into the plan, bias and scale onto the device. Fills the
-  // inputs' interventions and says where entropy and log-sum-exp go.
-  void begin_layer(const Context& context, const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan,
-                   ops::CudaAttentionInputs& inputs, ops::CudaAttentionOutputs& outputs);
-  // After it: queues the measurements and their way to the host, beside the rest of the layer. `attended` is
-  // scaled where a batch holds sequences with different factors.
-  void end_layer(const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan,
-                 const DeviceStates& states, std::uint16_t* attended);
+  // How many layers may be prepared before the first of them is queued.
+  std::int64_t layers_at_once() const { return layers_at_once_; }
+  // Whether `layer` may be prepared before the one in front of it is queued.
+  bool joins_previous(std::int64_t layer);
+  // Whether its work consists of launches alone.
+  bool recordable(std::int64_t layer);
+  std::int64_t buffers() const { return 3 * layers_at_once_; }  // that layers take in turn
+
+  // A free buffer for the results (what was in it is delivered), groups and rows in the plan, bias and scale
+  // on the device. True when the buffer moved.
+  bool prepare(const Context& context, const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan);
+  // Fills the inputs' interventions and says where entropy and log-sum-exp go.
+  void attach(std::int64_t layer, ops::CudaAttentionInputs& inputs, ops::CudaAttentionOutputs& outputs);
+  // After the attention: queues the measurements, beside the rest of the layer. `attended` is scaled where a
+  // batch holds sequences with different factors.
+  void measure(const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan, const DeviceStates& states,
+               std::uint16_t* attended);
   // The stream waits here, before the next layer's queries and keys take the place of those being measured.
   void wait_measured(const Stream& stream);
+  // Queues the way of these layers' results to the host, behind what the stream has queued.
+  void send(const Stream& stream, std::int64_t first, std::int64_t end);
   // After the last layer: delivers what is still on its way.
   void finish(const Context& context);
 
   std::uint64_t device_bytes() const;
 
  private:
-  static constexpr size_t kSlots = 3;
+  static constexpr std::int64_t kMostAtOnce = 4;
 
   // One layer's results on their way.
   struct Slot {
@@ -59,27 +73,40 @@ class DeviceObserver {
     std::vector<std::vector<float>> queries, keys, values;  // of each sequence, where asked for
   };
 
+  // Whose groups and rows the plan holds.
+  struct Planned {
+    std::int64_t groups;
+    std::vector<std::uint8_t> group_of_row;
+    std::vector<std::int32_t> close_rows;
+  };
+
+  Slot& slot(std::int64_t layer) { return slots_[static_cast<size_t>(layer % buffers())]; }
   void ask_next_layer();
-  void upload_interventions(const Stream& stream, const LayerWants& wants, ops::CudaAttentionInputs& inputs);
+  void choose_layers_at_once();
+  bool in_plan(const LayerWants& wants) const;
+  void upload_interventions(const Stream& stream, const LayerWants& wants);
+  ops::CudaQkColumns columns_at(float* first) const;
   void fetch_states(const Stream& stream, Slot& slot, const LayerWants& wants, const DeviceStates& states);
-  void deliver(const Context& context, Slot& slot);
-  probe::LayerRecord record(const Context& context, const Slot& slot, const LayerWants& wants,
-                            size_t sequence) const;
+  void deliver_until(const Context& context, std::int64_t layer);
+  void fill_record(const Context& context, const Slot& slot, const LayerWants& wants, size_t sequence);
+  void form_dense(const Context& context, const Slot& slot, const LayerWants& wants, size_t sequence);
 
   const ModelConfig& config_;
   ops::MaskKind mask_;
   const PackedBatch* batch_ = nullptr;
   probe::Probe* probe_ = nullptr;
-  std::vector<LayerWants> wants_;                       // one per layer while somebody watches
+  std::vector<LayerWants> wants_;                       // of the layers asked about while somebody watches
   std::vector<std::int64_t> key_rows_, first_columns_;  // of each sequence
   std::int64_t columns_ = 0, longest_keys_ = 0;
-  const LayerWants* in_plan_ = nullptr;  // whose groups and rows the plan holds
-  std::array<Slot, kSlots> slots_;       // taken in turn
-  size_t turn_ = 0;                      // of the layer at hand
+  std::optional<Planned> planned_;
+  std::int64_t layers_at_once_ = 1, delivered_ = 0;
+  std::array<Slot, 3 * kMostAtOnce> slots_;
   Stream measuring_, copies_;
   Event attended_, measured_;  // of the layer at hand
+  Event queued_;
   bool measuring_now_ = false;
   DeviceMemory bias_, scale_, widened_;
+  probe::LayerRecord record_;  // what a probe leaves in it is used again
 };
 
 }  // namespace buoy::model

@@ -14,7 +14,7 @@ namespace {
 
 // Byte 0x7f four times: what the flag holds while every number was finite.
 constexpr std::int32_t kAllFinite = 0x7f7f7f7f;
-constexpr size_t kMostGraphs = 32;
+constexpr size_t kMostGraphs = 128;
 
 void check_sizes(const ModelConfig& c) {
   if (c.hidden % 8 == 0 && c.mlp_hidden % 8 == 0 && c.head_dim % 8 == 0) return;
@@ -39,8 +39,8 @@ std::uint64_t DevicePass::weight_bytes() const {
 }
 std::uint64_t DevicePass::workspace_bytes() const {
   const State& s = *state_;
-  return s.work.bytes() + s.rope_memory.bytes() + s.unrotated.bytes() + s.unrotated_past.bytes() +
-         s.observer.device_bytes() + (s.plan ? s.plan->device_bytes() : 0);
+  return s.work.bytes() + s.rope_memory.bytes() + s.observer.device_bytes() +
+         (s.plan ? s.plan->device_bytes() : 0);
 }
 
 const float* DevicePass::logits(const Context& context, std::span<const SequenceInput> sequences,
@@ -74,12 +74,10 @@ std::span<const ops::RowChoice> DevicePass::choices(const Context& context,
   BUOY_CHECK(rules.size() == wanted);
   s.run_layers(context);
   copy_to_device(s.stream, s.work.rules, rules.data(), rules.size_bytes());  // while the layers run
+  const bool logits_needed = !std::all_of(rules.begin(), rules.end(), ops::needs_no_logits);
   for (std::int64_t first = 0; first < static_cast<std::int64_t>(wanted); first += s.work.logit_chunk()) {
     const std::int64_t count = std::min(s.work.logit_chunk(), static_cast<std::int64_t>(wanted) - first);
-    s.queue_logits(first, count);
-    ops::choose_cuda(s.stream,
-                     {s.work.logits, count, s.config.vocabulary, s.work.rules + first, s.work.choices + first,
-                      s.work.flag, static_cast<std::int32_t>(s.config.layers)});
+    s.queue_choices(first, count, logits_needed);
   }
   auto* out = static_cast<ops::RowChoice*>(
       s.host_choices.reserve(std::max<size_t>(1, wanted) * sizeof(ops::RowChoice)));
@@ -89,6 +87,8 @@ std::span<const ops::RowChoice> DevicePass::choices(const Context& context,
 }
 
 void DevicePass::State::start(std::span<const SequenceInput> given, probe::Probe* probe) {
+  if (unfinished) stream.synchronize();
+  unfinished = true;
   inputs.assign(given.begin(), given.end());
   lent.clear();
   cached =
@@ -118,7 +118,14 @@ void DevicePass::State::set_sequences() {
                          static_cast<std::int32_t>(first_key),
                          static_cast<std::int32_t>(input.past() + input.rows())});
   }
+  const auto same = [](const ops::PackedSequence& a, const ops::PackedSequence& b) {
+    return a.query_start == b.query_start && a.query_rows == b.query_rows &&
+           a.first_position == b.first_position && a.key_start == b.key_start && a.key_rows == b.key_rows;
+  };
+  if (std::ranges::equal(sequences, planned, same)) return;  // as at every step of a diffusion
   plan->set_sequences(sequences, stream);
+  planned = std::move(sequences);
+  observer.forget_plan();
 }
 
 // Buffers for the batch at hand; when one of them moves, captured graphs point to the wrong place.
@@ -148,29 +155,19 @@ void DevicePass::State::grow(std::int64_t wanted) {
 
 void DevicePass::State::make_plan() {
   plan.reset();
+  planned.clear();
   plan.emplace(ops::AttentionShape{config.heads, config.kv_heads, config.head_dim, {mask, 0}}, limits);
 }
 
-// What only this layer's observation needs: memory moves at the first pass that asks for it, never again.
+// Room for rows to look at closely: the plan is made anew at the first pass that asks for so many.
 void DevicePass::State::grow_for(const LayerWants& wants) {
-  if (static_cast<std::int64_t>(wants.close_rows.size()) > limits.close_rows) {
-    stream.synchronize();
-    limits.close_rows = static_cast<std::int64_t>(wants.close_rows.size());
-    make_plan();
-    set_sequences();
-    observer.forget_plan();
-    graphs.clear();
-  }
-  if (!wants.qk_before) return;
-  // Rows that no sequence fills may be read, so they begin as zeros.
-  const auto reserve = [&](DeviceMemory& memory, std::int64_t rows, std::int64_t heads) {
-    const auto bytes = static_cast<size_t>(rows * heads * config.head_dim) * sizeof(std::uint16_t);
-    if (bytes <= memory.bytes()) return;
-    memory.reserve(bytes);
-    fill_bytes(stream, memory.data(), 0, bytes);
-  };
-  reserve(unrotated, work.rows(), config.heads + config.kv_heads);
-  if (cached) reserve(unrotated_past, pool->rows(), config.kv_heads);
+  const auto close_rows = static_cast<std::int64_t>(wants.close_rows.size());
+  if (close_rows <= limits.close_rows) return;
+  stream.synchronize();
+  limits.close_rows = close_rows;
+  make_plan();
+  set_sequences();
+  graphs.clear();
 }
 
 void DevicePass::State::grow_rope() {
@@ -210,20 +207,49 @@ void DevicePass::State::upload() {
 }
 
 void DevicePass::State::run_layers(const Context& context) {
-  if (cached || observer.watching()) {
-    queue_layers(context);
+  if (!observer.watching()) {
+    launch_layers(0, config.layers, !cached);
     return;
   }
-  std::vector<std::int64_t> lengths;
-  for (const auto& input : inputs) lengths.push_back(input.rows());
-  if (graphs.size() >= kMostGraphs && !graphs.contains(lengths)) graphs.clear();
-  const auto [slot, fresh] = graphs.try_emplace(std::move(lengths));
+  for (std::int64_t first = 0, end = 0; first < config.layers; first = end) {
+    // The card waits for the first stretch, while the host asks about its layers.
+    const std::int64_t most = first == 0 ? 1 : observer.layers_at_once();
+    bool recordable = !cached;
+    do {
+      prepare_layer(context, end);
+      recordable &= observer.recordable(end);
+      ++end;
+    } while (end < config.layers && end - first < most && observer.joins_previous(end));
+    launch_layers(first, end, recordable);
+    observer.send(stream, first, end);
+  }
+}
+
+void DevicePass::State::prepare_layer(const Context& context, std::int64_t layer) {
+  grow_for(observer.wants(layer));
+  if (observer.prepare(context, stream, layer, *plan)) graphs.clear();
+}
+
+// Recorded layers are replayed with one launch.
+void DevicePass::State::launch_layers(std::int64_t first, std::int64_t end, bool recordable) {
+  if (!recordable) {
+    queue_layers(first, end);
+    return;
+  }
+  std::vector<std::int64_t> shape = {first, end};
+  for (const auto& input : inputs) shape.push_back(input.rows());
+  if (observer.watching()) {
+    shape.push_back(-observer.buffers());  // lengths are positive: another shape than any unobserved
+    for (std::int64_t layer = first; layer < end; ++layer) observer.wants(layer).append_shape(shape);
+  }
+  if (graphs.size() >= kMostGraphs && !graphs.contains(shape)) graphs.clear();
+  const auto [slot, fresh] = graphs.try_emplace(std::move(shape));
   // The first time everything is prepared (products choose their plans); the second time it is recorded.
   if (fresh) {
-    queue_layers(context);
+    queue_layers(first, end);
     return;
   }
-  if (!slot->second) slot->second.emplace(stream, [&] { queue_layers(context); });
+  if (!slot->second) slot->second.emplace(stream, [&] { queue_layers(first, end); });
   slot->second->launch(stream);
 }
 
@@ -231,6 +257,7 @@ void DevicePass::State::finish(const Context& context) {
   copy_to_host(stream, host_flag.reserve(sizeof(std::int32_t)), work.flag, sizeof(std::int32_t));
   if (observer.watching()) observer.finish(context);
   stream.synchronize();
+  unfinished = false;
   const std::int32_t flag = *host_flag.as<std::int32_t>();
   for (size_t n = 0; n < inputs.size(); ++n) {
     if (inputs[n].cache != nullptr) inputs[n].cache->advance(inputs[n].rows());

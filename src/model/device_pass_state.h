@@ -30,10 +30,14 @@ struct DevicePass::State {
   // The parts of a pass, in order.
   void start(std::span<const SequenceInput> given, probe::Probe* probe);
   void run_layers(const Context& context);
-  void queue_layers(const Context& context);
-  void queue_attention(const Context& context, std::int64_t layer);
+  void prepare_layer(const Context& context, std::int64_t layer);
+  void launch_layers(std::int64_t first, std::int64_t end, bool recordable);
+  void queue_layers(std::int64_t first, std::int64_t end);
+  void queue_attention(std::int64_t layer);
   void queue_mlp(std::int64_t layer);
+  std::int64_t queue_chosen_rows(std::int64_t first, std::int64_t count);
   void queue_logits(std::int64_t first, std::int64_t count);
+  void queue_choices(std::int64_t first, std::int64_t count, bool logits_needed);
   void finish(const Context& context);
 
   void grow(std::int64_t wanted);
@@ -42,8 +46,11 @@ struct DevicePass::State {
   void grow_rope();
   void grow_for(const LayerWants& wants);
   void upload();
-  DeviceStates states(std::int64_t layer) const;
+  ops::CudaAttentionInputs states(std::int64_t layer) const;
   ops::DeviceRopeTable rope_table() const;
+  ops::DeviceQkvArgs qkv_args(std::int64_t layer) const;
+  ops::DeviceLinearArgs head(std::int64_t rows) const;
+  ops::DeviceLinearArgs projection(std::int64_t layer, const ops::DeviceQkvArgs& qkv) const;
 
   ModelConfig config;
   ops::MaskKind mask;
@@ -58,8 +65,6 @@ struct DevicePass::State {
   ops::PlanLimits limits;
   std::optional<ops::AttentionPlan> plan;
   DeviceObserver observer;
-  DeviceMemory unrotated;       // [rows, (heads + kv_heads) * head_dim], when somebody asks
-  DeviceMemory unrotated_past;  // [pool rows, kv_heads * head_dim], likewise
   PinnedMemory staging, host_logits, host_choices, host_flag;
 
   // Of the pass at hand.
@@ -67,8 +72,10 @@ struct DevicePass::State {
   std::vector<KvCache> lent;  // for sequences without a cache beside others that have one
   std::optional<PackedBatch> batch;
   bool cached = false;
+  bool unfinished = false;  // stays true when a probe throws
 
-  // Passes over the same lengths: seen once, then captured.
+  std::vector<ops::PackedSequence> planned;  // what the plan was told last
+  // Stretches of layers by their shape: seen once, then recorded.
   std::map<std::vector<std::int64_t>, std::optional<Graph>> graphs;
 };
 

@@ -1,29 +1,67 @@
 // How a layer's packed results become one record per sequence.
+#include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "model/device_observer.h"
 
 namespace buoy::model {
 namespace {
 
-// `pieces` stretches of `count` numbers, `stride` apart.
+// `pieces` stretches of `count` numbers, `stride` apart, become one array.
 template <typename T>
-void gather(std::vector<T>& out, const T* from, std::int64_t pieces, std::int64_t stride,
-            std::int64_t count) {
-  if (stride == count || pieces == 1) {
-    out.assign(from, from + pieces * count);
-    return;
+struct Gather {
+  std::vector<T>* to;
+  const T* from;
+  std::int64_t pieces, stride, count;
+
+  void run() const {
+    to->resize(static_cast<size_t>(pieces * count));
+    for (std::int64_t i = 0; i < pieces; ++i) std::copy_n(from + i * stride, count, to->data() + i * count);
   }
-  out.reserve(static_cast<size_t>(pieces * count));
-  for (std::int64_t i = 0; i < pieces; ++i)
-    out.insert(out.end(), from + i * stride, from + i * stride + count);
+};
+
+// Megabytes per layer at long contexts: all threads make room, then all copy.
+void run_all(const Context& context, std::vector<Gather<float>>& gathers) {
+  constexpr std::int64_t kAtOnce = 1 << 16;
+  struct Part {
+    const float* from;
+    float* to;
+    std::int64_t pieces, stride, count;
+  };
+  context.threads.run(static_cast<std::int64_t>(gathers.size()), [&](std::int64_t number, int) {
+    const auto& gather = gathers[static_cast<size_t>(number)];
+    gather.to->resize(static_cast<size_t>(gather.pieces * gather.count));
+  });
+  std::vector<Part> parts;
+  for (auto& gather : gathers) {
+    if (gather.stride == gather.count) {
+      gather.stride = gather.count *= gather.pieces;
+      gather.pieces = 1;
+    }
+    const std::int64_t pieces = std::max<std::int64_t>(1, kAtOnce / std::max<std::int64_t>(1, gather.count));
+    for (std::int64_t i = 0; i < gather.pieces; i += pieces) {
+      const float* from = gather.from + i * gather.stride;
+      float* to = gather.to->data() + i * gather.count;
+      const std::int64_t here = std::min(pieces, gather.pieces - i);
+      if (here > 1) {
+        parts.push_back({from, to, here, gather.stride, gather.count});
+        continue;
+      }
+      for (std::int64_t at = 0; at < gather.count; at += kAtOnce)
+        parts.push_back({from + at, to + at, 1, 0, std::min(kAtOnce, gather.count - at)});
+    }
+  }
+  context.threads.run(static_cast<std::int64_t>(parts.size()), [&](std::int64_t number, int) {
+    const Part& part = parts[static_cast<size_t>(number)];
+    for (std::int64_t i = 0; i < part.pieces; ++i)
+      std::copy_n(part.from + i * part.stride, part.count, part.to + i * part.count);
+  });
 }
 
 }  // namespace
 
-probe::LayerRecord DeviceObserver::record(const Context& context, const Slot& from, const LayerWants& wanted,
-                                          size_t n) const {
+void DeviceObserver::fill_record(const Context& context, const Slot& from, const LayerWants& wanted,
+                                 size_t n) {
   const probe::LayerRequest& request = wanted.observations[n].request;
   const auto& sequence = batch_->sequences[n];
   const std::int64_t heads = config_.heads, kv_heads = config_.kv_heads, rows = batch_->rows();
@@ -34,7 +72,7 @@ probe::LayerRecord DeviceObserver::record(const Context& context, const Slot& fr
   const float* base = from.host.as<float>();
   const ObservationLayout& layout = from.layout;
 
-  probe::LayerRecord out;
+  probe::LayerRecord& out = record_;
   out.states = {query_rows,
                 key_rows,
                 sequence.past(),
@@ -50,27 +88,21 @@ probe::LayerRecord DeviceObserver::record(const Context& context, const Slot& fr
     out.states.keys = from.keys[n].data();
     out.states.values = from.values[n].data();
   }
-  // Megabytes per layer at long contexts: every array is a task of its own.
-  std::vector<std::function<void()>> tasks;
+  std::vector<Gather<float>> gathers;
+  const auto gather = [&](bool wish, std::vector<float>& to, std::int64_t offset, std::int64_t pieces,
+                          std::int64_t stride, std::int64_t count) {
+    to.resize(wish ? to.size() : 0);
+    if (wish) gathers.push_back({&to, base + offset, pieces, stride, count});
+  };
   const auto per_row = [&](bool wish, std::vector<float>& to, std::int64_t offset) {
-    if (wish)
-      tasks.push_back([&to, base, offset, heads, rows, first_row, query_rows] {
-        gather(to, base + offset + first_row, heads, rows, query_rows);
-      });
+    gather(wish, to, offset + first_row, heads, rows, query_rows);
   };
   const auto per_column = [&](bool wish, std::vector<float>& to, std::int64_t offset, std::int64_t pieces) {
-    if (wish)
-      tasks.push_back([&to, base, offset, pieces, this, first_column, key_rows] {
-        gather(to, base + offset + first_column, pieces, columns_, key_rows);
-      });
+    gather(wish, to, offset + first_column, pieces, columns_, key_rows);
   };
-  const bool whole_rows = request.row_weights && close > 0;
-  if (whole_rows) {
-    tasks.push_back([&] {
-      gather(out.row_weights, base + layout.row_weights + first_close * heads * layout.row_weight_stride,
-             close * heads, layout.row_weight_stride, key_rows);
-    });
-  }
+  gather(request.row_weights && close > 0, out.row_weights,
+         layout.row_weights + first_close * heads * layout.row_weight_stride, close * heads,
+         layout.row_weight_stride, key_rows);
   per_column(request.received, out.received, layout.received, request.groups * heads);
   per_row(request.entropy, out.entropy, layout.entropy);
   per_row(request.log_sum_exp, out.log_sum_exp, layout.log_sum_exp);
@@ -87,52 +119,65 @@ probe::LayerRecord DeviceObserver::record(const Context& context, const Slot& fr
   per_row(request.norms, out.query_norm, layout.query_norm);
   per_column(request.norms, out.key_norm, layout.key_norm, kv_heads);
   per_column(request.norms, out.value_norm, layout.value_norm, kv_heads);
-  context.threads.run(static_cast<std::int64_t>(tasks.size()),
-                      [&](std::int64_t task, int) { tasks[static_cast<size_t>(task)](); });
-
-  if (request.top > 0 && close > 0) {
-    const std::int64_t first = first_close * heads * wanted.top;
-    gather(out.top_keys, reinterpret_cast<const std::int32_t*>(base + layout.top_keys) + first, close * heads,
-           wanted.top, request.top);
-    gather(out.top_weights, base + layout.top_weights + first, close * heads, wanted.top, request.top);
+  const bool top = request.top > 0 && close > 0;
+  const std::int64_t first_top = first_close * heads * wanted.top;
+  gather(top, out.top_weights, layout.top_weights + first_top, close * heads, wanted.top, request.top);
+  run_all(context, gathers);
+  out.top_keys.clear();
+  if (top) {
+    const auto* keys = reinterpret_cast<const std::int32_t*>(base + layout.top_keys);
+    Gather<std::int32_t>{&out.top_keys, keys + first_top, close * heads, wanted.top, request.top}.run();
   }
-  if (request.dense || request.dense_mean) {
-    // With the log-sum-exp as the row's top, the sum of its exponentials is 1.
-    std::vector<float> tops, sums;
-    gather(tops, base + layout.log_sum_exp + first_row, heads, rows, query_rows);
-    for (float& top : tops) {
-      sums.push_back(std::isinf(top) ? 0.0f : 1.0f);
-      if (std::isinf(top)) top = 0;
-    }
-    const auto bias = wanted.observations[n].intervention.key_bias;
-    ops::AttentionSequence states{};
-    states.queries = from.queries[n].data();
-    states.query_rows = query_rows;
-    states.first_position = sequence.past();
-    states.keys = from.keys[n].data();
-    states.values = from.values[n].data();
-    states.key_rows = key_rows;
-    states.key_bias = bias.empty() ? nullptr : bias.data();
-    states.key_bias_stride = static_cast<std::int64_t>(bias.size()) > key_rows ? key_rows : 0;
-    states.row_top = tops.data();
-    states.row_sum = sums.data();
-    if (request.dense) out.dense.resize(static_cast<size_t>(heads * query_rows * key_rows));
-    if (request.dense_mean) out.dense_mean.resize(static_cast<size_t>(query_rows * key_rows));
-    ops::attention_probabilities(
-        context, {heads, kv_heads, config_.head_dim, {mask_, 0}}, states,
-        {request.dense ? out.dense.data() : nullptr, request.dense_mean ? out.dense_mean.data() : nullptr});
-  }
-  return out;
+  out.dense.clear();
+  out.dense_mean.clear();
+  if (request.dense || request.dense_mean) form_dense(context, from, wanted, n);
 }
 
-void DeviceObserver::deliver(const Context& context, Slot& from) {
-  from.arrived.synchronize();
-  const LayerWants& wanted = wants(from.layer);
-  for (size_t n = 0; n < wanted.observations.size(); ++n) {
-    if (wanted.observations[n].request.any())
-      probe_->take(wanted.observations[n].address, record(context, from, wanted, n));
+void DeviceObserver::form_dense(const Context& context, const Slot& from, const LayerWants& wanted,
+                                size_t n) {
+  const probe::LayerRequest& request = wanted.observations[n].request;
+  const std::int64_t heads = config_.heads, query_rows = batch_->sequences[n].rows(), key_rows = key_rows_[n];
+  // With the log-sum-exp as the row's top, the sum of its exponentials is 1.
+  std::vector<float> tops, sums;
+  const float* log_sums = from.host.as<float>() + from.layout.log_sum_exp + batch_->first_rows[n];
+  Gather<float>{&tops, log_sums, heads, batch_->rows(), query_rows}.run();
+  for (float& top : tops) {
+    sums.push_back(std::isinf(top) ? 0.0f : 1.0f);
+    if (std::isinf(top)) top = 0;
   }
-  from.layer = -1;
+  const auto bias = wanted.observations[n].intervention.key_bias;
+  ops::AttentionSequence states{};
+  states.queries = from.queries[n].data();
+  states.query_rows = query_rows;
+  states.first_position = batch_->sequences[n].past();
+  states.keys = from.keys[n].data();
+  states.values = from.values[n].data();
+  states.key_rows = key_rows;
+  states.key_bias = bias.empty() ? nullptr : bias.data();
+  states.key_bias_stride = static_cast<std::int64_t>(bias.size()) > key_rows ? key_rows : 0;
+  states.row_top = tops.data();
+  states.row_sum = sums.data();
+  if (request.dense) record_.dense.resize(static_cast<size_t>(heads * query_rows * key_rows));
+  if (request.dense_mean) record_.dense_mean.resize(static_cast<size_t>(query_rows * key_rows));
+  ops::attention_probabilities(context, {heads, config_.kv_heads, config_.head_dim, {mask_, 0}}, states,
+                               {request.dense ? record_.dense.data() : nullptr,
+                                request.dense_mean ? record_.dense_mean.data() : nullptr});
+}
+
+// Records of all layers below `layer`, in their order.
+void DeviceObserver::deliver_until(const Context& context, std::int64_t layer) {
+  for (; delivered_ < layer; ++delivered_) {
+    Slot& from = slot(delivered_);
+    if (from.layer != delivered_) continue;
+    from.arrived.synchronize();
+    const LayerWants& wanted = wants(from.layer);
+    for (size_t n = 0; n < wanted.observations.size(); ++n) {
+      if (!wanted.observations[n].request.any()) continue;
+      fill_record(context, from, wanted, n);
+      probe_->take(wanted.observations[n].address, std::move(record_));
+    }
+    from.layer = -1;
+  }
 }
 
 }  // namespace buoy::model

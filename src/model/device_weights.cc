@@ -89,7 +89,7 @@ DeviceWeights DeviceWeights::load(const ModelConfig& config, const ModelWeights&
     }
     upload.matrix(from.value, upload.matrix(from.key, upload.matrix(from.query, to.qkv)));
     upload.matrix(from.attention_out, to.attention_out);
-    upload.matrix(from.up, upload.matrix(from.gate, to.gate_up));
+    upload.taking_turns(from.gate, from.up, ops::kSwigluTurn, to.gate_up);
     upload.matrix(from.down, to.down);
   }
   upload.finish();

@@ -18,7 +18,7 @@ struct DeviceLayerWeights {
   const float* qkv_bias;               // [(heads + 2 kv_heads) * head_dim]
   const std::uint16_t* qkv;            // [(heads + 2 kv_heads) * head_dim, hidden]: queries, keys, values
   const std::uint16_t* attention_out;  // [hidden, heads * head_dim]
-  const std::uint16_t* gate_up;        // [2 * mlp_hidden, hidden]: all of the gate, then all of up
+  const std::uint16_t* gate_up;        // [2 * mlp_hidden, hidden]: gate and up, ops::kSwigluTurn rows in turn
   const std::uint16_t* down;           // [hidden, mlp_hidden]
 };
 

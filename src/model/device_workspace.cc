@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/device_arena.h"
+#include "ops/linear_cuda.h"
 
 namespace buoy::model {
 namespace {
@@ -54,7 +55,8 @@ std::size_t DeviceWorkspace::lay_out(const ModelConfig& c, void* base) {
   // Attention and MLP share nothing: a layer's queries and keys are measured while its MLP runs.
   qkv = arena.take<std::uint16_t>(rows_ * qkv_width);
   attended = arena.take<std::uint16_t>(rows_ * query_width);
-  gate_up = arena.take<std::uint16_t>(rows_ * 2 * c.mlp_hidden);
+  gate_up = arena.take<std::uint16_t>(ops::DeviceLinear::scratch_rows(rows_, c.hidden, 2 * c.mlp_hidden) * 2 *
+                                      c.mlp_hidden);
   activated = arena.take<std::uint16_t>(rows_ * c.mlp_hidden);
   logits = arena.take<float>(logit_chunk_ * c.vocabulary);
   tokens = arena.take<std::int32_t>(rows_);

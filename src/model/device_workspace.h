@@ -25,9 +25,9 @@ class DeviceWorkspace {
 
   float* hidden = nullptr;             // [rows, hidden], the residual stream
   std::uint16_t* normed = nullptr;     // [rows or a chunk of logit rows, hidden]
-  std::uint16_t* qkv = nullptr;        // [rows, (heads + 2 kv_heads) * head_dim]
+  std::uint16_t* qkv = nullptr;        // [rows, (heads + 2 kv_heads) * head_dim], or the three of them apart
   std::uint16_t* attended = nullptr;   // [rows, heads * head_dim]
-  std::uint16_t* gate_up = nullptr;    // [rows, 2 * mlp_hidden]
+  std::uint16_t* gate_up = nullptr;    // [few rows, 2 * mlp_hidden], where the product does not end in SwiGLU
   std::uint16_t* activated = nullptr;  // [rows, mlp_hidden]
   float* logits = nullptr;             // [logit_chunk, vocabulary]
   std::int32_t* tokens = nullptr;      // [rows]

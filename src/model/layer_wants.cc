@@ -48,6 +48,15 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
   }
 }
 
+void LayerWants::append_shape(std::vector<std::int64_t>& shape) const {
+  std::int64_t flags = 0;
+  for (const bool flag :
+       {received, entropy, log_sum_exp, first_share, row_weights, qk_after, qk_before, norms})
+    flags = 2 * flags + (flag ? 1 : 0);
+  shape.insert(shape.end(), {flags, groups, top, static_cast<std::int64_t>(close_rows.size())});
+  shape.insert(shape.end(), first_close.begin(), first_close.end());
+}
+
 ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wants, std::int64_t rows,
                                      std::int64_t columns, std::int64_t longest_keys) {
   const auto take = [this](bool wanted, std::int64_t count) {

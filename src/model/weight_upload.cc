@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "base/error.h"
+
 namespace buoy::model {
 namespace {
 
@@ -30,22 +32,41 @@ WeightUpload::WeightUpload() : threads_(std::min(16, available_threads())), piec
   for (Piece& piece : pieces_) piece.memory.reserve(kPieceNumbers * sizeof(std::uint16_t));
 }
 
-std::uint16_t* WeightUpload::matrix(const Weight& weight, const std::uint16_t* device) {
-  // The arena's owner hands out constant pointers; until it is filled nobody reads it.
-  auto* to = const_cast<std::uint16_t*>(device);
-  for (std::int64_t first = 0; first < weight.size(); first += kPieceNumbers) {
-    const std::int64_t count = std::min(kPieceNumbers, weight.size() - first);
+void WeightUpload::send(std::int64_t count, std::int64_t unit, std::uint16_t* to, const Fill& fill) {
+  const std::int64_t room = kPieceNumbers / unit * unit;
+  BUOY_CHECK(room > 0);
+  for (std::int64_t first = 0; first < count; first += room) {
+    const std::int64_t now = std::min(room, count - first);
     Piece& piece = pieces_[next_++ % pieces_.size()];
     piece.sent.synchronize();
     auto* staged = piece.memory.as<std::uint16_t>();
-    threads_.run((count + kTaskNumbers - 1) / kTaskNumbers, [&](std::int64_t task, int) {
-      const std::int64_t begin = task * kTaskNumbers;
-      convert(weight, first + begin, std::min(kTaskNumbers, count - begin), staged + begin);
+    threads_.run((now + unit - 1) / unit, [&](std::int64_t task, int) {
+      const std::int64_t begin = task * unit;
+      fill(first + begin, std::min(unit, now - begin), staged + begin);
     });
-    copy_to_device(stream_, to + first, staged, static_cast<size_t>(count) * sizeof(std::uint16_t));
+    copy_to_device(stream_, to + first, staged, static_cast<size_t>(now) * sizeof(std::uint16_t));
     piece.sent.record(stream_);
   }
+}
+
+std::uint16_t* WeightUpload::matrix(const Weight& weight, const std::uint16_t* device) {
+  // The arena's owner hands out constant pointers; until it is filled nobody reads it.
+  auto* to = const_cast<std::uint16_t*>(device);
+  send(weight.size(), kTaskNumbers, to, [&](std::int64_t first, std::int64_t count, std::uint16_t* out) {
+    convert(weight, first, count, out);
+  });
   return to + weight.size();
+}
+
+void WeightUpload::taking_turns(const Weight& one, const Weight& other, std::int64_t rows,
+                                const std::uint16_t* device) {
+  BUOY_CHECK(one.shape == other.shape && one.rows() % rows == 0);
+  const std::int64_t block = rows * one.columns();
+  send(2 * one.size(), block, const_cast<std::uint16_t*>(device),
+       [&](std::int64_t first, std::int64_t count, std::uint16_t* out) {
+         const std::int64_t number = first / block;
+         convert(number % 2 == 0 ? one : other, number / 2 * block, count, out);
+       });
 }
 
 void WeightUpload::vector(std::span<const float> values, const float* device) {

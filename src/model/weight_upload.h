@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,8 @@ class WeightUpload {
 
   // As bf16; `device` has room for weight.size() of them. Returns where the next one may go.
   std::uint16_t* matrix(const Weight& weight, const std::uint16_t* device);
+  // Two weights of the same shape: so many rows of one, then as many of the other, and so on.
+  void taking_turns(const Weight& one, const Weight& other, std::int64_t rows, const std::uint16_t* device);
   void vector(std::span<const float> values, const float* device);
   void finish() { stream_.synchronize(); }
 
@@ -26,6 +29,11 @@ class WeightUpload {
     PinnedMemory memory;
     Event sent;
   };
+
+  // Writes `count` numbers of the matrix from number `first` on, in bf16.
+  using Fill = std::function<void(std::int64_t first, std::int64_t count, std::uint16_t* out)>;
+  // `unit` numbers are one thread's task and travel together.
+  void send(std::int64_t count, std::int64_t unit, std::uint16_t* to, const Fill& fill);
 
   ThreadPool threads_;
   Stream stream_;

@@ -4,9 +4,9 @@
 // the two warpgroups take turns.
 
 #include "ops/attention_hopper_cuda.cuh"
-#include "ops/attention_launch_cuda.cuh"
-#include "ops/attention_tensor_map_cuda.cuh"
-#include "ops/attention_wgmma_cuda.cuh"
+#include "ops/launch_cuda.cuh"
+#include "ops/tensor_map_cuda.cuh"
+#include "ops/wgmma_cuda.cuh"
 
 namespace buoy::ops {
 namespace {
@@ -240,26 +240,17 @@ void launch(const PlanState& plan, const ForwardArgs& args, const CudaAttentionI
                 stream, "forward_hopper", forward_hopper<kDim, kEntropy, kBias>, queries, keys, values, args);
 }
 
-template <int kDim>
-void launch_dim(const PlanState& plan, const ForwardArgs& args, const CudaAttentionInputs& in,
-                const Stream& stream) {
-  const bool entropy = args.entropy != nullptr, bias = args.key_bias != nullptr;
-  if (entropy && bias) return launch<kDim, true, true>(plan, args, in, stream);
-  if (entropy) return launch<kDim, true, false>(plan, args, in, stream);
-  if (bias) return launch<kDim, false, true>(plan, args, in, stream);
-  launch<kDim, false, false>(plan, args, in, stream);
-}
-
 }  // namespace
 
 void launch_forward_hopper(const PlanState& plan, ForwardArgs args, const CudaAttentionInputs& inputs,
                            const Stream& stream) {
   args.tiles = plan.query_tiles_128.tiles;
-  if (plan.shape.head_dim == 64) {
-    launch_dim<64>(plan, args, inputs, stream);
-  } else {
-    launch_dim<128>(plan, args, inputs, stream);
-  }
+  with_head_dim(plan.shape.head_dim, [&](auto dim) {
+    with_flag(args.entropy != nullptr, [&](auto entropy) {
+      with_flag(args.key_bias != nullptr,
+                [&](auto bias) { launch<dim(), entropy(), bias()>(plan, args, inputs, stream); });
+    });
+  });
 }
 
 }  // namespace buoy::ops

@@ -3,9 +3,9 @@
 
 #pragma once
 
-#include <cuda_bf16.h>
-
 #include <cstdint>
+
+#include "ops/bf16.cuh"
 
 namespace buoy::ops {
 
@@ -43,12 +43,6 @@ __device__ inline void multiply_add(float* sums, const std::uint32_t (&a)[4], st
       "{%0, %1, %2, %3};\n"
       : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-__device__ inline std::uint32_t pack_bf16(float low, float high) {
-  std::uint32_t packed;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;\n" : "=r"(packed) : "f"(high), "f"(low));
-  return packed;
 }
 
 // 2^x; 0 for minus infinity.

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "ops/attention_plan_cuda.cuh"
+#include "ops/launch_cuda.cuh"
 
 namespace buoy::ops {
 namespace {
@@ -83,9 +84,9 @@ AttentionPlan::AttentionPlan(const AttentionShape& shape, const PlanLimits& limi
   s.close_of_row.reserve(most_padded * sizeof(std::int32_t));
   s.close_in_tile.reserve(most_padded / kRowsPadded);
   s.close.reserve(std::max<size_t>(1, static_cast<size_t>(limits.close_rows)) * sizeof(CloseTile));
-  s.query_sums.reserve(2 * most_padded / kRowsPadded * static_cast<size_t>(shape.heads) * kMomentWidth *
+  s.query_sums.reserve(most_padded / kRowsPadded * static_cast<size_t>(shape.heads) * kMomentWidth *
                        sizeof(float));
-  s.query_norms.reserve(2 * static_cast<size_t>(shape.heads) * most_padded * sizeof(float));
+  s.query_norms.reserve(static_cast<size_t>(shape.heads) * most_padded * sizeof(float));
 }
 
 AttentionPlan::~AttentionPlan() = default;
@@ -93,12 +94,8 @@ AttentionPlan::AttentionPlan(AttentionPlan&&) noexcept = default;
 AttentionPlan& AttentionPlan::operator=(AttentionPlan&&) noexcept = default;
 
 void AttentionPlan::allow_hopper(bool allowed) {
-  int device = 0, major = 0;
-  cuda_check(cudaGetDevice(&device), "ask for the current device");
-  cuda_check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-             "read the capability");
-  state_->hopper = allowed && major == 9;
-  state_->early = major >= 9;
+  state_->hopper = allowed && gpu().major == 9;
+  state_->early = gpu().major >= 9;
 }
 
 std::int64_t AttentionPlan::rows() const {

@@ -20,7 +20,7 @@ inline constexpr int kRowsPadded = 128;  // a sequence's normalisers start at a 
 inline constexpr int kCloseRowsOfTile = 32;
 inline constexpr int kFewRows = 16;         // up to this many rows the keys are divided between thread blocks
 inline constexpr int kPartWidth = 128 + 4;  // numbers of a row's part
-inline constexpr int kMomentWidth = 2 * 128 + 2;  // of one partial sum of the moments
+inline constexpr int kMomentWidth = 4 * 128 + 2;  // of one partial sum of the moments
 
 struct DeviceSequence {
   std::int32_t query_start, query_rows, first_position, key_start, key_rows;

@@ -4,9 +4,9 @@
 // weights, keys by queries, are then the left operand of the product with the one-hot matrix.
 
 #include "ops/attention_hopper_cuda.cuh"
-#include "ops/attention_launch_cuda.cuh"
-#include "ops/attention_tensor_map_cuda.cuh"
-#include "ops/attention_wgmma_cuda.cuh"
+#include "ops/launch_cuda.cuh"
+#include "ops/tensor_map_cuda.cuh"
+#include "ops/wgmma_cuda.cuh"
 
 namespace buoy::ops {
 namespace {
@@ -252,23 +252,15 @@ void launch(const PlanState& plan, const StatisticsArgs& args, const CudaAttenti
                 stream, "statistics_hopper", statistics_hopper<kDim, kBias>, keys, queries, groups, args);
 }
 
-template <int kDim>
-void launch_dim(const PlanState& plan, const StatisticsArgs& args, const CudaAttentionInputs& in,
-                const Stream& stream) {
-  if (args.key_bias != nullptr) return launch<kDim, true>(plan, args, in, stream);
-  launch<kDim, false>(plan, args, in, stream);
-}
-
 }  // namespace
 
 void launch_statistics_hopper(const PlanState& plan, StatisticsArgs args, const CudaAttentionInputs& inputs,
                               const Stream& stream) {
   args.tiles = plan.key_tiles_256.tiles;
-  if (plan.shape.head_dim == 64) {
-    launch_dim<64>(plan, args, inputs, stream);
-  } else {
-    launch_dim<128>(plan, args, inputs, stream);
-  }
+  with_head_dim(plan.shape.head_dim, [&](auto dim) {
+    with_flag(args.key_bias != nullptr,
+              [&](auto bias) { launch<dim(), bias()>(plan, args, inputs, stream); });
+  });
 }
 
 }  // namespace buoy::ops

@@ -31,6 +31,20 @@ struct ChoiceRule {
   std::int32_t unmeasured[2] = {kNone, kNone};  // may be chosen, but weighs nothing when it is measured
 };
 
+// Whether a row's largest logits and the sum of exponentials are all that the choice needs.
+inline bool needs_no_logits(const ChoiceRule& rule) {
+  return rule.draw == ChoiceRule::Draw::kLargest && rule.measure != ChoiceRule::Measure::kNegativeEntropy &&
+         rule.temperature == 1 && rule.unmeasured[0] == ChoiceRule::kNone &&
+         rule.unmeasured[1] == ChoiceRule::kNone;
+}
+
+// What that is, of a stretch of neighbouring ids; the forbidden one left out.
+struct alignas(16) StretchBest {
+  float largest, second;
+  std::int32_t id;  // of the largest, ties to the lower one
+  float sum;        // of exp(logit - largest)
+};
+
 struct RowChoice {
   double confidence;  // the rule's measure
   std::int32_t token;

@@ -41,12 +41,10 @@ __device__ std::uint32_t silu_times(std::uint32_t gates, std::uint32_t ups) {
 
 // Eight numbers per thread.
 __global__ void swiglu_kernel(DeviceSwigluArgs args) {
-  const std::int64_t groups = args.width / 8;
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i >= args.rows * groups) return;
-  const std::int64_t row = i / groups, column = i % groups;
-  const auto* in = reinterpret_cast<const uint4*>(args.gate_up + row * 2 * args.width);
-  const uint4 gate = __ldcs(in + column), up = __ldcs(in + groups + column);
+  if (i >= args.rows * args.width / 8) return;
+  const auto* in = reinterpret_cast<const uint4*>(args.gate_up) + 2 * i;
+  const uint4 gate = __ldcs(in), up = __ldcs(in + 1);
   reinterpret_cast<uint4*>(args.output)[i] = make_uint4(silu_times(gate.x, up.x), silu_times(gate.y, up.y),
                                                         silu_times(gate.z, up.z), silu_times(gate.w, up.w));
 }

@@ -16,8 +16,12 @@ struct DeviceEmbedArgs {
 };
 void embed_cuda(const Stream& stream, const DeviceEmbedArgs& args);
 
+// Columns of gate and up take turns: so many of one, then as many of the other. One thread of a product holds
+// both.
+inline constexpr std::int64_t kSwigluTurn = 8;
+
 struct DeviceSwigluArgs {
-  const std::uint16_t* gate_up;  // bf16 [rows, 2 * width]: a row's gate, then its up
+  const std::uint16_t* gate_up;  // bf16 [rows, 2 * width], in turn
   std::int64_t rows;
   std::int64_t width;
   std::uint16_t* output;  // bf16 [rows, width]: silu(gate) * up

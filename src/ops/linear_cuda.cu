@@ -6,7 +6,10 @@
 #include <map>
 #include <string>
 
+#include "ops/elementwise_cuda.h"
 #include "ops/linear_cuda.h"
+#include "ops/linear_hopper_cuda.cuh"
+#include "ops/rope_cuda.h"
 #include "tensor/cuda_check.cuh"
 #include "tensor/device_memory.h"
 
@@ -72,6 +75,10 @@ struct DeviceLinear::Library {
   }
   ~Library() { cublasLtDestroy(handle); }
 
+  bool own_kernel(const DeviceLinearArgs& args) const {
+    if (choice == LinearChoice::kLibrary) return false;
+    return hopper_can_multiply(args) && (choice == LinearChoice::kOwn || hopper_multiplies_faster(args));
+  }
   const Plan& plan(const Stream& stream, const DeviceLinearArgs& args);
   Proposals proposals(const Plan& plan, const DeviceLinearArgs& args) const;
   cublasLtMatmulAlgo_t fastest(const Stream& stream, const Plan& plan, const DeviceLinearArgs& args,
@@ -79,6 +86,7 @@ struct DeviceLinear::Library {
   cublasStatus_t run(const Stream& stream, const Plan& plan, const cublasLtMatmulAlgo_t& algorithm,
                      const DeviceLinearArgs& args, void* output) const;
 
+  LinearChoice choice = LinearChoice::kByShape;
   int timed_candidates;
   cublasLtHandle_t handle = nullptr;
   DeviceMemory workspace;
@@ -155,14 +163,47 @@ DeviceLinear::~DeviceLinear() = default;
 DeviceLinear::DeviceLinear(DeviceLinear&&) noexcept = default;
 DeviceLinear& DeviceLinear::operator=(DeviceLinear&&) noexcept = default;
 
-void DeviceLinear::prepare(const Stream& stream, const DeviceLinearArgs& args) {
-  if (args.rows > 0) library_->plan(stream, args);
+void DeviceLinear::choose(LinearChoice choice) {
+  library_->choice = choice;
+}
+
+bool DeviceLinear::finishes_qkv(const DeviceLinearArgs& args) const {
+  return args.kind == LinearOutput::kQkv && library_->own_kernel(args);
+}
+
+bool DeviceLinear::finds_best(std::int64_t rows, std::int64_t inputs, std::int64_t outputs) const {
+  return library_->own_kernel(
+      {.rows = rows, .inputs = inputs, .outputs = outputs, .kind = LinearOutput::kBest});
+}
+
+std::int64_t DeviceLinear::scratch_rows(std::int64_t rows, std::int64_t inputs, std::int64_t outputs) {
+  DeviceLinearArgs args{.rows = rows, .inputs = inputs, .outputs = outputs, .kind = LinearOutput::kSwiglu};
+  if (!hopper_can_multiply(args)) return rows;
+  while (args.rows > 0 && hopper_multiplies_faster(args)) --args.rows;
+  return args.rows;
 }
 
 void DeviceLinear::multiply(const Stream& stream, const DeviceLinearArgs& args) {
   if (args.rows == 0) return;
-  const Plan& plan = library_->plan(stream, args);
-  check(library_->run(stream, plan, plan.algorithm, args, args.output), "multiply");
+  if (library_->own_kernel(args)) return multiply_hopper(stream, args);
+  BUOY_CHECK(args.kind != LinearOutput::kBest);
+  DeviceLinearArgs product = args;
+  if (args.kind == LinearOutput::kSwiglu) {
+    BUOY_CHECK(args.scratch != nullptr);
+    product.output = args.scratch;
+    product.kind = LinearOutput::kBf16;
+    multiply(stream, product);
+    swiglu_cuda(stream,
+                {args.scratch, args.rows, args.outputs / 2, static_cast<std::uint16_t*>(args.output)});
+  } else if (args.kind == LinearOutput::kQkv) {
+    BUOY_CHECK(args.qkv->states.queries == args.output && args.qkv->states.query_stride == args.outputs);
+    product.kind = LinearOutput::kBf16;
+    multiply(stream, product);
+    finish_qkv_cuda(stream, *args.qkv);
+  } else {
+    const Plan& plan = library_->plan(stream, args);
+    check(library_->run(stream, plan, plan.algorithm, args, args.output), "multiply");
+  }
 }
 
 }  // namespace buoy::ops

@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "ops/bf16.cuh"
+#include "ops/launch_cuda.cuh"
 #include "ops/norm_cuda.h"
-#include "tensor/cuda_check.cuh"
 
 namespace buoy::ops {
 namespace {
@@ -26,6 +26,8 @@ __device__ void store(uint2* out, float4 x, float4 w, float factor) {
 
 // One block per row.
 __global__ void __launch_bounds__(kThreads) rms_norm_kernel(DeviceNormArgs args) {
+  let_next_start();
+  wait_for_previous();
   const std::int64_t row = blockIdx.x;
   const std::int64_t from = args.chosen != nullptr ? args.chosen[row] : row;
   const auto* input = reinterpret_cast<const float4*>(args.input + from * args.width);
@@ -63,9 +65,9 @@ __global__ void __launch_bounds__(kThreads) rms_norm_kernel(DeviceNormArgs args)
 void rms_norm_cuda(const Stream& stream, const DeviceNormArgs& args) {
   BUOY_CHECK(args.rows >= 0 && args.width > 0 && args.width % 4 == 0 && args.eps > 0);
   if (args.rows == 0) return;
-  rms_norm_kernel<<<static_cast<unsigned>(args.rows), kThreads, 0,
-                    static_cast<cudaStream_t>(stream.handle())>>>(args);
-  check_launch("rms_norm");
+  launch_kernel(
+      {.grid = dim3(static_cast<unsigned>(args.rows)), .block = kThreads, .early = gpu().major >= 9}, stream,
+      "rms_norm", rms_norm_kernel, args);
 }
 
 }  // namespace buoy::ops

@@ -9,11 +9,18 @@ bool multiple_of_16_bytes(const void* pointer, std::int64_t stride) {
 
 }  // namespace
 
-void qk_moments_cuda(AttentionPlan& plan, std::span<const CudaQkMoments> sets, const Stream& stream) {
+void qk_moments_cuda(AttentionPlan& plan, const CudaQkMoments& wanted, const Stream& stream) {
   const PlanState& s = plan.state();
-  BUOY_CHECK(s.limits.statistics && !sets.empty() && sets.size() <= kSets);
+  const CudaAttentionInputs& in = wanted.inputs;
+  BUOY_CHECK(s.limits.statistics && in.queries != nullptr && in.keys != nullptr && in.query_stride % 2 == 0 &&
+             in.key_stride % 2 == 0);
+  BUOY_CHECK(wanted.value_norm == nullptr || (in.values != nullptr && in.value_stride % 2 == 0));
+  BUOY_CHECK(wanted.rope.cosines == nullptr ||
+             (2 * wanted.rope.pairs == s.shape.head_dim && wanted.rope.pairs % 4 == 0));
   MomentArgs args{};
   args.sequences = s.device_sequences;
+  args.in_order = s.sequences.size() == 1 && s.mask_block == kWholeSequence;
+  if (args.in_order) args.first = s.sequences[0];
   args.row_chunks = s.moment_chunks.tiles;
   args.chunk_rows = static_cast<int>(s.moment_rows);
   args.key_tiles = s.key_tiles_128.tiles;
@@ -26,19 +33,12 @@ void qk_moments_cuda(AttentionPlan& plan, std::span<const CudaQkMoments> sets, c
   args.rows = static_cast<int>(s.rows);
   args.padded_rows = static_cast<int>(s.padded_rows);
   args.columns = static_cast<int>(s.columns);
-  for (size_t i = 0; i < sets.size(); ++i) {
-    const CudaAttentionInputs& in = sets[i].inputs;
-    BUOY_CHECK(in.queries != nullptr && in.keys != nullptr && in.query_stride % 2 == 0 &&
-               in.key_stride % 2 == 0);
-    BUOY_CHECK(sets[i].value_norm == nullptr || (in.values != nullptr && in.value_stride % 2 == 0));
-    args.sets[i] = sets[i];
-    args.aligned[i] = s.shape.head_dim % 8 == 0 && multiple_of_16_bytes(in.queries, in.query_stride) &&
-                      multiple_of_16_bytes(in.keys, in.key_stride) &&
-                      multiple_of_16_bytes(in.values, in.value_stride);
-  }
-  const auto count = static_cast<unsigned>(sets.size());
-  launch_sum_queries(s, args, count, stream);
-  launch_key_columns(s, args, count, stream);
+  args.wanted = wanted;
+  args.aligned = s.shape.head_dim % 16 == 0 && multiple_of_16_bytes(in.queries, in.query_stride) &&
+                 multiple_of_16_bytes(in.keys, in.key_stride) &&
+                 multiple_of_16_bytes(in.values, in.value_stride);
+  launch_sum_queries(s, args, stream);
+  launch_key_columns(s, args, stream);
 }
 
 }  // namespace buoy::ops

@@ -3,7 +3,7 @@
 
 namespace buoy::ops {
 
-void qk_moments_cuda(AttentionPlan&, std::span<const CudaQkMoments>, const Stream&) {
+void qk_moments_cuda(AttentionPlan&, const CudaQkMoments&, const Stream&) {
   throw_no_cuda();
 }
 

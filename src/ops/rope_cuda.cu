@@ -39,13 +39,21 @@ __device__ float square(const Unit& u) {
 __device__ bool finite(const Unit& u) {
   return isfinite(u.low.x) && isfinite(u.low.y) && isfinite(u.high.x) && isfinite(u.high.y);
 }
-// `direction` -1 turns back. Dimensions past the rotated pairs lie in the upper units and stay.
-__device__ void rotate(Unit& u, const float* cosines, const float* sines, int unit, float direction) {
+__device__ void rotate(Unit& u, const float* cosines, const float* sines, int unit) {
   const float2 c = reinterpret_cast<const float2*>(cosines)[unit],
                s = reinterpret_cast<const float2*>(sines)[unit];
   const Unit old = u;
-  u.low = {old.low.x * c.x - old.high.x * direction * s.x, old.low.y * c.y - old.high.y * direction * s.y};
-  u.high = {old.high.x * c.x + old.low.x * direction * s.x, old.high.y * c.y + old.low.y * direction * s.y};
+  u.low = {old.low.x * c.x - old.high.x * s.x, old.low.y * c.y - old.high.y * s.y};
+  u.high = {old.high.x * c.x + old.low.x * s.x, old.high.y * c.y + old.low.y * s.y};
+}
+
+// Head `head` of a row, counted over queries, keys and values.
+__device__ std::uint16_t* head_of(const DeviceQkvArgs& args, std::int64_t row, int head) {
+  const QkvPlaces& at = args.states;
+  const int heads = static_cast<int>(args.heads), kv_heads = static_cast<int>(args.kv_heads);
+  if (head < heads) return at.queries + row * at.query_stride + head * args.head_dim;
+  if (head < heads + kv_heads) return at.keys + row * at.key_stride + (head - heads) * args.head_dim;
+  return at.values + row * at.key_stride + (head - heads - kv_heads) * args.head_dim;
 }
 
 // Eight neighbours of the lower half and the eight they turn with.
@@ -82,7 +90,7 @@ __global__ void __launch_bounds__(kThreads) finish_wide_qkv_kernel(DeviceQkvArgs
   const int head = inside ? static_cast<int>(index % heads_per_row) : 0, first = 8 * (threadIdx.x % kLanes);
   const int heads = static_cast<int>(args.heads), kv_heads = static_cast<int>(args.kv_heads);
   const bool is_query = head < heads, is_key = !is_query && head < heads + kv_heads;
-  std::uint16_t* data = args.qkv + (row * (heads + 2 * kv_heads) + head) * kDim + first;
+  std::uint16_t* data = head_of(args, row, head) + first;
 
   Octet x;
   unpack(*reinterpret_cast<const uint4*>(data), x.low);
@@ -112,11 +120,6 @@ __global__ void __launch_bounds__(kThreads) finish_wide_qkv_kernel(DeviceQkvArgs
   }
   if (!inside) return;
   if (is_query || is_key) {
-    if (args.unrotated != nullptr) {
-      std::uint16_t* kept = args.unrotated + (row * (heads + kv_heads) + head) * kDim + first;
-      *reinterpret_cast<uint4*>(kept) = pack(x.low);
-      *reinterpret_cast<uint4*>(kept + kHalf) = pack(x.high);
-    }
     const std::int64_t angle = args.positions[row] * args.rope.pairs + first;
     float cosine[8], sine[8];
     load_floats(args.rope.cosines + angle, cosine);
@@ -152,8 +155,7 @@ __global__ void __launch_bounds__(kThreads) finish_qkv_kernel(DeviceQkvArgs args
   const int dim = static_cast<int>(args.head_dim), half = dim / 2, half_words = dim / 4;
   const int heads = static_cast<int>(args.heads), kv_heads = static_cast<int>(args.kv_heads);
   const bool is_query = head < heads, is_key = !is_query && head < heads + kv_heads;
-  auto* data =
-      reinterpret_cast<std::uint32_t*>(args.qkv + (row * (heads + 2 * kv_heads) + head) * args.head_dim);
+  auto* data = reinterpret_cast<std::uint32_t*>(head_of(args, row, head));
 
   Unit units[kMostUnits];
   float sum = 0;
@@ -185,31 +187,11 @@ __global__ void __launch_bounds__(kThreads) finish_qkv_kernel(DeviceQkvArgs args
     if (unit >= half_words) continue;
     if (norm != nullptr) scale(units[k], factor, norm, unit, half);
     if (is_query || is_key) {
-      if (args.unrotated != nullptr) {
-        auto* kept = reinterpret_cast<std::uint32_t*>(args.unrotated +
-                                                      (row * (heads + kv_heads) + head) * args.head_dim);
-        store(kept, unit, half_words, units[k]);
-      }
-      rotate(units[k], cosines, sines, unit, 1.0f);
+      rotate(units[k], cosines, sines, unit);
       if (args.flag != nullptr && !finite(units[k])) atomicMin(args.flag, args.code);
     }
     store(data, unit, half_words, units[k]);
     if (cached != nullptr) store(cached, unit, half_words, units[k]);
-  }
-}
-
-__global__ void __launch_bounds__(kThreads) unrotate_kernel(DeviceUnrotateArgs args) {
-  const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
-  if (index >= args.rows * args.kv_heads) return;
-  const std::int64_t position = args.first_position + index / args.kv_heads;
-  const int half_words = static_cast<int>(args.head_dim / 4);
-  const auto* from = reinterpret_cast<const std::uint32_t*>(args.rotated + index * args.head_dim);
-  auto* to = reinterpret_cast<std::uint32_t*>(args.output + index * args.head_dim);
-  for (int unit = threadIdx.x % 32; unit < half_words; unit += 32) {
-    Unit u = load(from, unit, half_words);
-    rotate(u, args.rope.cosines + position * args.rope.pairs, args.rope.sines + position * args.rope.pairs,
-           unit, -1.0f);
-    store(to, unit, half_words, u);
   }
 }
 
@@ -243,14 +225,6 @@ void finish_qkv_cuda(const Stream& stream, const DeviceQkvArgs& args) {
     finish_qkv_kernel<<<blocks_for(args.rows * heads), kThreads, 0, raw>>>(args, heads);
   }
   check_launch("finish_qkv");
-}
-
-void unrotate_cuda(const Stream& stream, const DeviceUnrotateArgs& args) {
-  check_shape(args.head_dim, args.rope);
-  if (args.rows == 0) return;
-  unrotate_kernel<<<blocks_for(args.rows * args.kv_heads), kThreads, 0,
-                    static_cast<cudaStream_t>(stream.handle())>>>(args);
-  check_launch("unrotate");
 }
 
 }  // namespace buoy::ops

@@ -14,10 +14,27 @@ struct DeviceRopeTable {
   std::int64_t pairs;
 };
 
+// Queries, keys and values of a batch: the heads of a row side by side, rows a stride apart.
+struct QkvPlaces {
+  std::uint16_t *queries, *keys, *values;
+  std::int64_t query_stride, key_stride;  // values: as keys
+};
+// A row holds all three.
+inline QkvPlaces qkv_in_one_row(std::uint16_t* first, std::int64_t query_width, std::int64_t key_width) {
+  const std::int64_t stride = query_width + 2 * key_width;
+  return {first, first + query_width, first + query_width + key_width, stride, stride};
+}
+// All rows of queries, then all of keys, then all of values.
+inline QkvPlaces qkv_apart(std::uint16_t* first, std::int64_t rows, std::int64_t query_width,
+                           std::int64_t key_width) {
+  return {first, first + rows * query_width, first + rows * (query_width + key_width), query_width,
+          key_width};
+}
+
 // Everything between the joint projection and the attention, in one reading: bias, norm of each head of q and
 // k, rotation, and the rows a key/value cache keeps.
 struct DeviceQkvArgs {
-  std::uint16_t* qkv;  // [rows, (heads + 2 kv_heads) * head_dim], in place
+  QkvPlaces states;  // in place
   std::int64_t rows;
   std::int64_t heads, kv_heads, head_dim;
   DeviceRopeTable rope;
@@ -26,7 +43,6 @@ struct DeviceQkvArgs {
   const float* query_norm = nullptr;  // [head_dim]
   const float* key_norm = nullptr;    // [head_dim]
   double eps = 0;
-  std::uint16_t* unrotated = nullptr;  // [rows, (heads + kv_heads) * head_dim]: q and k before the rotation
   const std::int32_t* cache_rows = nullptr;  // [rows]: where each row's key and value go in the two below
   std::uint16_t* cached_keys = nullptr;      // [any rows, kv_heads * head_dim]
   std::uint16_t* cached_values = nullptr;    // [any rows, kv_heads * head_dim]
@@ -34,16 +50,5 @@ struct DeviceQkvArgs {
   std::int32_t code = 0;
 };
 void finish_qkv_cuda(const Stream& stream, const DeviceQkvArgs& args);
-
-// Rotated keys turned back; row r stands at position first_position + r.
-struct DeviceUnrotateArgs {
-  const std::uint16_t* rotated;  // [rows, kv_heads, head_dim]
-  std::int64_t rows;
-  std::int64_t first_position;
-  std::int64_t kv_heads, head_dim;
-  DeviceRopeTable rope;
-  std::uint16_t* output;  // [rows, kv_heads, head_dim]
-};
-void unrotate_cuda(const Stream& stream, const DeviceUnrotateArgs& args);
 
 }  // namespace buoy::ops

@@ -6,8 +6,5 @@ namespace buoy::ops {
 void finish_qkv_cuda(const Stream&, const DeviceQkvArgs&) {
   throw_no_cuda();
 }
-void unrotate_cuda(const Stream&, const DeviceUnrotateArgs&) {
-  throw_no_cuda();
-}
 
 }  // namespace buoy::ops

@@ -243,7 +243,30 @@ __global__ void __launch_bounds__(kThreads) choose_kernel(DeviceChoiceArgs args)
   if (threadIdx.x == 0) args.choices[blockIdx.x] = {confidence, token};
 }
 
+// One block per row, at least as many threads as most vocabularies have stretches.
+__global__ void __launch_bounds__(kThreads) choose_best_kernel(DeviceBestArgs args) {
+  const StretchBest* row = args.stretches + blockIdx.x * args.stretches_of_row;
+  Best best;
+  for (std::int64_t i = threadIdx.x; i < args.stretches_of_row; i += kThreads)
+    best.offer({row[i].largest, row[i].second, row[i].id});
+  best = block_best(best);
+  double own = 0;
+  for (std::int64_t i = threadIdx.x; i < args.stretches_of_row; i += kThreads)
+    own += row[i].sum * exp(row[i].largest - best.score);
+  const double sum = block_sum(own);
+  if (threadIdx.x != 0) return;
+  const bool margin = args.rules[blockIdx.x].measure == ChoiceRule::Measure::kMargin;
+  args.choices[blockIdx.x] = {(margin ? 1.0 - exp(best.second - best.score) : 1.0) / sum, best.id};
+}
+
 }  // namespace
+
+void choose_best_cuda(const Stream& stream, const DeviceBestArgs& args) {
+  if (args.rows == 0) return;
+  choose_best_kernel<<<static_cast<unsigned>(args.rows), kThreads, 0,
+                       static_cast<cudaStream_t>(stream.handle())>>>(args);
+  check_launch("choose_best");
+}
 
 void choose_cuda(const Stream& stream, const DeviceChoiceArgs& args) {
   BUOY_CHECK(args.vocabulary > 0 && args.vocabulary <= INT32_MAX);

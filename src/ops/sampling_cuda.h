@@ -21,4 +21,14 @@ struct DeviceChoiceArgs {
 // CPU's logits, but for the order in which probabilities are summed.
 void choose_cuda(const Stream& stream, const DeviceChoiceArgs& args);
 
+// The same for rows that needs_no_logits(), from what the head's product left of them (LinearOutput::kBest).
+struct DeviceBestArgs {
+  const StretchBest* stretches;  // [rows, stretches_of_row]
+  std::int64_t rows;
+  std::int64_t stretches_of_row;
+  const ChoiceRule* rules;  // [rows]
+  RowChoice* choices;       // [rows]
+};
+void choose_best_cuda(const Stream& stream, const DeviceBestArgs& args);
+
 }  // namespace buoy::ops

@@ -7,4 +7,8 @@ void choose_cuda(const Stream&, const DeviceChoiceArgs&) {
   throw_no_cuda();
 }
 
+void choose_best_cuda(const Stream&, const DeviceBestArgs&) {
+  throw_no_cuda();
+}
+
 }  // namespace buoy::ops

@@ -29,14 +29,6 @@ ClaimVerdict task_claim() {
       "traces of the same model on at least three tasks, compared task by task");
 }
 
-ClaimVerdict cause_claim() {
-  return not_from_traces(
-      "C10", "Floating explains strong in-context learning.",
-      "Change of accuracy when floating columns are masked, against random and structural columns.",
-      "The claim is causal; a trace only observes.",
-      "runs with floating columns masked, beside runs with random columns masked");
-}
-
 }  // namespace
 
 std::string_view name_of(Verdict verdict) {
@@ -63,11 +55,9 @@ std::vector<TraceKind> Material::autoregressive() const {
 
 std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<const TraceKind> traces) {
   const Material material{tables, traces};
-  return {judge_drift(material),  judge_depth(material),
-          task_claim(),           judge_absorption(material),
-          judge_split(material),  judge_content(material),
-          judge_gain(material),   judge_flow(material),
-          judge_middle(material), cause_claim()};
+  return {judge_drift(material),  judge_depth(material),   task_claim(),         judge_absorption(material),
+          judge_split(material),  judge_content(material), judge_gain(material), judge_flow(material),
+          judge_middle(material), judge_cause(material)};
 }
 
 Table claims_table(std::span<const ClaimVerdict> verdicts) {

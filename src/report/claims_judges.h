@@ -27,5 +27,6 @@ ClaimVerdict judge_flow(const Material& material);        // C8
 // From the tables of `buoy eval`, not from traces.
 ClaimVerdict judge_gain(const Material& material);    // C7
 ClaimVerdict judge_middle(const Material& material);  // C9
+ClaimVerdict judge_cause(const Material& material);   // C10
 
 }  // namespace buoy::report

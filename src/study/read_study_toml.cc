@@ -114,6 +114,7 @@ EvaluateEntry read_evaluate(const toml::table& evaluate, const std::string& file
   take(e.observe, table.text("observe"));
   take(e.prompt, table.text("prompt"));
   take(e.limit, table.integer("limit", 1));
+  take(e.columns_from, table.text("columns_from"));
   if (const auto* heads = table.table("heads")) {
     CheckedTable inner(*heads, file, "evaluate.heads");
     HeadsEntry h;
@@ -164,6 +165,8 @@ class Names {
       known("evaluate " + run.name, "data", run.data, data);
       known("evaluate " + run.name, "models", run.models, models);
       if (run.heads) known("evaluate " + run.name, "heads.trace", {run.heads->trace}, traces);
+      if (!run.columns_from.empty())
+        known("evaluate " + run.name, "columns_from", {run.columns_from}, traces);
     }
   }
 

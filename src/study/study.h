@@ -53,6 +53,7 @@ struct EvaluateEntry {
   bool closed_book = false, gold_by_answer = false;
   std::string sweep, noise_kind = "random", observe, prompt;
   std::optional<HeadsEntry> heads;
+  std::string columns_from;  // name of a trace; "": no columns are hidden
   std::int64_t limit = 0;
 };
 

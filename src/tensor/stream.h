@@ -42,7 +42,8 @@ class Event {
 };
 
 // Work recorded once and replayed with one launch. `work` queues on the stream as usual and must not
-// allocate, synchronise or touch other streams.
+// allocate or synchronise; other streams take part from where they wait for an event of this one, and this
+// one must wait for them in the end.
 class Graph {
  public:
   Graph(const Stream& stream, const std::function<void()>& work);

@@ -4,7 +4,7 @@
 
 #include "analysis/kinds.h"
 #include "analysis/planted.h"
-#include "bench/peak_memory.h"
+#include "benchmark/peak_memory.h"
 #include "support/temp_folder.h"
 #include "trace/reader.h"
 
@@ -34,7 +34,7 @@ TEST(AnalysisMemory, DoesNotGrowWithTheSamples) {
     add(3);
     // Four hundred samples of 16 steps hold 3 MB of received attention; keeping one number of each map would
     // show.
-    EXPECT_LT(bench::peak_extra_bytes([&] { add(400); }), std::uint64_t{1} << 20) << name;
+    EXPECT_LT(benchmark::peak_extra_bytes([&] { add(400); }), std::uint64_t{1} << 20) << name;
   }
 }
 

@@ -131,6 +131,10 @@ TEST_F(EvalBadInput, CallsThatMakeNoSense) {
   expect_refused(data, {"--sweep", "noise-kind=loud", "--noise", "1"}, 2, {"random", "repeated", "\"loud\""});
   expect_refused(data, {"--noise", "1", "--noise-kind", "loud"}, 2, {"--noise-kind", "loud"});
   expect_refused(data, {"--sweep", "steps=2,4"}, 2, {"--sweep steps", "masked-diffusion model", "none"});
+  expect_refused(data, {"--columns-from", "other=" + model}, 2,
+                 {"--columns-from", "for every model", "model=TRACE"});
+  expect_refused(data, {"--columns-from", "model=" + (scratch_ / "nowhere").string()}, 4, {"nowhere"});
+  expect_refused(data, {"--columns-from", "model=x", "--sweep", "noise=1"}, 2, {"more than one"});
   expect_refused(data, {"--field", "volume=x"}, 2, {"--field", "question", "volume"});
   expect_refused(data, {"--field", "question"}, 2, {"--field", "FIELD=NAME", "\"question\""});
   expect_refused(data, {"--model", model}, 2, {"models", "NAME=PATH", "\"model\" twice"});
@@ -143,6 +147,13 @@ TEST_F(EvalBadInput, CallsThatMakeNoSense) {
   expect_refused(data, {"--prompt", "no-such-prompt"}, 2, {"shared-passages", "no-such-prompt"});
   expect_refused(data, {"--sweep", "prompt=no-such-prompt"}, 2, {"shared-passages", "no-such-prompt"});
   expect_refused(data, {"--model", "none=" + (scratch_ / "nowhere").string()}, 3, {"nowhere"});
+}
+
+TEST_F(EvalBadInput, AnOrderOfUnmaskingThatTheModelHasNot) {
+  fs::remove_all(scratch_ / "model");
+  testing::write_talking_model(scratch_ / "model", true);
+  expect_refused(sample("lost_in_the_middle.jsonl"), {"--sweep", "order=random,sideways"}, 2,
+                 {"--algorithm", "low_confidence, random", "\"sideways\""});
 }
 
 TEST_F(EvalBadInput, AModelThatCannotReadText) {

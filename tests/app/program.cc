@@ -9,7 +9,7 @@
 
 #include "base/files.h"
 #include "base/json_file.h"
-#include "bench/random_checkpoint.h"
+#include "benchmark/random_checkpoint.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
 
@@ -34,8 +34,8 @@ ProgramResult run_buoy(const std::vector<std::string>& arguments, const std::str
 }
 
 void write_talking_model(const fs::path& folder, bool masked_diffusion) {
-  bench::ShapeOfModel shape{masked_diffusion ? Family::kLlada : Family::kLlama, 32, 2, 4, 4, 8, 64, 300};
-  bench::write_random_checkpoint(folder, shape, 7);
+  benchmark::ShapeOfModel shape{masked_diffusion ? Family::kLlada : Family::kLlama, 32, 2, 4, 4, 8, 64, 300};
+  benchmark::write_random_checkpoint(folder, shape, 7);
   fs::copy_file(data_folder() / "text/tiny_tokenizer.json", folder / "tokenizer.json");
   Json config = read_json_file(folder / "config.json");
   config["eos_token_id"] = 295;

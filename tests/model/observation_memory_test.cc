@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/peak_memory.h"
+#include "benchmark/peak_memory.h"
 #include "model/golden_run.h"
 
 namespace buoy {
@@ -43,7 +43,7 @@ TEST(ObservationMemory, GrowsWithTheTokensAndNotWithTheirSquare) {
   run.forward(inputs);  // buffers of the forward itself
   const auto extra = [&](bool dense) {
     Everything probe(dense);
-    return bench::peak_extra_bytes([&] { run.forward(inputs, &probe); });
+    return benchmark::peak_extra_bytes([&] { run.forward(inputs, &probe); });
   };
   const std::uint64_t linear = extra(false), quadratic = extra(true);
   constexpr std::uint64_t kMatrix = sizeof(float) * kTokens * kTokens;  // 64 MiB: of one head, or the mean

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/random_checkpoint.h"
+#include "base/error.h"
+#include "base/progress.h"
+#include "benchmark/random_checkpoint.h"
 #include "model/cuda_run.h"
+#include "model/device_weights.h"
 
 namespace buoy {
 namespace {
@@ -14,14 +17,14 @@ using testing::relative_difference;
 
 struct Shape {
   const char* name;
-  bench::ShapeOfModel model;
+  benchmark::ShapeOfModel model;
 };
 
 class ShapesCuda : public ::testing::TestWithParam<Shape> {
  protected:
   void SetUp() override {
     BUOY_NEEDS_GPU();
-    bench::write_random_checkpoint(folder_.path() / "model", GetParam().model, 3);
+    benchmark::write_random_checkpoint(folder_.path() / "model", GetParam().model, 3);
   }
   std::vector<float> logits(model::Model& model, const Ids& ids, probe::Probe* probe = nullptr) {
     const Ids rows = testing::all_rows(ids.size());
@@ -65,6 +68,25 @@ TEST_P(ShapesCuda, LikeTheCpu) {
     Sums sums;
     EXPECT_EQ(logits(gpu, ids, &sums), found) << "watched, " << length;
     EXPECT_EQ(sums.layers, 2);
+  }
+}
+
+TEST(WeightsCuda, MoreThanTheCardHoldsIsRefusedWithNumbers) {
+  BUOY_NEEDS_GPU();
+  auto shape = benchmark::llada_8b();
+  const DeviceInfo card = cuda_devices()[0];
+  const std::uint64_t of_layer = 2 * (4 * 4096 * 4096 + 3 * 4096 * 12288) + 2 * 4096 * sizeof(float);
+  shape.layers = static_cast<std::int64_t>(card.memory_bytes / of_layer) + 1;
+  const std::uint64_t needed = static_cast<std::uint64_t>(shape.layers) * of_layer +
+                               std::uint64_t{2} * 2 * 126464 * 4096 + 4096 * sizeof(float);
+  try {
+    model::DeviceWeights::random(benchmark::config_of(shape), {}, 1);
+    FAIL() << "the card has " << card.memory_bytes << " bytes";
+  } catch (const UsageError& error) {
+    const std::string said = error.what();
+    EXPECT_NE(said.find(describe_bytes(needed)), std::string::npos) << said;
+    EXPECT_NE(said.find("GiB free"), std::string::npos) << said;
+    RecordProperty("message", said);
   }
 }
 

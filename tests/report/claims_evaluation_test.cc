@@ -58,6 +58,54 @@ TEST(MiddleClaim, FewItemsThatAllAgreeDecideNothing) {
   EXPECT_EQ(judged("C9", {middle_table(0, 0, 0, 500)}).verdict, Verdict::kSupported);
 }
 
+struct Drop {
+  double random, structural, spread;  // differences of exact match to these, and half of the interval
+};
+
+Table columns_table(const std::vector<Drop>& thirds, std::int64_t items = 200) {
+  Table table{"eval_columns", "", {}, {}};
+  for (const char* name : {"model", "kind", "set", "third", "against", "items", "seen", "floating", "others",
+                           "difference", "lower", "upper"})
+    table.columns.push_back({name, ""});
+  const char* const names[] = {"shallow", "middle", "deep"};
+  for (const char* kind : {"masked diffusion", "autoregressive"}) {
+    for (std::size_t t = 0; t < thirds.size(); ++t) {
+      const auto add = [&](const char* against, double difference) {
+        table.add({kind[0] == 'm' ? "m" : "l", kind, "nq", names[t], against, items, 0.9, 0.9 + difference,
+                   0.9, difference, difference - thirds[t].spread, difference + thirds[t].spread});
+      };
+      add("random", thirds[t].random);
+      add("structural", thirds[t].structural);
+    }
+  }
+  return table;
+}
+
+TEST(CauseClaim, NeedsAThirdInWhichFloatingColumnsMatterMoreThanBothOthers) {
+  const Drop none{0, 0, 0.02}, much{-0.3, -0.3, 0.1}, like_structure{-0.3, 0, 0.02},
+      unsure{-0.05, -0.05, 0.1};
+  EXPECT_EQ(judged("C10", {columns_table({none, much, none})}).verdict, Verdict::kSupported);
+  EXPECT_EQ(judged("C10", {columns_table({none, none, none})}).verdict, Verdict::kContradicted);
+  EXPECT_EQ(judged("C10", {columns_table({none, like_structure, none})}).verdict, Verdict::kContradicted);
+  EXPECT_EQ(judged("C10", {columns_table({none, unsure, none})}).verdict, Verdict::kMixed);
+}
+
+TEST(CauseClaim, IsAboutMaskedDiffusionAndSaysWhatItNeeds) {
+  const auto claim = judged("C10", {columns_table({{0, 0, 0.02}, {0, 0, 0.02}, {0, 0, 0.02}})});
+  ASSERT_EQ(claim.by_trace.size(), 1u);
+  EXPECT_EQ(claim.by_trace[0].trace, "m on nq");
+  EXPECT_TRUE(says(claim.evidence, "Beside it, l on nq")) << claim.evidence;
+  const auto nothing = judged("C10", {});
+  EXPECT_EQ(nothing.verdict, Verdict::kNotTestable);
+  EXPECT_TRUE(says(nothing.needs, "--columns-from")) << nothing.needs;
+}
+
+TEST(CauseClaim, FewItemsThatAllAgreeDecideNothing) {
+  const Drop same{0, 0, 0};
+  EXPECT_EQ(judged("C10", {columns_table({same, same, same}, 24)}).verdict, Verdict::kMixed);
+  EXPECT_EQ(judged("C10", {columns_table({same, same, same}, 500)}).verdict, Verdict::kContradicted);
+}
+
 Table scores_table() {
   Table table{"eval_scores", "", {}, {}};
   for (const char* name : {"trace", "model", "set", "condition", "kind", "axis", "value", "items", "failed",

@@ -101,6 +101,7 @@ TEST_F(StudyFile, WrongValuesNameLineExpectedAndFound) {
       refuses(with("[prompt]\nchat = \"maybe\"\n"), {"prompt.chat", "auto, always or never", "maybe"}));
   EXPECT_TRUE(refuses(with("models = [\"b\"]\n"), {"evaluate e: models", "\"b\", which nothing is called"}));
   EXPECT_TRUE(refuses(with("heads = { trace = \"t\" }\n"), {"evaluate e: heads.trace", "\"t\""}));
+  EXPECT_TRUE(refuses(with("columns_from = \"t\"\n"), {"evaluate e: columns_from", "\"t\""}));
   EXPECT_TRUE(refuses(with("[[evaluate]]\nname = \"e\"\ndata = \"d\"\n"),
                       {"evaluate", "different names", "\"e\" twice"}));
   EXPECT_TRUE(refuses(with("[[evaluate]]\ndata = \"d\"\n"), {"evaluate", "the key \"name\"", "none"}));

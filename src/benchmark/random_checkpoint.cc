@@ -1,4 +1,4 @@
-#include "bench/random_checkpoint.h"
+#include "benchmark/random_checkpoint.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,13 +16,19 @@
 #include "model/family.h"
 #include "tensor/dtype.h"
 
-namespace buoy::bench {
+namespace buoy::benchmark {
 namespace {
 
 struct Tensor {
   std::string name;
   std::vector<std::int64_t> shape;
 };
+
+std::uint64_t bytes_of(const Tensor& tensor) {
+  std::uint64_t bytes = sizeof(std::uint16_t);
+  for (const auto extent : tensor.shape) bytes *= static_cast<std::uint64_t>(extent);
+  return bytes;
+}
 
 std::vector<Tensor> tensors_of(const ShapeOfModel& s) {
   const auto traits = model::traits_of(s.family);
@@ -57,7 +63,7 @@ std::vector<Tensor> tensors_of(const ShapeOfModel& s) {
   return tensors;
 }
 
-Json config_of(const ShapeOfModel& s) {
+Json config_json(const ShapeOfModel& s) {
   if (s.family == Family::kLlada) {
     return {{"architectures", {"LLaDAModelLM"}},
             {"d_model", s.hidden},
@@ -144,16 +150,37 @@ ShapeOfModel llada_small() {
   return {Family::kLlada, 256, 12, 8, 8, 32, 768, 4096};
 }
 
+const std::vector<std::string>& shape_names() {
+  static const std::vector<std::string> names = {"llada-8b", "llama-8b", "llada-small"};
+  return names;
+}
+
+ShapeOfModel shape_named(const std::string& name) {
+  if (name == "llada-8b") return llada_8b();
+  if (name == "llama-8b") return llama_8b();
+  BUOY_CHECK(name == "llada-small");
+  return llada_small();
+}
+
+std::uint64_t random_checkpoint_bytes(const ShapeOfModel& shape) {
+  std::uint64_t bytes = 0;
+  for (const auto& tensor : tensors_of(shape)) bytes += bytes_of(tensor);
+  return bytes;
+}
+
+ModelConfig config_of(const ShapeOfModel& shape) {
+  return parse_config(config_json(shape), "config of a random checkpoint");
+}
+
 void write_random_checkpoint(const std::filesystem::path& folder, const ShapeOfModel& shape,
                              std::uint64_t seed) {
   std::filesystem::create_directories(folder);
-  write_file_atomically(folder / "config.json", config_of(shape).dump(2));
+  write_file_atomically(folder / "config.json", config_json(shape).dump(2));
   const auto tensors = tensors_of(shape);
   nlohmann::ordered_json header;
   std::uint64_t at = 0;
   for (const auto& tensor : tensors) {
-    std::uint64_t bytes = 2;
-    for (const auto extent : tensor.shape) bytes *= static_cast<std::uint64_t>(extent);
+    const std::uint64_t bytes = bytes_of(tensor);
     header[tensor.name] = {{"dtype", "BF16"}, {"shape", tensor.shape}, {"data_offsets", {at, at + bytes}}};
     at += bytes;
   }
@@ -186,4 +213,4 @@ void write_random_checkpoint(const std::filesystem::path& folder, const ShapeOfM
   if (!out) throw IoError(path.string() + ": cannot write");
 }
 
-}  // namespace buoy::bench
+}  // namespace buoy::benchmark

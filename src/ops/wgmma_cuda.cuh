@@ -1,96 +1,16 @@
-// Hopper's warpgroup products and bulk tensor copies. Tiles in shared memory are panels of 64 columns: a row
-// of a panel is 128 bytes, and the 16-byte pieces of eight rows are swizzled as both the copy engine and the
-// tensor cores do it themselves, so a panel starts at a multiple of 1024 bytes.
+// Hopper's warpgroup products of tiles in swizzled panels (bulk_copy_cuda.cuh).
 
 #pragma once
 
-#include <cuda.h>
-
 #include <cstdint>
 
-#include "ops/attention_mma_cuda.cuh"
+#include "ops/bulk_copy_cuda.cuh"
 
 namespace buoy::ops {
 
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define BUOY_HAS_WGMMA 1
-#endif
-
-// ---- barriers in shared memory: a phase ends when `count` arrivals and all announced bytes have come
-
-__device__ inline void init_barrier(std::uint64_t* barrier, int count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(shared_address(barrier)), "r"(count));
-}
-__device__ inline void fence_barrier_init() {
-  asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
-}
-__device__ inline void arrive(std::uint64_t* barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(shared_address(barrier)) : "memory");
-}
-// One arrival for a warp, when all its lanes have read what the barrier guards.
-__device__ inline void arrive_as_warp(std::uint64_t* barrier) {
-  __syncwarp();
-  if (threadIdx.x % 32 == 0) arrive(barrier);
-}
-__device__ inline void arrive_expecting(std::uint64_t* barrier, std::uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(shared_address(barrier)),
-               "r"(bytes)
-               : "memory");
-}
-__device__ inline void wait_for(std::uint64_t* barrier, std::uint32_t phase) {
-  asm volatile(
-      "{\n"
-      ".reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n"
-      "}\n" ::"r"(shared_address(barrier)),
-      "r"(phase)
-      : "memory");
-}
-
-// Barriers of whole warps, by number.
-__device__ inline void meet(int number, int threads) {
-  asm volatile("bar.sync %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
-}
-__device__ inline void arrive_at_meeting(int number, int threads) {
-  asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
-}
-
-// ---- copies by one thread
-
-// Columns x.. of head y, rows z.. of a tensor [row][head][column].
-__device__ inline void copy_tile(void* shared, const CUtensorMap* map, std::uint64_t* barrier, int x, int y,
-                                 int z) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
-      "%5}], "
-      "[%2];\n" ::"r"(shared_address(shared)),
-      "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z)
-      : "memory");
-}
-// A piece of plain memory, a multiple of 16 bytes at a multiple of 16.
-__device__ inline void copy_bytes(void* shared, const void* global, std::uint64_t* barrier,
-                                  std::uint32_t bytes) {
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %3, [%2];\n" ::"r"(
-          shared_address(shared)),
-      "l"(global), "r"(shared_address(barrier)), "r"(bytes)
-      : "memory");
-}
-
 #ifdef BUOY_HAS_WGMMA
 
-template <int kRegisters>
-__device__ inline void give_registers() {
-  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
-}
-template <int kRegisters>
-__device__ inline void take_registers() {
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
-}
-
-// ---- products of a warpgroup: they run on while the warps do other things
+// Products of a warpgroup: they run on while the warps do other things
 
 __device__ inline void begin_products() {
   asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
@@ -154,6 +74,26 @@ __device__ inline void multiply_64x128(float (&d)[64], std::uint64_t a, std::uin
       "}, %64, %65, p, 1, 1, 0, 0;\n"
       "}\n"
       : BUOY_OUT32(d, 0), BUOY_OUT32(d, 32)
+      : "l"(a), "l"(b), "r"(add));
+}
+
+#define BUOY_NAMES128                                                                                        \
+  BUOY_NAMES64                                                                                               \
+  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, "   \
+  "%84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, " \
+  "%104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, "   \
+  "%121, %122, %123, %124, %125, %126, %127"
+
+// d [64, 256] = or += a [64, 16] b [256, 16]^T, likewise.
+__device__ inline void multiply_64x256(float (&d)[128], std::uint64_t a, std::uint64_t b, int add) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %130, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {" BUOY_NAMES128
+      "}, %128, %129, p, 1, 1, 0, 0;\n"
+      "}\n"
+      : BUOY_OUT32(d, 0), BUOY_OUT32(d, 32), BUOY_OUT32(d, 64), BUOY_OUT32(d, 96)
       : "l"(a), "l"(b), "r"(add));
 }
 

@@ -1,11 +1,11 @@
-#include "bench/peak_memory.h"
+#include "benchmark/peak_memory.h"
 
 #include <malloc.h>
 
 #include <fstream>
 #include <string>
 
-namespace buoy::bench {
+namespace buoy::benchmark {
 namespace {
 
 std::uint64_t status_bytes(const std::string& field) {
@@ -27,4 +27,8 @@ std::uint64_t peak_extra_bytes(const std::function<void()>& call) {
   return peak > before ? peak - before : 0;
 }
 
-}  // namespace buoy::bench
+std::uint64_t held_bytes() {
+  return status_bytes("RssAnon:");
+}
+
+}  // namespace buoy::benchmark

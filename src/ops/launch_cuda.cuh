@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <utility>
+
 #include "tensor/cuda_check.cuh"
 #include "tensor/stream.h"
 
@@ -22,10 +24,31 @@ __device__ inline void wait_for_previous() {
 #endif
 }
 
+struct GpuKind {
+  int major = 0, minor = 0;  // compute capability
+  int multiprocessors = 0;
+};
+
+// The current device.
+inline const GpuKind& gpu() {
+  static const GpuKind found = [] {
+    GpuKind kind;
+    int device = 0;
+    cuda_check(cudaGetDevice(&device), "ask for the current device");
+    for (const auto& [attribute, value] : {std::pair{cudaDevAttrComputeCapabilityMajor, &kind.major},
+                                           {cudaDevAttrComputeCapabilityMinor, &kind.minor},
+                                           {cudaDevAttrMultiProcessorCount, &kind.multiprocessors}})
+      cuda_check(cudaDeviceGetAttribute(value, attribute, device), "read the device's kind");
+    return kind;
+  }();
+  return found;
+}
+
 struct LaunchShape {
   dim3 grid, block;
   int shared_bytes = 0;
-  bool early = false;  // the kernel calls wait_for_previous(), and the GPU is a Hopper or later
+  unsigned cluster = 1;  // blocks side by side that form one
+  bool early = false;    // the kernel calls wait_for_previous(), and the GPU is a Hopper or later
 };
 
 template <typename... Parameters, typename... Arguments>
@@ -35,16 +58,23 @@ void launch_kernel(const LaunchShape& shape, const Stream& stream, const char* n
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.shared_bytes),
                name);
   }
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchAttribute attributes[2] = {};
+  unsigned count = 0;
+  if (shape.early) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (shape.cluster > 1) {
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count++].val.clusterDim = {shape.cluster, 1, 1};
+  }
   cudaLaunchConfig_t config{};
   config.gridDim = shape.grid;
   config.blockDim = shape.block;
   config.dynamicSmemBytes = static_cast<size_t>(shape.shared_bytes);
   config.stream = static_cast<cudaStream_t>(stream.handle());
-  config.attrs = &early;
-  config.numAttrs = shape.early ? 1 : 0;
+  config.attrs = attributes;
+  config.numAttrs = count;
   cuda_check(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...), name);
 }
 

@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <memory>
+#include <vector>
+
+#include "app/commands.h"
+#include "app/model_folder.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "benchmark/steps.h"
+
+namespace buoy::app {
+namespace {
+
+struct BenchOptions {
+  std::string folder, shape, device = "auto", json;
+  std::vector<std::int64_t> tokens;
+  std::vector<std::string> packed;
+  std::int64_t layers = 0;
+  int threads = 0;
+  bool observe = false;
+};
+
+// "16x512": 16 sequences of 512 tokens.
+benchmark::StepShape parse_packed(const std::string& text) {
+  benchmark::StepShape shape;
+  const char *begin = text.data(), *end = begin + text.size();
+  const auto count = std::from_chars(begin, end, shape.sequences);
+  if (count.ec == std::errc() && count.ptr != end && *count.ptr == 'x') {
+    const auto length = std::from_chars(count.ptr + 1, end, shape.tokens);
+    if (length.ec == std::errc() && length.ptr == end && shape.sequences > 0 && shape.tokens > 0)
+      return shape;
+  }
+  throw_usage_error({"--packed", "sequences x tokens, as in 16x512", fmt::format("\"{}\"", text)});
+}
+
+// A GPU gets the large model and long texts, a CPU what it can do in seconds.
+void fill_defaults(BenchOptions& options, Device device) {
+  const bool gpu = device == Device::kCuda;
+  if (options.shape.empty()) options.shape = gpu ? "llada-8b" : "llada-small";
+  if (options.tokens.empty() && options.packed.empty())
+    options.tokens = gpu ? std::vector<std::int64_t>{256, 1024, 4096} : std::vector<std::int64_t>{64, 256};
+}
+
+std::unique_ptr<benchmark::TimedModel> load(const BenchOptions& options, Device device) {
+  if (!options.folder.empty()) return benchmark::open_model(options.folder, device);
+  auto shape = benchmark::shape_named(options.shape);
+  if (options.layers > shape.layers)
+    throw_usage_error({"--layers", fmt::format("at most the {} of {}", shape.layers, options.shape),
+                       std::to_string(options.layers)});
+  if (options.layers > 0) shape.layers = options.layers;
+  return benchmark::random_model(shape, device);
+}
+
+void bench(BenchOptions options) {
+  std::vector<benchmark::StepShape> shapes;
+  for (const auto& text : options.packed) shapes.push_back(parse_packed(text));
+  const Device device = device_from_name(options.device);
+  fill_defaults(options, device);
+  for (size_t i = 0; i < options.tokens.size(); ++i)
+    shapes.insert(shapes.begin() + static_cast<std::ptrdiff_t>(i), {1, options.tokens[i]});
+
+  ThreadPool threads(options.threads > 0 ? options.threads : available_threads());
+  const Context context{threads};
+  const auto limits = benchmark::measure_limits(context, device);
+  fmt::print("{}: {}\n", benchmark::machine_name(device), describe(limits));
+  const auto model = load(options, device);
+  const ModelConfig& c = model->config();
+  const std::string what = options.folder.empty() ? options.shape + ", random weights" : options.folder;
+  fmt::print("{}: {} layers of {}, weights {}\n", what, c.layers, c.hidden,
+             describe_bytes(model->weight_bytes()));
+  Json steps = Json::array();
+  const auto add = [&](const benchmark::StepResult& result, const benchmark::StepResult* unobserved) {
+    fmt::print("{}\n", describe(result, limits, model->weight_bytes(), unobserved));
+    std::fflush(stdout);
+    steps.push_back(as_json(result, limits, model->weight_bytes(), unobserved));
+  };
+  for (const auto& shape : shapes) {
+    if (options.observe) {
+      const auto [unobserved, observed] =
+          benchmark::time_observed_step(context, *model, shape, benchmark::kEverything);
+      add(unobserved, nullptr);
+      add(observed, &unobserved);
+    } else {
+      add(benchmark::time_step(context, *model, shape), nullptr);
+    }
+  }
+  if (options.json.empty()) return;
+  const Json out = {{"buoy", BUOY_VERSION},
+                    {"machine", benchmark::machine_as_json(context, device)},
+                    {"limits",
+                     {{"product", limits.product},
+                      {"product_flops_per_second", limits.product_flops},
+                      {"copy_bytes_per_second", limits.copy_bytes}}},
+                    {"model",
+                     {{"name", options.folder.empty() ? options.shape : options.folder},
+                      {"random_weights", options.folder.empty()},
+                      {"family", name_of(c.family)},
+                      {"layers", c.layers},
+                      {"hidden", c.hidden},
+                      {"weight_bytes", model->weight_bytes()}}},
+                    {"steps", steps}};
+  write_file_atomically(options.json, out.dump(2) + "\n");
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  auto* command = app.add_subcommand("bench", "how fast this machine runs a model");
+  auto options = std::make_shared<BenchOptions>();
+  auto* folder = command->add_option("--model", options->folder, "Hugging Face folder of the model to time")
+                     ->type_name("DIR");
+  auto* shape =
+      command
+          ->add_option("--shape", options->shape,
+                       "or random weights of this shape (default: llada-8b on a GPU, llada-small else)")
+          ->check(CLI::IsMember(benchmark::shape_names()));
+  auto* layers = command->add_option("--layers", options->layers, "fewer layers than the shape has")
+                     ->check(CLI::Range(1, 1000));
+  folder->excludes(shape);
+  folder->excludes(layers);
+  add_device_option(*command, options->device);
+  command->add_option("--threads", options->threads, "threads to use (default: all cores)")
+      ->check(CLI::Range(0, 4096));
+  command
+      ->add_option("--tokens", options->tokens,
+                   "lengths of a single sequence (default: 256,1024,4096 on a GPU, 64,256 else)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--packed", options->packed, "sequences packed into one pass, as in 16x512")
+      ->delimiter(',')
+      ->type_name("NxT");
+  command->add_flag(
+      "--observe", options->observe,
+      "also with attention received by 13 groups, entropy, 32 rows and QK moments of all layers");
+  command->add_option("--json", options->json, "also write the results here")->type_name("F.json");
+  command->footer(
+      "A step is one forward pass in which every position is chosen from. Its operations are compared with "
+      "the\n"
+      "machine's matrix products and its weights, read once, with the rate of copying, both measured "
+      "first.\n\n"
+      "Example: buoy bench --device cuda --tokens 1024 --packed 16x512 --observe --json bench.json");
+  command->callback([options] { bench(*options); });
+}
+
+}  // namespace buoy::app

@@ -1,0 +1,261 @@
+// The GPU's matrix products against a reference in double, by the library and by the kernel for Hopper. The
+// rule is that of error_ratio.h; the plain version computes in float and rounds where the GPU stores bf16.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ops/device_array.h"
+#include "ops/elementwise_cuda.h"
+#include "ops/error_ratio.h"
+#include "ops/linear_cuda.h"
+#include "ops/qkv_reference.h"
+#include "ops/rope.h"
+#include "ops/rope_cuda.h"
+#include "support/gpu.h"
+
+namespace buoy {
+namespace {
+
+using ops::LinearChoice;
+using ops::LinearOutput;
+using testing::DeviceArray;
+using testing::ErrorRatio;
+using testing::from_bf16;
+using testing::normal_numbers;
+using testing::QkvReference;
+using testing::rounded;
+using testing::to_bf16;
+
+// Tensor cores do not round their float sums to nearest, they cut. The plain version does the same.
+float toward_zero(double value) {
+  const float nearest = static_cast<float>(value);
+  return std::abs(nearest) > std::abs(value) ? std::nextafter(nearest, 0.0f) : nearest;
+}
+
+template <typename T>
+T silu_times(T gate, T up) {
+  return gate / (1 + std::exp(-gate)) * up;
+}
+
+// silu(gate) * up of columns that take turns.
+template <typename T>
+std::vector<T> swiglu(const std::vector<T>& both) {
+  std::vector<T> out;
+  for (size_t i = 0; i < both.size(); i += 2 * ops::kSwigluTurn) {
+    for (size_t j = i; j < i + ops::kSwigluTurn; ++j)
+      out.push_back(silu_times(both[j], both[j + ops::kSwigluTurn]));
+  }
+  return out;
+}
+
+struct Shape {
+  std::int64_t rows, inputs, outputs;
+};
+
+// Numbers of a product and room for what comes out.
+struct Product {
+  Product(const Shape& s, std::uint64_t seed)
+      : shape(s),
+        input(rounded(normal_numbers(3 * seed + 1, s.rows * s.inputs))),
+        weight(rounded(normal_numbers(3 * seed + 2, s.outputs * s.inputs, 1 / std::sqrt(s.inputs)))),
+        residual(normal_numbers(3 * seed + 3, s.rows * s.outputs)),
+        x(to_bf16(input)),
+        w(to_bf16(weight)),
+        scratch(size()) {}
+
+  size_t size() const { return static_cast<size_t>(shape.rows * shape.outputs); }
+
+  // What the GPU makes of rows [first, first + rows), as bits.
+  template <typename T>
+  std::vector<T> run(LinearChoice choice, LinearOutput kind, std::int64_t first, std::int64_t rows) const {
+    const std::int64_t columns = kind == LinearOutput::kSwiglu ? shape.outputs / 2 : shape.outputs;
+    const auto count = static_cast<size_t>(rows * columns);
+    const auto out = [&] {
+      if constexpr (std::is_same_v<T, float>) {
+        if (kind == LinearOutput::kAddFloat)
+          return DeviceArray<float>(std::span(residual).subspan(static_cast<size_t>(first * columns), count));
+      }
+      return DeviceArray<T>(count);
+    }();
+    const Stream stream;
+    ops::DeviceLinear linear;
+    linear.choose(choice);
+    linear.multiply(stream, {x.data() + first * shape.inputs, rows, w.data(), shape.inputs, shape.outputs,
+                             out.data(), kind, scratch.data()});
+    stream.synchronize();
+    return out.host();
+  }
+  template <typename T>
+  std::vector<T> run(LinearChoice choice, LinearOutput kind) const {
+    return run<T>(choice, kind, 0, shape.rows);
+  }
+
+  Shape shape;
+  std::vector<float> input, weight, residual;
+  DeviceArray<std::uint16_t> x, w, scratch;
+};
+
+void expect_small_errors(LinearChoice choice, const Shape& shape) {
+  SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.inputs) + " x " +
+               std::to_string(shape.outputs) + (choice == LinearChoice::kOwn ? ", own" : ", library"));
+  ErrorRatio in_bf16, in_float, added, activated;
+  const bool even = shape.outputs % (2 * ops::kSwigluTurn) == 0;
+  for (std::uint64_t seed = 0; !in_bf16.enough(); ++seed) {
+    const Product product(shape, seed);
+    std::vector<double> exact, exact_sum;
+    std::vector<float> plain, plain_sum;
+    for (std::int64_t r = 0; r < shape.rows; ++r) {
+      for (std::int64_t o = 0; o < shape.outputs; ++o) {
+        double sum = 0;
+        float float_sum = 0;
+        for (std::int64_t i = 0; i < shape.inputs; ++i) {
+          const double term = static_cast<double>(product.input[static_cast<size_t>(r * shape.inputs + i)]) *
+                              product.weight[static_cast<size_t>(o * shape.inputs + i)];
+          sum += term;
+          float_sum = toward_zero(float_sum + term);
+        }
+        const float residual = product.residual[exact.size()];
+        exact.push_back(sum);
+        plain.push_back(float_sum);
+        exact_sum.push_back(sum + residual);
+        plain_sum.push_back(float_sum + residual);
+      }
+    }
+    in_bf16.add(from_bf16(product.run<std::uint16_t>(choice, LinearOutput::kBf16)), rounded(plain), exact);
+    in_float.add(product.run<float>(choice, LinearOutput::kFloat), plain, exact);
+    added.add(product.run<float>(choice, LinearOutput::kAddFloat), plain_sum, exact_sum);
+    if (!even) continue;
+    // The library stores gate and up as bf16 on the way.
+    const auto plain_both = choice == LinearChoice::kOwn ? plain : rounded(plain);
+    activated.add(from_bf16(product.run<std::uint16_t>(choice, LinearOutput::kSwiglu)),
+                  rounded(swiglu(plain_both)), swiglu(exact));
+  }
+  in_bf16.expect_at_most_twice("bf16");
+  in_float.expect_at_most_twice("float");
+  added.expect_at_most_twice("added");
+  if (even) activated.expect_at_most_twice("swiglu");
+}
+
+TEST(LinearCuda, Library) {
+  BUOY_NEEDS_GPU();
+  for (const Shape& shape : {Shape{1, 64, 96}, {3, 32, 100}, {17, 40, 64}, {128, 512, 384}, {300, 1024, 72}})
+    expect_small_errors(LinearChoice::kLibrary, shape);
+}
+
+TEST(LinearCuda, OwnKernel) {
+  BUOY_NEEDS_GPU();
+  for (const Shape& shape :
+       {Shape{1, 64, 96}, {17, 40, 64}, {128, 512, 384}, {130, 200, 528}, {300, 1024, 72}})
+    expect_small_errors(LinearChoice::kOwn, shape);
+}
+
+// A row's result is the same bits alone, among others and anywhere in a tile.
+TEST(LinearCuda, OwnKernelSeesRowsAlone) {
+  BUOY_NEEDS_GPU();
+  const Product product({517, 320, 544}, 5);
+  const auto expect_same = [&]<typename T>(LinearOutput kind, T) {
+    const std::int64_t columns = kind == LinearOutput::kSwiglu ? 272 : 544;
+    const auto all = product.run<T>(LinearChoice::kOwn, kind);
+    for (const auto& [first, rows] : {std::pair{0, 1}, {0, 129}, {63, 2}, {200, 257}, {516, 1}}) {
+      SCOPED_TRACE(std::to_string(first) + " + " + std::to_string(rows));
+      const auto begin = all.begin() + first * columns;
+      EXPECT_EQ(product.run<T>(LinearChoice::kOwn, kind, first, rows),
+                std::vector<T>(begin, begin + rows * columns));
+    }
+  };
+  expect_same(LinearOutput::kBf16, std::uint16_t{});
+  expect_same(LinearOutput::kFloat, float{});
+  expect_same(LinearOutput::kAddFloat, float{});
+  expect_same(LinearOutput::kSwiglu, std::uint16_t{});
+}
+
+// The sum is the float sum of the product and what was there: added once, rounded once.
+TEST(LinearCuda, OwnKernelAddsOnce) {
+  BUOY_NEEDS_GPU();
+  const Product product({333, 192, 392}, 6);
+  const auto alone = product.run<float>(LinearChoice::kOwn, LinearOutput::kFloat);
+  const auto added = product.run<float>(LinearChoice::kOwn, LinearOutput::kAddFloat);
+  for (size_t i = 0; i < alone.size(); ++i) ASSERT_EQ(added[i], product.residual[i] + alone[i]) << i;
+}
+
+// Bias, norms and rotation on the way out, and queries, keys and values apart, with rows before and behind a
+// tile's end and heads that share keys.
+TEST(LinearCuda, OwnKernelFinishesQkv) {
+  BUOY_NEEDS_GPU();
+  const Stream stream;
+  ops::DeviceLinear linear;
+  linear.choose(LinearChoice::kOwn);
+  for (const std::int64_t dim : {64, 128}) {
+    for (const bool plain_heads : {true, false}) {
+      SCOPED_TRACE(std::to_string(dim) + (plain_heads ? "" : ", bias and norms"));
+      const std::int64_t rows = 141, heads = 5, kv_heads = 2, width = (heads + 2 * kv_heads) * dim,
+                         pairs = dim / 2;
+      const auto frequencies = ops::rope_frequencies(10000, dim, std::nullopt);
+      QkvReference reference{
+          heads, kv_heads, dim, {}, {}, {}, 1e-6, {}, {frequencies.begin(), frequencies.end()}};
+      if (!plain_heads) {
+        reference.bias = normal_numbers(31, width);
+        reference.query_norm = normal_numbers(32, dim);
+        reference.key_norm = normal_numbers(33, dim);
+      }
+      for (std::int32_t r = 0; r < rows; ++r) reference.positions.push_back((7 * r + 3) % 200);
+      ops::RopeTable table(frequencies);
+      table.grow(200);
+      const DeviceArray<float> cosines(std::span(table.cosines(0), static_cast<size_t>(200 * pairs))),
+          sines(std::span(table.sines(0), static_cast<size_t>(200 * pairs))), bias(reference.bias),
+          query_norm(reference.query_norm), key_norm(reference.key_norm);
+      const DeviceArray<std::int32_t> positions(reference.positions), flag(std::vector<std::int32_t>{1000});
+      const Product product({rows, 192, width}, 8);
+      const DeviceArray<std::uint16_t> out(product.size());
+      ops::DeviceQkvArgs qkv{ops::qkv_apart(out.data(), rows, heads * dim, kv_heads * dim),
+                             rows,
+                             heads,
+                             kv_heads,
+                             dim,
+                             {cosines.data(), sines.data(), pairs},
+                             positions.data()};
+      qkv.bias = plain_heads ? nullptr : bias.data();
+      qkv.query_norm = plain_heads ? nullptr : query_norm.data();
+      qkv.key_norm = plain_heads ? nullptr : key_norm.data();
+      qkv.eps = reference.eps;
+      qkv.flag = flag.data();
+      qkv.code = 4;
+      const ops::DeviceLinearArgs args{.input = product.x.data(),
+                                       .rows = rows,
+                                       .weight = product.w.data(),
+                                       .inputs = 192,
+                                       .outputs = width,
+                                       .output = out.data(),
+                                       .kind = LinearOutput::kQkv,
+                                       .qkv = &qkv};
+      if (!linear.finishes_qkv(args)) GTEST_SKIP() << "the kernel needs a Hopper GPU";
+      linear.multiply(stream, args);
+      stream.synchronize();
+      EXPECT_EQ(flag.host()[0], 1000);
+
+      // The product itself is tested above: here it is what the kernel starts from.
+      const auto states = product.run<float>(LinearChoice::kOwn, LinearOutput::kFloat);
+      const auto exact = reference.finish<double>(std::vector<double>(states.begin(), states.end()));
+      const auto plain = rounded(reference.finish<float>(states));
+      const auto ours = from_bf16(out.host());
+      std::vector<float> joint;
+      const ops::QkvPlaces at = qkv.states;
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const auto take = [&](const std::uint16_t* first, std::int64_t stride, std::int64_t count) {
+          const auto begin = ours.begin() + (first - at.queries) + r * stride;
+          joint.insert(joint.end(), begin, begin + count);
+        };
+        take(at.queries, at.query_stride, heads * dim);
+        take(at.keys, at.key_stride, kv_heads * dim);
+        take(at.values, at.key_stride, kv_heads * dim);
+      }
+      ErrorRatio ratio;
+      ratio.add(joint, plain, exact);
+      ratio.expect_at_most_twice("finished");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace buoy

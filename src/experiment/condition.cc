@@ -95,6 +95,13 @@ void mark_gold_by_answer(evaluate::Item& item) {
     passage.gold = passage.has_answer.value_or(!evaluate::find_evidence(passage.text, item.answers).empty());
 }
 
+Condition at_value(Condition condition, std::string axis, std::string value) {
+  condition.name = axis + "=" + value;
+  condition.axis = std::move(axis);
+  condition.value = std::move(value);
+  return condition;
+}
+
 }  // namespace
 
 evaluate::Item arrange(const evaluate::Item& original, std::size_t number, const Condition& condition,
@@ -151,10 +158,7 @@ std::vector<Condition> sweep(const std::string& text, const Condition& base) {
   for (const auto& [value, number] : list) {
     if (!seen.insert(value).second)
       throw_usage_error({"--sweep " + std::string(axis.name), "each value once", '"' + value + "\" twice"});
-    Condition condition = base;
-    condition.axis = axis.name;
-    condition.value = value;
-    condition.name = fmt::format("{}={}", axis.name, value);
+    Condition condition = at_value(base, axis.name, value);
     if (axis.numbers) {
       axis.set_number(condition, number);
     } else {
@@ -173,13 +177,7 @@ std::vector<Condition> head_conditions(const HeadStudy& study, const Condition& 
   if (!(study.share > 0 && study.share < 1))
     throw_usage_error(
         {"share of heads to switch off", "more than 0, less than 1", fmt::format("{}", study.share)});
-  const auto named = [&](const std::string& value) {
-    Condition condition = base;
-    condition.axis = "heads";
-    condition.value = value;
-    condition.name = "heads=" + value;
-    return condition;
-  };
+  const auto named = [&](const std::string& value) { return at_value(base, "heads", value); };
   std::vector<Condition> conditions = {named("all"), named("no-retrieval")};
   for (std::int64_t i = 1; i <= study.controls; ++i) conditions.push_back(named(fmt::format("random-{}", i)));
   for (const auto& [model, trace] : study.traces) {
@@ -195,16 +193,9 @@ std::vector<Condition> head_conditions(const HeadStudy& study, const Condition& 
 }
 
 std::vector<Condition> column_conditions(const TraceOfModel& traces, const Condition& base) {
-  const auto named = [&](const std::string& value) {
-    Condition condition = base;
-    condition.axis = "columns";
-    condition.value = value;
-    condition.name = "columns=" + value;
-    return condition;
-  };
-  std::vector<Condition> conditions = {named("all")};
+  std::vector<Condition> conditions = {at_value(base, "columns", "all")};
   for (const auto& hidden : all_hidden_columns()) {
-    conditions.push_back(named("no-" + describe(hidden)));
+    conditions.push_back(at_value(base, "columns", "no-" + describe(hidden)));
     conditions.back().hidden = hidden;
     conditions.back().column_traces = traces;
   }

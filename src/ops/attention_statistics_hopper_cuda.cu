@@ -126,12 +126,17 @@ __device__ inline void write_first_share(const float (&s)[64], const StatisticsA
 __device__ inline void write_close_rows(const float (&s)[64], const StatisticsArgs& args,
                                         const DeviceSequence& sequence, int head, int first_row,
                                         const OwnKeys& own) {
-  const std::int32_t* close = args.close_of_row + sequence.padded_start + first_row + threadIdx.x % 4 * 2;
+  const std::int32_t* close_of_tile = args.close_of_row + sequence.padded_start + first_row;
+  // One look at the whole tile tells which eight rows to look at: a bit for every four.
+  const int4 four = reinterpret_cast<const int4*>(close_of_tile)[threadIdx.x % 32];
+  const unsigned any = __ballot_sync(0xffffffffu, max(max(four.x, four.y), max(four.z, four.w)) >= 0);
+  const std::int32_t* close = close_of_tile + threadIdx.x % 4 * 2;
 #pragma unroll
   for (int t = 0; t < 16; ++t) {
+    if ((any >> (2 * t) & 3) == 0) continue;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const std::int64_t n = close[8 * t + i % 2];
+      const std::int64_t n = __ldg(close + 8 * t + i % 2);
       const int key = own.key[i / 2];
       if (n >= 0 && key < sequence.key_rows)
         args.row_weights[(n * args.heads + head) * args.row_weight_stride + key] = s[4 * t + i];
@@ -176,15 +181,16 @@ __device__ void measure(StatisticsRoom<kDim>& room, const StatisticsArgs& args,
   // One thing after the other: with four warpgroups there is always one that needs the tensor cores.
   for (int tile = 0; tile < tiles.count; ++tile) {
     const int stage = tile % kStages, first_row = tiles.first + tile * kTileRows;
+    // Asked for here, needed after the products: so nobody waits for it.
+    const unsigned close =
+        args.row_weights != nullptr ? args.close_in_tile[(sequence.padded_start + first_row) / kTileRows] : 0;
     wait_for(&room.full[stage], tile / kStages % 2);
     start_scores<kDim>(scores, keys, operand(room.queries[stage][0]));
     wait_for_products<0>();
     results_are_here(scores);
     weigh<kBias>(scores, room.shift[stage], own, args.scale, first_row);
     if (share) write_first_share(scores, args, sequence, head, first_row);
-    if (args.row_weights != nullptr &&
-        args.close_in_tile[(sequence.padded_start + first_row) / kTileRows] != 0)
-      write_close_rows(scores, args, sequence, head, first_row, own);
+    if (close != 0) write_close_rows(scores, args, sequence, head, first_row, own);
     pack_weights(weights, scores);
     start_received(received, weights, operand(room.one_hot[stage][0]));
     wait_for_products<0>();

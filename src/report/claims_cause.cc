@@ -18,12 +18,8 @@ TraceVerdict judge_thirds(const TableView& rows, const std::string& name) {
     double seen = 0, floating = 0;
     for (const auto& against : rows.where({{"third", third}}).distinct("against")) {
       const auto row = rows.where({{"third", third}, {"against", against}});
-      Estimate difference{row.number("difference"), row.number("lower"), row.number("upper"), 0};
-      // When no item differs, resampling sees no spread; what n items cannot show is a rate below about 3/n.
-      if (difference.lower == difference.upper) {
-        difference.lower -= 3 / row.number("items");
-        difference.upper += 3 / row.number("items");
-      }
+      const Estimate difference = with_doubt(
+          {row.number("difference"), row.number("lower"), row.number("upper"), 0}, row.number("items"));
       seen = row.number("seen");
       floating = row.number("floating");
       text += fmt::format(", {} columns {:.3g} (difference {})", against, row.number("others"),

@@ -51,12 +51,8 @@ TraceVerdict judge_ratio(const TableView& row) {
 }
 
 TraceVerdict judge_drop(const TableView& row) {
-  Estimate drop{row.number("drop"), row.number("lower"), row.number("upper"), 0};
-  // When no item differs, resampling sees no spread; what n items cannot show is a rate below about 3 / n.
-  if (drop.lower == drop.upper) {
-    drop.lower -= 3 / row.number("items");
-    drop.upper += 3 / row.number("items");
-  }
+  const Estimate drop =
+      with_doubt({row.number("drop"), row.number("lower"), row.number("upper"), 0}, row.number("items"));
   TraceVerdict verdict;
   verdict.trace = fmt::format("{}{} on {}", run_of(row), row.text("model"), row.text("set"));
   verdict.evidence = fmt::format(

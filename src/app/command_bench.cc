@@ -45,12 +45,21 @@ void fill_defaults(BenchOptions& options, Device device) {
     options.tokens = gpu ? std::vector<std::int64_t>{256, 1024, 4096} : std::vector<std::int64_t>{64, 256};
 }
 
+// What can be refused before anything is measured.
+void check(const BenchOptions& options) {
+  if (!options.folder.empty()) {
+    read_config(options.folder);
+    return;
+  }
+  const std::int64_t most = benchmark::shape_named(options.shape).layers;
+  if (options.layers > most)
+    throw_usage_error({"--layers", fmt::format("at most the {} of {}", most, options.shape),
+                       std::to_string(options.layers)});
+}
+
 std::unique_ptr<benchmark::TimedModel> load(const BenchOptions& options, Device device) {
   if (!options.folder.empty()) return benchmark::open_model(options.folder, device);
   auto shape = benchmark::shape_named(options.shape);
-  if (options.layers > shape.layers)
-    throw_usage_error({"--layers", fmt::format("at most the {} of {}", shape.layers, options.shape),
-                       std::to_string(options.layers)});
   if (options.layers > 0) shape.layers = options.layers;
   return benchmark::random_model(shape, device);
 }
@@ -60,6 +69,7 @@ void bench(BenchOptions options) {
   for (const auto& text : options.packed) shapes.push_back(parse_packed(text));
   const Device device = device_from_name(options.device);
   fill_defaults(options, device);
+  check(options);
   for (size_t i = 0; i < options.tokens.size(); ++i)
     shapes.insert(shapes.begin() + static_cast<std::ptrdiff_t>(i), {1, options.tokens[i]});
 

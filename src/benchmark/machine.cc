@@ -18,7 +18,7 @@ namespace buoy::benchmark {
 namespace {
 
 MachineLimits measure_cpu(const Context& context) {
-  constexpr std::int64_t kRows = 1024, kInputs = 4096, kOutputs = 4096;
+  constexpr std::int64_t kRows = 1024, kInputs = 2048, kOutputs = 2048;
   std::vector<float> input(kRows * kInputs), weights(kInputs * kOutputs), output(kRows * kOutputs);
   for (size_t i = 0; i < input.size(); ++i) input[i] = static_cast<float>(i % 251) / 125 - 1;
   for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 241) / 120 - 1;
@@ -39,7 +39,7 @@ MachineLimits measure_cpu(const Context& context) {
       std::memcpy(to.data() + at, from.data() + at, kPiece);
     });
   });
-  return {"float32 1024 x 4096 x 4096, Buoy", 2.0 * kRows * kInputs * kOutputs / product,
+  return {"float32 1024 x 2048 x 2048, Buoy", 2.0 * kRows * kInputs * kOutputs / product,
           2.0 * static_cast<double>(from.size()) / copy};
 }
 

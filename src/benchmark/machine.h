@@ -18,7 +18,7 @@ struct MachineLimits {
   double copy_bytes;     // read and written by a copy within its memory, per second
 };
 
-// On the CPU the product is Buoy's own (float32, 1024 x 4096 x 4096) and the copy is done by all threads; on
+// On the CPU the product is Buoy's own (float32, 1024 x 2048 x 2048) and the copy is done by all threads; on
 // a GPU cuBLASLt's (bf16, 8192 x 8192 x 8192) and a copy within its memory.
 MachineLimits measure_limits(const Context& context, Device device);
 

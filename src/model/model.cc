@@ -94,26 +94,45 @@ const float* Model::forward(const Context& context, std::span<const SequenceInpu
   const PackedBatch packed(sequences);
   rope_.grow(*std::max_element(packed.positions.begin(), packed.positions.end()) + 1);
   embed(context, packed);
+  RowsAfterAttention rows{work_.hidden.data(), work_.attended.data(), packed.rows()};
   for (std::int64_t layer = 0; layer < config().layers; ++layer) {
     attention_layer(context, layer, packed, probe);
-    mlp_layer(context, layer, packed);
+    // Behind the last attention a row is read by nobody but its own logits.
+    if (layer + 1 == config().layers) rows = wanted_rows(context, packed);
+    add_attention(context, layer, rows);
+    mlp_layer(context, layer, rows);
   }
   for (const auto& sequence : sequences) {
     if (sequence.cache != nullptr) sequence.cache->advance(static_cast<std::int64_t>(sequence.tokens.size()));
   }
 
-  const std::int64_t hidden = config().hidden;
-  const auto wanted = static_cast<std::int64_t>(packed.logit_rows.size());
-  float* rows = work_.normed.data();
-  for (std::int64_t i = 0; i < wanted; ++i) {
-    const float* from = work_.hidden.data() + packed.logit_rows[static_cast<size_t>(i)] * hidden;
-    ops::rms_norm(context,
-                  {from, 1, hidden, weights_.final_norm.data(), config().norm_eps, rows + i * hidden});
-  }
-  float* logits = work_.logits.reserve(static_cast<size_t>(wanted * config().vocabulary));
-  linear(context, rows, wanted, weights_.head, {}, logits);
-  require_finite(context, logits, wanted * config().vocabulary, "the logits");
+  float* normed = work_.normed.data();
+  ops::rms_norm(context, {rows.hidden, rows.count, config().hidden, weights_.final_norm.data(),
+                          config().norm_eps, normed});
+  float* logits = work_.logits.reserve(static_cast<size_t>(rows.count * config().vocabulary));
+  linear(context, normed, rows.count, weights_.head, {}, logits);
+  require_finite(context, logits, rows.count * config().vocabulary, "the logits");
   return logits;
+}
+
+Model::RowsAfterAttention Model::wanted_rows(const Context& context, const PackedBatch& packed) {
+  const std::int64_t hidden = config().hidden, width = config().heads * config().head_dim;
+  const auto count = static_cast<std::int64_t>(packed.logit_rows.size());
+  const auto in_place = [&] {
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (packed.logit_rows[static_cast<size_t>(i)] != i) return false;
+    }
+    return true;
+  };
+  if (in_place()) return {work_.hidden.data(), work_.attended.data(), count};
+  float* streams = work_.wanted.reserve(static_cast<size_t>(count * hidden));
+  float* attended = work_.wanted_attended.reserve(static_cast<size_t>(count * width));
+  context.threads.run(count, [&](std::int64_t i, int) {
+    const std::int64_t row = packed.logit_rows[static_cast<size_t>(i)];
+    std::copy_n(work_.hidden.data() + row * hidden, hidden, streams + i * hidden);
+    std::copy_n(work_.attended.data() + row * width, width, attended + i * width);
+  });
+  return {streams, attended, count};
 }
 
 std::span<const ops::RowChoice> Model::choose(const Context& context,
@@ -139,7 +158,7 @@ void Model::embed(const Context& context, const PackedBatch& packed) {
   work_.keys.reserve(rows * keys);
   work_.values.reserve(rows * keys);
   work_.attended.reserve(rows * queries);
-  const auto mlp_rows = static_cast<size_t>(std::min(packed.rows(), kMlpRows));
+  const auto mlp_rows = std::min(std::max(rows, packed.logit_rows.size()), static_cast<size_t>(kMlpRows));
   work_.gate.reserve(mlp_rows * static_cast<size_t>(config().mlp_hidden));
   work_.up.reserve(mlp_rows * static_cast<size_t>(config().mlp_hidden));
   context.threads.run(packed.rows(), [&](std::int64_t row, int) {
@@ -204,8 +223,13 @@ void Model::attention_layer(const Context& context, std::int64_t number, const P
     if (!observations[n].request.any()) continue;
     probe->take(observations[n].address, measure(context, shape, sequences[n], observations[n]));
   }
-  linear(context, attended, rows, layer.attention_out, {}, normed);
-  ops::add(context, work_.hidden.data(), normed, rows * c.hidden);
+}
+
+void Model::add_attention(const Context& context, std::int64_t number, const RowsAfterAttention& rows) {
+  float* normed = work_.normed.data();
+  linear(context, rows.attended, rows.count, weights_.layers[static_cast<size_t>(number)].attention_out, {},
+         normed);
+  ops::add(context, rows.hidden, normed, rows.count * config().hidden);
 }
 
 void Model::keep_unrotated(const PackedBatch& packed, std::vector<LayerObservation>& observations) const {
@@ -238,13 +262,13 @@ void Model::unrotate_past(const Context& context, const PackedBatch& packed, std
   }
 }
 
-void Model::mlp_layer(const Context& context, std::int64_t number, const PackedBatch& packed) {
+void Model::mlp_layer(const Context& context, std::int64_t number, const RowsAfterAttention& all) {
   const ModelConfig& c = config();
   const LayerWeights& layer = weights_.layers[static_cast<size_t>(number)];
   float *gate = work_.gate.data(), *up = work_.up.data();
-  for (std::int64_t first = 0; first < packed.rows(); first += kMlpRows) {
-    const std::int64_t rows = std::min(kMlpRows, packed.rows() - first);
-    float* stream = work_.hidden.data() + first * c.hidden;
+  for (std::int64_t first = 0; first < all.count; first += kMlpRows) {
+    const std::int64_t rows = std::min(kMlpRows, all.count - first);
+    float* stream = all.hidden + first * c.hidden;
     float* normed = work_.normed.data();
     ops::rms_norm(context, {stream, rows, c.hidden, layer.mlp_norm.data(), c.norm_eps, normed});
     linear(context, normed, rows, layer.gate, {}, gate);

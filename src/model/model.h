@@ -57,7 +57,15 @@ class Model {
   void keep_unrotated(const PackedBatch& packed, std::vector<LayerObservation>& observations) const;
   void unrotate_past(const Context& context, const PackedBatch& packed, std::int64_t layer,
                      std::vector<LayerObservation>& observations) const;
-  void mlp_layer(const Context& context, std::int64_t layer, const PackedBatch& packed);
+  // Rows that go on behind an attention: all of them, or those that become logits.
+  struct RowsAfterAttention {
+    float* hidden;          // [count, hidden]
+    const float* attended;  // [count, heads * head_dim]
+    std::int64_t count;
+  };
+  RowsAfterAttention wanted_rows(const Context& context, const PackedBatch& packed);
+  void add_attention(const Context& context, std::int64_t layer, const RowsAfterAttention& rows);
+  void mlp_layer(const Context& context, std::int64_t layer, const RowsAfterAttention& rows);
   void linear(const Context& context, const float* input, std::int64_t rows, const Weight& weight,
               const std::vector<float>& bias, float* output);
   void require_finite(const Context& context, const float* values, std::int64_t count,
@@ -70,6 +78,8 @@ class Model {
     Buffer<float> queries, keys, values;  // [rows, heads * head_dim]
     Buffer<float> attended;               // [rows, heads * head_dim]
     Buffer<float> gate, up;               // [kMlpRows, mlp_hidden]
+    Buffer<float> wanted;                 // [logit rows, hidden], of the stream in the last layer
+    Buffer<float> wanted_attended;        // [logit rows, heads * head_dim]
     Buffer<float> logits;                 // [logit rows, vocabulary]
     ops::LinearScratch linear;
     ops::AttentionScratch attention;

@@ -1,8 +1,8 @@
 // Rows looked at closely: all their weights, and the strongest of these.
 
-#include "ops/launch_cuda.cuh"
 #include "ops/attention_softmax_cuda.cuh"
 #include "ops/attention_statistics_cuda.cuh"
+#include "ops/launch_cuda.cuh"
 
 namespace buoy::ops {
 namespace {

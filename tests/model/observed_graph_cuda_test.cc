@@ -56,8 +56,8 @@ class ObservedGraphCuda : public ::testing::Test {
   void SetUp() override {
     BUOY_NEEDS_GPU();
     // More layers than results are on their way at a time.
-    benchmark::write_random_checkpoint(folder_.path() / "model", {Family::kLlama, 256, 21, 4, 2, 64, 256, 512},
-                                   5);
+    benchmark::write_random_checkpoint(folder_.path() / "model",
+                                       {Family::kLlama, 256, 21, 4, 2, 64, 256, 512}, 5);
     model_ = std::make_unique<model::Model>(load());
   }
   model::Model load() { return model::Model::load(folder_.path() / "model", Device::kCuda); }

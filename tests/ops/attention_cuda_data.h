@@ -191,6 +191,26 @@ inline std::vector<AttentionCase> cuda_attention_cases() {
   return cases;
 }
 
+// Of statistics and moments.
+inline std::vector<AttentionCase> cuda_statistics_cases() {
+  auto all = cuda_attention_cases();
+  std::erase_if(all, [](const AttentionCase& c) { return c.score_scale > 1 && c.key_rows > 100; });
+  // More than one block of 256 keys, and a block that only later queries see.
+  for (const std::int64_t dim : {64, 128}) {
+    for (const auto kind : {ops::MaskKind::kBidirectional, ops::MaskKind::kCausal}) {
+      all.push_back(
+          {.label = "grouped" + std::to_string(dim) + (kind == ops::MaskKind::kCausal ? "_causal" : ""),
+           .heads = 4,
+           .head_dim = dim,
+           .query_rows = 900,
+           .key_rows = 900,
+           .mask = {kind, 0},
+           .bias = KeyBias::kSomeHidden});
+    }
+  }
+  return all;
+}
+
 // How far a score or a log-sum-exp in float32 may be from the exact one: a sum of head_dim products, each up
 // to the product of the largest norms.
 inline double score_tolerance(const AttentionData& data) {

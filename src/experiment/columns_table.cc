@@ -20,15 +20,15 @@ Table columns_table(const ScoreBook& book, const Bootstrap& options) {
               {}};
   const Metric& metric = metrics().front();
   const auto cell = [&](const ModelFacts& model, const std::string& set, const std::string& value) {
-    return book.find(model.name, set, "columns=" + value);
+    return book.find(model.name, set, "hidden=" + value);
   };
   for (const auto& model : book.models) {
     for (const auto& set : book.sets) {
       for (const char* third : {"shallow", "middle", "deep"}) {
         for (const char* against : {"random", "structural"}) {
-          const auto* seen = cell(model, set, "all");
-          const auto* floating = cell(model, set, std::string("no-floating-") + third);
-          const auto* others = cell(model, set, std::string("no-") + against + "-" + third);
+          const auto* seen = cell(model, set, "none");
+          const auto* floating = cell(model, set, std::string("floating-") + third);
+          const auto* others = cell(model, set, std::string(against) + "-" + third);
           if (seen == nullptr || floating == nullptr || others == nullptr) continue;
           const auto both = paired(*floating, *others, metric);
           if (both.a.empty()) continue;

@@ -63,7 +63,7 @@ struct HeadStudy {
 std::vector<Condition> head_conditions(const HeadStudy& study, const Condition& base);
 
 // Columns of attention that traces of the same questions tell of are hidden: none; in each third of the
-// depth the floating ones, as many drawn ones, as many drawn structural ones. Axis "columns".
+// depth the floating ones, as many drawn ones, as many drawn structural ones. Axis "hidden".
 std::vector<Condition> column_conditions(const TraceOfModel& traces, const Condition& base);
 
 // What a run asks for, as its options say it.

@@ -184,8 +184,8 @@ TEST_P(ColumnMaskTest, EveryQuestionIsAskedTenWaysAndAgainTheSame) {
   EXPECT_TRUE(testing::same_files(testing::files_of(scratch_ / "one"), testing::files_of(scratch_ / "two")));
   const auto book = read_scores(scratch_ / "one");
   ASSERT_EQ(book.cells.size(), 10u);
-  EXPECT_EQ(book.conditions[0].name, "columns=all");
-  EXPECT_EQ(book.conditions[1].name, "columns=no-floating-shallow");
+  EXPECT_EQ(book.conditions[0].name, "hidden=none");
+  EXPECT_EQ(book.conditions[1].name, "hidden=floating-shallow");
   for (const auto& cell : book.cells) EXPECT_EQ(cell.answers.size(), 2u) << cell.condition;
   const auto tables = summarise(book, {.resamples = 100});
   const auto table =

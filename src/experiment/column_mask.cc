@@ -83,10 +83,16 @@ ColumnSets ColumnBook::choose(const std::string& id, std::span<const std::int32_
       !std::equal(prompt.begin(), prompt.end(), sample.final_row.begin()))
     throw_input_error({folder_.string(), fmt::format("question \"{}\" with the same prompt", id), "another"});
 
+  const std::int64_t layers = reader_.manifest().model.layers;
+  if (sample.layer_count() != layers || sample.steps.empty() || sample.steps.front() != 0 ||
+      sample.steps.back() + 1 != sample.step_count())
+    throw_input_error(
+        {folder_.string(), "every step and layer observed",
+         fmt::format("{} steps and {} of {} layers", sample.step_count(), sample.layer_count(), layers)});
+
   const auto candidates = candidates_of(sample);
   const auto types = analysis::token_types(sample);
   analysis::AnchorDetector detector(sample.causal, sample.tokens, {});
-  const std::int64_t layers = reader_.manifest().model.layers;
   const std::int64_t steps = sample.masked_diffusion ? sample.step_count() : 1;
   ColumnSets sets(static_cast<std::size_t>(steps));
   for (std::int64_t s = 0; s < steps; ++s) {

@@ -36,7 +36,8 @@ class ColumnBook {
   explicit ColumnBook(const std::filesystem::path& trace);
 
   // By step and layer for masked diffusion; by layer, of the forward over the prompt, otherwise. InputError
-  // when the trace has no such question, or asked it with another prompt.
+  // when the trace has no such question, asked it with another prompt, or did not observe every step and
+  // layer.
   ColumnSets choose(const std::string& id, std::span<const std::int32_t> prompt, const HiddenColumns& hidden,
                     std::uint64_t seed) const;
 

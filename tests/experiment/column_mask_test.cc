@@ -26,7 +26,7 @@ constexpr std::int64_t kLayers = 8;  // of the bundled pair
 
 // A trace of one model of the pair on two questions.
 struct TracedModel {
-  TracedModel(const TempFolder& scratch, bool masked_diffusion)
+  TracedModel(const TempFolder& scratch, bool masked_diffusion, const std::string& layers = "")
       : data(testing::write_world(scratch, {.count = 2, .passages = 3})),
         folder(scratch / (masked_diffusion ? "diffusion" : "autoregressive")),
         model(load_model(testing::pair_model(masked_diffusion).path)) {
@@ -35,6 +35,7 @@ struct TracedModel {
     request.items = evaluate::read_items(data, {});
     request.prompt_template = testing::pair_spec(data, {}).prompt;
     request.observe = "received";
+    request.layers = layers;
     request.decode.max_new_tokens = 8;
     if (masked_diffusion) request.decode.steps = 2;
     decode = request.decode;
@@ -123,6 +124,13 @@ TEST_P(ColumnMaskTest, RefusesQuestionsThatTheTraceHasNot) {
   other.back() ^= 1;
   EXPECT_TRUE(
       fails_with<InputError>([&] { book_.choose(traced_.id, other, {}, 1); }, {"with the same prompt"}));
+}
+
+TEST_P(ColumnMaskTest, RefusesTracesOfSomeLayersOnly) {
+  const TempFolder other;
+  const TracedModel some(other, GetParam(), "0-3");
+  EXPECT_TRUE(fails_with<InputError>([&] { ColumnBook(some.folder).choose(some.id, some.prompt, {}, 1); },
+                                     {"every step and layer observed", "4 of 8 layers"}));
 }
 
 // Looks at the attention received while columns are hidden.

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "report/claims_judges.h"
 
 namespace buoy::report {
@@ -8,10 +11,14 @@ namespace {
 constexpr double kMargin = 0.05;  // a drop below this is none
 
 // Of a model on a set: the thirds of the depth, floating columns against random and against structural ones.
-TraceVerdict judge_thirds(const TableView& rows, const std::string& name) {
-  TraceVerdict verdict;
-  verdict.trace = name;
-  bool any = false, none = true;
+struct Thirds {
+  std::set<std::string> matter;  // those in which floating columns cost more than both others
+  bool none = true;              // in every third they cost no more than one of the others
+  std::string evidence;
+};
+
+Thirds look_at_thirds(const TableView& rows) {
+  Thirds out;
   for (const auto& third : rows.distinct("third")) {
     bool more_than_all = true, like_one = false;
     std::string text;
@@ -27,13 +34,36 @@ TraceVerdict judge_thirds(const TableView& rows, const std::string& name) {
       more_than_all = more_than_all && difference.upper < -kMargin;
       like_one = like_one || difference.lower > -kMargin;
     }
-    any = any || more_than_all;
-    none = none && like_one;
-    verdict.evidence += fmt::format("{}{} third: exact match {:.3g}, without floating columns {:.3g}{}",
-                                    verdict.evidence.empty() ? "" : "; ", third, seen, floating, text);
+    if (more_than_all) out.matter.insert(third);
+    out.none = out.none && like_one;
+    out.evidence += fmt::format("{}{} third: exact match {:.3g}, without floating columns {:.3g}{}",
+                                out.evidence.empty() ? "" : "; ", third, seen, floating, text);
   }
-  verdict.verdict = any ? Verdict::kSupported : none ? Verdict::kContradicted : Verdict::kMixed;
-  return verdict;
+  return out;
+}
+
+// The models of one run on one set. What matters to an autoregressive model in the same layers is nothing
+// that sets masked diffusion apart.
+void judge_set(const TableView& rows, const std::string& run, ClaimVerdict& claim, std::string& others) {
+  std::set<std::string> shared;
+  for (const auto& model : rows.where({{"kind", "autoregressive"}}).distinct("model")) {
+    const auto thirds = look_at_thirds(rows.where({{"model", model}}));
+    shared.insert(thirds.matter.begin(), thirds.matter.end());
+    others += fmt::format(" Beside it, {}{}: {}.", run, model, thirds.evidence);
+  }
+  for (const auto& model : rows.where({{"kind", "masked diffusion"}}).distinct("model")) {
+    const auto of_model = rows.where({{"model", model}});
+    const auto thirds = look_at_thirds(of_model);
+    TraceVerdict verdict;
+    verdict.trace = fmt::format("{}{} on {}", run, model, of_model.distinct("set").front());
+    verdict.evidence = thirds.evidence;
+    const bool own = std::any_of(thirds.matter.begin(), thirds.matter.end(),
+                                 [&](const std::string& third) { return !shared.contains(third); });
+    if (!thirds.matter.empty() && !own)
+      verdict.evidence += "; where floating columns matter, they matter to the autoregressive model too";
+    verdict.verdict = own ? Verdict::kSupported : thirds.none ? Verdict::kContradicted : Verdict::kMixed;
+    claim.by_trace.push_back(std::move(verdict));
+  }
 }
 
 }  // namespace
@@ -44,11 +74,9 @@ ClaimVerdict judge_cause(const Material& material) {
   claim.claim = "Floating explains strong in-context learning.";
   claim.test = fmt::format(
       "Exact match with passages when floating columns of a third of the layers are hidden (never the answer "
-      "itself) "
-      "minus that when as many random or structural ones are, item by item: supported when in some third "
-      "both "
-      "intervals "
-      "lie below -{0}, contradicted when in every third one of them lies above.",
+      "itself) minus that when as many random or structural ones are, item by item: supported when in some "
+      "third both intervals lie below -{0} and an autoregressive model beside it shows no such third, "
+      "contradicted when in every third one of them lies above.",
       kMargin);
   const auto table = find_table(material.tables, "eval_columns");
   std::string others;
@@ -57,19 +85,8 @@ ClaimVerdict judge_cause(const Material& material) {
         table.has("trace") ? table.distinct("trace") : std::vector<std::string>{""};
     for (const auto& run : runs) {
       const auto of_run = run.empty() ? table : table.where({{"trace", run}});
-      for (const auto& model : of_run.distinct("model")) {
-        const auto of_model = of_run.where({{"model", model}});
-        for (const auto& set : of_model.distinct("set")) {
-          const auto rows = of_model.where({{"set", set}});
-          const auto verdict =
-              judge_thirds(rows, fmt::format("{}{} on {}", run.empty() ? "" : run + ": ", model, set));
-          if (rows.distinct("kind").front() == "masked diffusion") {
-            claim.by_trace.push_back(verdict);
-          } else {
-            others += fmt::format(" Beside it, {}: {}.", verdict.trace, verdict.evidence);
-          }
-        }
-      }
+      for (const auto& set : of_run.distinct("set"))
+        judge_set(of_run.where({{"set", set}}), run.empty() ? "" : run + ": ", claim, others);
     }
   }
   if (claim.by_trace.empty()) {

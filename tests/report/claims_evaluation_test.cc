@@ -62,20 +62,24 @@ struct Drop {
   double random, structural, spread;  // differences of exact match to these, and half of the interval
 };
 
-Table columns_table(const std::vector<Drop>& thirds, std::int64_t items = 200) {
+// Of a masked-diffusion model, and of an autoregressive one beside it.
+Table columns_table(const std::vector<Drop>& thirds, std::int64_t items = 200,
+                    const std::vector<Drop>& beside = {{0, 0, 0.02}}) {
   Table table{"eval_columns", "", {}, {}};
   for (const char* name : {"model", "kind", "set", "third", "against", "items", "seen", "floating", "others",
                            "difference", "lower", "upper"})
     table.columns.push_back({name, ""});
   const char* const names[] = {"shallow", "middle", "deep"};
-  for (const char* kind : {"masked diffusion", "autoregressive"}) {
-    for (std::size_t t = 0; t < thirds.size(); ++t) {
+  for (const bool masked : {true, false}) {
+    const auto& drops = masked ? thirds : beside;
+    for (std::size_t t = 0; t < drops.size(); ++t) {
       const auto add = [&](const char* against, double difference) {
-        table.add({kind[0] == 'm' ? "m" : "l", kind, "nq", names[t], against, items, 0.9, 0.9 + difference,
-                   0.9, difference, difference - thirds[t].spread, difference + thirds[t].spread});
+        table.add({masked ? "m" : "l", masked ? "masked diffusion" : "autoregressive", "nq", names[t],
+                   against, items, 0.9, 0.9 + difference, 0.9, difference, difference - drops[t].spread,
+                   difference + drops[t].spread});
       };
-      add("random", thirds[t].random);
-      add("structural", thirds[t].structural);
+      add("random", drops[t].random);
+      add("structural", drops[t].structural);
     }
   }
   return table;
@@ -90,11 +94,22 @@ TEST(CauseClaim, NeedsAThirdInWhichFloatingColumnsMatterMoreThanBothOthers) {
   EXPECT_EQ(judged("C10", {columns_table({none, unsure, none})}).verdict, Verdict::kMixed);
 }
 
+TEST(CauseClaim, WhatMattersToAnAutoregressiveModelInTheSameLayersDecidesNothing) {
+  const Drop none{0, 0, 0.02}, much{-0.3, -0.3, 0.1};
+  const auto shared = judged("C10", {columns_table({none, much, none}, 200, {none, much, none})});
+  EXPECT_EQ(shared.verdict, Verdict::kMixed);
+  EXPECT_TRUE(says(shared.evidence, "matter to the autoregressive model too")) << shared.evidence;
+  EXPECT_EQ(judged("C10", {columns_table({none, much, none}, 200, {none, none, much})}).verdict,
+            Verdict::kSupported);
+  EXPECT_EQ(judged("C10", {columns_table({none, none, none}, 200, {none, much, none})}).verdict,
+            Verdict::kContradicted);
+}
+
 TEST(CauseClaim, IsAboutMaskedDiffusionAndSaysWhatItNeeds) {
   const auto claim = judged("C10", {columns_table({{0, 0, 0.02}, {0, 0, 0.02}, {0, 0, 0.02}})});
   ASSERT_EQ(claim.by_trace.size(), 1u);
   EXPECT_EQ(claim.by_trace[0].trace, "m on nq");
-  EXPECT_TRUE(says(claim.evidence, "Beside it, l on nq")) << claim.evidence;
+  EXPECT_TRUE(says(claim.evidence, "Beside it, l: shallow third")) << claim.evidence;
   const auto nothing = judged("C10", {});
   EXPECT_EQ(nothing.verdict, Verdict::kNotTestable);
   EXPECT_TRUE(says(nothing.needs, "--columns-from")) << nothing.needs;

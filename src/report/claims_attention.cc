@@ -123,8 +123,9 @@ Part judge_higher(const std::string& name, const Reading& first, const Reading& 
 TraceVerdict judge_absorption_of(const Material& material, const TraceKind& causal,
                                  const TraceKind& diffusion) {
   const Reading sink = material.read(causal, absorption_row("position_0"));
-  const Part is_sink = judge(sink, {"lift of {0} in the autoregressive model", Side::kAbove, 1, kLiftMargin});
-  const Part at_0 = judge_higher("lift of {0}, autoregressive against diffusion,", sink,
+  const Part is_sink =
+      judge(sink, {"lift of position 0 in the autoregressive model", Side::kAbove, 1, kLiftMargin});
+  const Part at_0 = judge_higher("lift of position 0, autoregressive against diffusion,", sink,
                                  material.read(diffusion, absorption_row("position_0")));
   const Part largest = judge_higher("lift of the largest", material.read(causal, absorption_row("top_1")),
                                     material.read(diffusion, absorption_row("top_1")));
@@ -137,7 +138,7 @@ TraceVerdict judge_absorption_of(const Material& material, const TraceKind& caus
   const Reading one = material.read(causal, percent_row("position_0"));
   const Reading other = material.read(diffusion, percent_row("position_0"));
   if (!one.rows.empty() && !other.rows.empty()) {
-    out.evidence += fmt::format("; in percent {{0}} takes {} against {}, before floors",
+    out.evidence += fmt::format("; in percent position 0 takes {} against {}, before floors",
                                 words_of(one.rows[0]), words_of(other.rows[0]));
   }
   return out;
@@ -217,8 +218,10 @@ ClaimVerdict judge_absorption(const Material& material) {
   claim.test =
       "Every autoregressive against every diffusion trace, same selectors, final row, head by head, all "
       "layers, "
-      "lift over the floor of the same mask and length. Supported when the lift of {0} in the autoregressive "
-      "model is above 1, and its lifts of {0} and of the largest position both lie above the diffusion "
+      "lift over the floor of the same mask and length. Supported when the lift of position 0 in the "
+      "autoregressive "
+      "model is above 1, and its lifts of position 0 and of the largest position both lie above the "
+      "diffusion "
       "model's "
       "(intervals apart). Contradicted when both lie below. Assumes the same prompts.";
   const auto causal = material.autoregressive(), diffusion = material.diffusion();

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "evaluate/share.h"
 
 namespace buoy::evaluate {
 namespace {
@@ -23,6 +24,10 @@ double gain_from(std::span<const double> means, std::size_t first, std::size_t c
   return sum / static_cast<double>(count);
 }
 
+bool are_shares_of_one(std::span<const ModelScores> kind) {
+  return kind.size() == 1 && are_shares(kind[0].with_passages) && are_shares(kind[0].closed_book);
+}
+
 }  // namespace
 
 Estimate rag_gain(const ModelScores& model, const BootstrapOptions& options) {
@@ -30,6 +35,7 @@ Estimate rag_gain(const ModelScores& model, const BootstrapOptions& options) {
 }
 
 Estimate rag_gain(std::span<const ModelScores> kind, const BootstrapOptions& options) {
+  if (kind.size() == 1) return difference_estimate({kind[0].with_passages, kind[0].closed_book}, options);
   ScoreTable table;
   append(table, kind);
   return bootstrap(
@@ -40,6 +46,11 @@ GainRatio gain_ratio(std::span<const ModelScores> numerator, std::span<const Mod
                      const BootstrapOptions& options) {
   GainRatio result{rag_gain(numerator, options), rag_gain(denominator, options), std::nullopt};
   if (result.denominator.interval.contains(0)) return result;
+  if (are_shares_of_one(numerator) && are_shares_of_one(denominator)) {
+    result.ratio = {result.numerator.value / result.denominator.value,
+                    ratio_interval(result.numerator, result.denominator), result.numerator.items};
+    return result;
+  }
   const double side = std::copysign(1.0, result.denominator.value);
   ScoreTable table;
   append(table, numerator);
@@ -47,8 +58,7 @@ GainRatio gain_ratio(std::span<const ModelScores> numerator, std::span<const Mod
   const auto ratio = [&](std::span<const double> means) {
     const double above = gain_from(means, 0, numerator.size());
     const double below = gain_from(means, numerator.size(), denominator.size());
-    // Past zero the ratio has gone through infinity. Fewer resamples do so than an interval leaves out on
-    // one side, else its denominator's interval would hold zero.
+    // Past zero the ratio has gone through infinity.
     if (below * side <= 0) return std::copysign(std::numeric_limits<double>::infinity(), above * side);
     return above / below;
   };

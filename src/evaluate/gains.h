@@ -26,7 +26,9 @@ struct GainRatio {
   std::optional<Estimate> ratio;
 };
 
-// gain(numerator) / gain(denominator), both over the same items and the same resamples.
+// gain(numerator) / gain(denominator), both over the same items and the same resamples; where both kinds have
+// one model and its scores are 0 or 1, by ratio_interval(), since resamples of items that all agree show no
+// doubt.
 GainRatio gain_ratio(std::span<const ModelScores> numerator, std::span<const ModelScores> denominator,
                      const BootstrapOptions& options);
 

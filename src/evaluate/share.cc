@@ -18,7 +18,21 @@ double two_sided_quantile(double level) {
   return (low + high) / 2;
 }
 
+// How two shares of the same items go together, -1 to 1, corrected towards 0 where they agree.
+double agreement(double both, double only_a, double only_b, double neither) {
+  const double margins = (both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither);
+  if (margins == 0) return 0;
+  const double half = (both + only_a + only_b + neither) / 2;
+  const double cross = both * neither - only_a * only_b;
+  return (cross > 0 ? std::max(cross - half, 0.0) : cross) / std::sqrt(margins);
+}
+
 }  // namespace
+
+bool are_shares(std::span<const double> scores) {
+  return !scores.empty() &&
+         std::all_of(scores.begin(), scores.end(), [](double score) { return score == 0 || score == 1; });
+}
 
 Estimate share_estimate(std::size_t having, std::size_t items, double level) {
   BUOY_CHECK(items > 0 && having <= items);
@@ -30,11 +44,43 @@ Estimate share_estimate(std::size_t having, std::size_t items, double level) {
 }
 
 Estimate mean_estimate(std::span<const double> scores, const BootstrapOptions& options) {
-  const bool shares =
-      !scores.empty() && std::all_of(scores.begin(), scores.end(), [](double s) { return s == 0 || s == 1; });
-  if (!shares) return bootstrap_mean(scores, options);
+  if (!are_shares(scores)) return bootstrap_mean(scores, options);
   return share_estimate(static_cast<std::size_t>(std::count(scores.begin(), scores.end(), 1.0)),
                         scores.size(), options.level);
+}
+
+Estimate difference_estimate(const PairedScores& scores, const BootstrapOptions& options) {
+  const auto& [a, b] = scores;
+  if (a.size() != b.size() || !are_shares(a) || !are_shares(b)) return bootstrap_difference(scores, options);
+  double count[2][2] = {};
+  for (std::size_t i = 0; i < a.size(); ++i) ++count[a[i] == 1][b[i] == 1];
+  const Estimate one = mean_estimate(a, options), other = mean_estimate(b, options);
+  const double together = agreement(count[1][1], count[1][0], count[0][1], count[0][0]);
+  const auto reach = [&](double down, double up) {
+    return std::sqrt(std::max(0.0, down * down - 2 * together * down * up + up * up));
+  };
+  const double difference = one.value - other.value;
+  const double below = reach(one.value - one.interval.low, other.interval.high - other.value);
+  const double above = reach(one.interval.high - one.value, other.value - other.interval.low);
+  return {difference, {difference - below, difference + above}, a.size()};
+}
+
+Interval ratio_interval(const Estimate& above, const Estimate& below) {
+  BUOY_CHECK(!below.interval.contains(0));
+  const double side = below.value > 0 ? 1 : -1;  // both by this: the divisor is positive then
+  const auto ordered = [&](const Interval& one) { return side > 0 ? one : Interval{-one.high, -one.low}; };
+  const Interval top = ordered(above.interval), divisor = ordered(below.interval);
+  const double a = side * above.value, b = side * below.value, product = a * b;
+  // An end of the interval is the ratio r for which a - r b has 0 as an end: (a - r b)^2 is the sum of the
+  // squared distances to the ends of a and of r b, a quadratic p r^2 - 2 a b r + q = 0. Which end of b counts
+  // depends on the sign of r.
+  const auto end = [&](double of_top, bool outward, double outer) {
+    const double of_divisor = outward ? divisor.low : divisor.high;
+    const double p = of_divisor * (2 * b - of_divisor), q = of_top * (2 * a - of_top);
+    const double root = std::copysign(std::sqrt(std::max(0.0, product * product - p * q)), outer);
+    return outward ? (product + root) / p : q / (product - root);
+  };
+  return {end(top.low, top.low <= 0, -1), end(top.high, top.high >= 0, 1)};
 }
 
 }  // namespace buoy::evaluate

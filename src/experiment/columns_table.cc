@@ -1,3 +1,4 @@
+#include "evaluate/share.h"
 #include "experiment/summary_tables.h"
 
 namespace buoy::experiment {
@@ -15,7 +16,7 @@ Table columns_table(const ScoreBook& book, const Bootstrap& options) {
                {"floating", "with floating columns hidden"},
                {"others", "with as many of the others hidden"},
                {"difference", "floating minus others"},
-               {"lower", "lower end of its interval, items resampled"},
+               {"lower", "lower end of its interval: Newcombe's for shares, else items resampled"},
                {"upper", "upper end"}},
               {}};
   const Metric& metric = metrics().front();
@@ -41,7 +42,7 @@ Table columns_table(const ScoreBook& book, const Bootstrap& options) {
                                    mean_of(seen->column(metric)),
                                    mean_of(both.a),
                                    mean_of(both.b)};
-          add_estimate(row, evaluate::bootstrap_difference({both.a, both.b}, options));
+          add_estimate(row, evaluate::difference_estimate({both.a, both.b}, options));
           table.add(std::move(row));
         }
       }

@@ -1,3 +1,4 @@
+#include "evaluate/share.h"
 #include "experiment/summary_tables.h"
 
 namespace buoy::experiment {
@@ -12,7 +13,7 @@ Table differences_table(const ScoreBook& book, const Bootstrap& options) {
                {"metric", "see eval_scores"},
                {"items", "answered by both"},
                {"difference", "mean of a minus b"},
-               {"lower", "lower end of its interval, items resampled"},
+               {"lower", "lower end of its interval: Newcombe's for shares, else items resampled"},
                {"upper", "upper end"}},
               {}};
   for (std::size_t i = 0; i < book.models.size(); ++i) {
@@ -31,7 +32,7 @@ Table differences_table(const ScoreBook& book, const Bootstrap& options) {
                                      condition.name,
                                      std::string(metric.name),
                                      static_cast<std::int64_t>(both.a.size())};
-            add_estimate(row, evaluate::bootstrap_difference({both.a, both.b}, options));
+            add_estimate(row, evaluate::difference_estimate({both.a, both.b}, options));
             table.add(std::move(row));
           }
         }
@@ -52,7 +53,7 @@ Table effects_table(const ScoreBook& book, const Bootstrap& options) {
                {"metric", "see eval_scores"},
                {"items", "answered under both"},
                {"difference", "mean of this value minus the first"},
-               {"lower", "lower end of its interval, items resampled"},
+               {"lower", "lower end of its interval: Newcombe's for shares, else items resampled"},
                {"upper", "upper end"}},
               {}};
   for (const auto& model : book.models) {
@@ -77,7 +78,7 @@ Table effects_table(const ScoreBook& book, const Bootstrap& options) {
                                    first->value,
                                    std::string(metric.name),
                                    static_cast<std::int64_t>(both.a.size())};
-          add_estimate(row, evaluate::bootstrap_difference({both.a, both.b}, options));
+          add_estimate(row, evaluate::difference_estimate({both.a, both.b}, options));
           table.add(std::move(row));
         }
       }

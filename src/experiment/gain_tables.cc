@@ -79,7 +79,7 @@ Table gains_table(const ScoreBook& book, const Bootstrap& options) {
                {"with", "mean with passages"},
                {"without", "mean in closed book"},
                {"gain", "mean difference"},
-               {"lower", "lower end of its interval, items resampled"},
+               {"lower", "lower end of its interval: Newcombe's for shares, else items resampled"},
                {"upper", "upper end"}},
               {}};
   const auto* baseline = closed_book(book);

@@ -1,5 +1,6 @@
 #include <map>
 
+#include "evaluate/share.h"
 #include "experiment/summary_tables.h"
 
 namespace buoy::experiment {
@@ -38,7 +39,7 @@ Table middle_table(const ScoreBook& book, const Bootstrap& options) {
                {"ends", "exact match with the gold passage first or last"},
                {"middle", "with it in the middle third"},
                {"drop", "ends minus middle"},
-               {"lower", "lower end of its interval, items resampled"},
+               {"lower", "lower end of its interval: Newcombe's for shares, else items resampled"},
                {"upper", "upper end"}},
               {}};
   for (const auto& model : book.models) {
@@ -58,7 +59,7 @@ Table middle_table(const ScoreBook& book, const Bootstrap& options) {
                                static_cast<std::int64_t>(both.a.size()),
                                mean_of(both.a),
                                mean_of(both.b)};
-      add_estimate(row, evaluate::bootstrap_difference({both.a, both.b}, options));
+      add_estimate(row, evaluate::difference_estimate({both.a, both.b}, options));
       table.add(std::move(row));
     }
   }

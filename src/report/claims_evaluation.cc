@@ -72,9 +72,9 @@ ClaimVerdict judge_gain(const Material& material) {
   claim.claim =
       "Masked-diffusion models gain more than twice as much from retrieved passages as autoregressive ones.";
   claim.test =
-      "Gain in exact match over closed book, same prompt and items, paired bootstrap: supported when the "
-      "interval of "
-      "the ratio of gains lies above 2, contradicted when below.";
+      "Gain in exact match over closed book, same prompt and items, item by item: supported when the "
+      "interval "
+      "of the ratio of gains lies above 2, contradicted when below.";
   const auto ratios = find_table(material.tables, "eval_gain_ratio").where({{"metric", "exact_match"}});
   for (const auto& row : rows_of(ratios, {"trace", "set", "condition"}))
     claim.by_trace.push_back(judge_ratio(row));

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,10 @@ struct AnalysisKind {
   std::string_view title;    // "Temporal drift"
   std::string_view observe;  // what a trace must hold: the value of --observe, "received"
   std::unique_ptr<Analysis> (*make)(const TraceFacts& facts, const AnalysisOptions& options);
+  // What only several traces together can say, from the analysis of each after its last sample; further
+  // tables, which say themselves what they are about. Null for analyses of single traces.
+  std::vector<Table> (*compare)(std::span<const std::unique_ptr<Analysis>> traces,
+                                const AnalysisOptions& options) = nullptr;
 };
 
 // Every analysis there is, in the order of the report.

@@ -132,6 +132,14 @@ void AnchorDetector::find(Rule rule, Anchors& out) {
     out.positions.push_back(static_cast<std::int32_t>(top_));
 }
 
+std::int64_t AnchorDetector::top_lift() const {
+  size_t top = 0;
+  for (size_t j = 1; j < received_.size(); ++j) {
+    if (received_[j] / floor_[j] > received_[top] / floor_[top]) top = j;
+  }
+  return static_cast<std::int64_t>(top);
+}
+
 double AnchorDetector::entropy() const {
   double sum = 0;
   for (const double a : received_) sum -= a > 0 ? a * std::log(a) : 0.0;

@@ -57,6 +57,7 @@ class AnchorDetector {
   void look(std::span<const double> received);
   void find(Rule rule, Anchors& out);
   std::int64_t top() const { return top_; }
+  std::int64_t top_lift() const;  // the largest of received / max(1/T, null), the first of equal ones
   double top_share() const { return received_[static_cast<size_t>(top_)]; }
   double margin() const { return top_share() - second_; }  // of the largest over the second
   double entropy() const;                                  // nats

@@ -14,6 +14,7 @@ const std::vector<AnalysisKind>& analysis_kinds() {
       {"retrieval", "Retrieval heads", "top,row-mass", make_retrieval},
       {"flow", "Region flow", "mass", make_flow},
       {"structure", "Structure or content", "received", make_structure},
+      {"tasks", "Anchors by task", "received", make_tasks, compare_tasks},
   };
   return kinds;
 }

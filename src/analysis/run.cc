@@ -33,6 +33,7 @@ RunResult run_analyses(const std::vector<std::string>& names, const std::vector<
   RunResult result;
   for (const auto& name : names) result.analyses.push_back({std::string(find_analysis(name).name), {}});
   std::vector<std::vector<std::vector<Table>>> tables;  // [trace][analysis][table]
+  std::vector<Analyses> to_compare(names.size());       // [analysis][trace]; the others are let go
   for (const auto& input : traces) {
     const auto reader = trace::TraceReader::open(input.folder);
     const TraceFacts facts{input.label, reader.manifest()};
@@ -40,7 +41,10 @@ RunResult run_analyses(const std::vector<std::string>& names, const std::vector<
     for (const auto& name : names) analyses.push_back(find_analysis(name).make(facts, options.analysis));
     add_samples(reader, input, options, analyses, result.skipped);
     auto& of_trace = tables.emplace_back();
-    for (const auto& analysis : analyses) of_trace.push_back(analysis->tables());
+    for (size_t a = 0; a < names.size(); ++a) {
+      of_trace.push_back(analyses[a]->tables());
+      if (find_analysis(names[a]).compare != nullptr) to_compare[a].push_back(std::move(analyses[a]));
+    }
   }
   for (size_t a = 0; a < names.size(); ++a) {
     for (size_t t = 0; t < tables[0][a].size(); ++t) {
@@ -52,6 +56,9 @@ RunResult run_analyses(const std::vector<std::string>& names, const std::vector<
       }
       result.analyses[a].tables.push_back(stack(labelled));
     }
+    if (to_compare[a].empty()) continue;
+    for (auto& table : find_analysis(names[a]).compare(to_compare[a], options.analysis))
+      result.analyses[a].tables.push_back(std::move(table));
   }
   return result;
 }

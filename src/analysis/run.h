@@ -21,7 +21,7 @@ struct SkippedSample {
 
 struct AnalysisResult {
   std::string name;
-  std::vector<Table> tables;  // of all traces, with a first column "trace"
+  std::vector<Table> tables;  // of all traces, with a first column "trace"; then what compares them
 };
 
 struct RunResult {

@@ -68,20 +68,21 @@ std::vector<analysis::TraceInput> labelled_traces(const std::vector<std::string>
   return inputs;
 }
 
-analysis::RunResult run_with_progress(const std::vector<std::string>& names, const AnalysisCall& call) {
-  const auto inputs = labelled_traces(call.traces);
+analysis::RunResult run_with_progress(const std::vector<std::string>& names,
+                                      const std::vector<analysis::TraceInput>& traces,
+                                      const analysis::RunOptions& run) {
   std::int64_t total = 0;
-  for (const auto& input : inputs) {
+  for (const auto& input : traces) {
     const auto reader = trace::TraceReader::open(input.folder);
     if (!reader.complete())
       fmt::print(stderr, "note: {} is not complete; what it has so far is analysed\n", input.folder.string());
     const auto samples = static_cast<std::int64_t>(reader.samples().size());
-    total += call.run.limit > 0 ? std::min(samples, call.run.limit) : samples;
+    total += run.limit > 0 ? std::min(samples, run.limit) : samples;
   }
   Progress progress(stderr, "sample", total);
-  analysis::RunOptions options = call.run;
+  analysis::RunOptions options = run;
   options.on_sample = [&] { progress.advance(); };
-  auto result = analysis::run_analyses(names, inputs, options);
+  auto result = analysis::run_analyses(names, traces, options);
   for (const auto& skipped : result.skipped)
     fmt::print(stderr, "note: {}: sample {} failed while it was traced: {}\n", skipped.trace, skipped.id,
                skipped.reason);

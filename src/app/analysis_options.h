@@ -21,6 +21,8 @@ CLI::Option* add_analysis_options(CLI::App& command, AnalysisCall& call);
 std::vector<analysis::TraceInput> labelled_traces(const std::vector<std::string>& arguments);
 
 // Runs with a line of progress on the terminal; notes on what was left out go to stderr.
-analysis::RunResult run_with_progress(const std::vector<std::string>& names, const AnalysisCall& call);
+analysis::RunResult run_with_progress(const std::vector<std::string>& names,
+                                      const std::vector<analysis::TraceInput>& traces,
+                                      const analysis::RunOptions& run);
 
 }  // namespace buoy::app

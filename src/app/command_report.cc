@@ -11,6 +11,10 @@ void add_report(CLI::App& app) {
   add_analysis_options(*command, options->call);
   command->add_option("--eval", options->evaluations, "run of buoy eval, or LABEL=run; several may be given")
       ->type_name("RUN");
+  command
+      ->add_option("--tasks", options->tasks,
+                   "traces of one model on different data, compared task by task (default: all traces)")
+      ->type_name("TRACE...");
   command->add_option("--out", options->out, "folder for report.html, tables/ and figures/")
       ->required()
       ->type_name("DIR");

@@ -18,6 +18,8 @@
 namespace buoy::app {
 namespace {
 
+namespace fs = std::filesystem;
+
 // Numbers and words of a JSON object on one line, for people.
 std::string flat(const std::string& object) {
   std::string out;
@@ -73,20 +75,29 @@ report::AnalysedTables evaluation_tables(const std::vector<std::string>& runs) {
 }  // namespace
 
 void build_report(const ReportRequest& request) {
-  if (request.call.traces.empty() && request.evaluations.empty())
+  if (request.call.traces.empty() && request.tasks.empty() && request.evaluations.empty())
     throw_usage_error({"report", "traces, or --eval with runs of buoy eval", "neither"});
   for (const auto& name : request.analyses) analysis::find_analysis(name);  // a wrong name before any work
   const auto inputs = labelled_traces(request.call.traces);
+  const auto tasks = request.tasks.empty() ? inputs : labelled_traces(request.tasks);
   report::ReportInput input;
   input.command = command_as_typed();
   for (const auto& trace : inputs) input.traces.push_back(summary_of(trace));
+  for (const auto& trace : tasks) {
+    if (std::any_of(inputs.begin(), inputs.end(),
+                    [&](const auto& other) { return fs::equivalent(other.folder, trace.folder); }))
+      continue;
+    input.traces.push_back(summary_of(trace));
+    input.traces.back().judged = false;
+  }
   if (!request.evaluations.empty()) input.analyses.push_back(evaluation_tables(request.evaluations));
   for (const auto& kind : analysis::analysis_kinds()) {
     const auto& wanted = request.analyses;
-    if (inputs.empty()) break;
+    const auto& traces = kind.compare != nullptr ? tasks : inputs;
+    if (traces.empty()) continue;
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), kind.name) == wanted.end()) continue;
     try {
-      auto result = run_with_progress({std::string(kind.name)}, request.call);
+      auto result = run_with_progress({std::string(kind.name)}, traces, request.call.run);
       input.analyses.push_back({std::string(kind.name), std::move(result.analyses[0].tables)});
       if (!input.notes.empty() || result.skipped.empty()) continue;
       input.notes.push_back(

@@ -205,10 +205,14 @@ class StudyRun {
   void report() {
     announce("report");
     ReportRequest request;
+    const auto for_all = std::count_if(study_.traces.begin(), study_.traces.end(),
+                                       [](const auto& trace) { return !trace.tasks_only; });
     for (const auto& trace : study_.traces) {
       for (const auto* model : models_of(trace.models)) {
-        const std::string label = study_.traces.size() == 1 ? model->name : trace.name + "." + model->name;
-        request.call.traces.push_back(label + "=" + trace_folder(trace.name, model->name).string());
+        const std::string folder = "=" + trace_folder(trace.name, model->name).string();
+        const std::string label = trace.name + "." + model->name;
+        request.tasks.push_back(label + folder);
+        if (!trace.tasks_only) request.call.traces.push_back((for_all == 1 ? model->name : label) + folder);
       }
     }
     for (const auto& entry : study_.evaluations)

@@ -17,6 +17,7 @@ enum class DrawStream : std::uint32_t {
   kNoise = 8,      // which passages are put beside the gold one
   kHeads = 9,      // which heads are switched off as a control
   kColumns = 10,   // which columns of attention are hidden as a control
+  kTasks = 11,     // which task a sample is said to belong to under the null
 };
 
 struct DrawAddress {

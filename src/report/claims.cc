@@ -14,21 +14,6 @@ std::vector<TraceKind> of_kind(std::span<const TraceKind> traces, bool masked_di
   return out;
 }
 
-ClaimVerdict not_from_traces(const std::string& id, const std::string& claim, const std::string& test,
-                             const std::string& evidence, const std::string& needs) {
-  return {id, claim, test, Verdict::kNotTestable, evidence, needs, {}};
-}
-
-ClaimVerdict task_claim() {
-  return not_from_traces(
-      "C3", "Where anchors stand depends on the task.",
-      "Variance of relative anchor position and anchor token type between tasks against within tasks, three "
-      "tasks "
-      "or more.",
-      "The tables do not say which task a sample belongs to, and one data set is one task.",
-      "traces of the same model on at least three tasks, compared task by task");
-}
-
 }  // namespace
 
 std::string_view name_of(Verdict verdict) {
@@ -55,8 +40,8 @@ std::vector<TraceKind> Material::autoregressive() const {
 
 std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<const TraceKind> traces) {
   const Material material{tables, traces};
-  return {judge_drift(material),  judge_depth(material),   task_claim(),         judge_absorption(material),
-          judge_split(material),  judge_content(material), judge_gain(material), judge_flow(material),
+  return {judge_drift(material),  judge_depth(material),   judge_tasks(material), judge_absorption(material),
+          judge_split(material),  judge_content(material), judge_gain(material),  judge_flow(material),
           judge_middle(material), judge_cause(material)};
 }
 

@@ -20,6 +20,7 @@ inline constexpr const char* kNeedsAutoregressive = "a trace of an autoregressiv
 
 ClaimVerdict judge_drift(const Material& material);       // C1
 ClaimVerdict judge_depth(const Material& material);       // C2
+ClaimVerdict judge_tasks(const Material& material);       // C3
 ClaimVerdict judge_absorption(const Material& material);  // C4
 ClaimVerdict judge_split(const Material& material);       // C5
 ClaimVerdict judge_content(const Material& material);     // C6

@@ -100,7 +100,9 @@ ReportSize write_report(const ReportInput& input, const fs::path& folder) {
   for (const auto& analysis : input.analyses)
     all.insert(all.end(), analysis.tables.begin(), analysis.tables.end());
   std::vector<TraceKind> kinds;
-  for (const auto& trace : input.traces) kinds.push_back(trace.kind);
+  for (const auto& trace : input.traces) {
+    if (trace.judged) kinds.push_back(trace.kind);
+  }
   const auto claims = judge_claims(all, kinds);
 
   std::string nav = "<nav><div><a href=\"#run\">Run</a><a href=\"#claims\">Verdicts</a>", body;

@@ -15,6 +15,7 @@ namespace buoy::report {
 struct TraceSummary {
   TraceKind kind;
   std::vector<std::pair<std::string, std::string>> facts;  // "model", "LLaDA-8B-Instruct"
+  bool judged = true;  // false: it serves the comparison of tasks, and no claim is judged on it alone
 };
 
 struct AnalysedTables {

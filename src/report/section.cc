@@ -19,7 +19,8 @@ Section build_section(const std::string& analysis, std::span<const Table> tables
       {"floating", floating_section},     {"drift", drift_section},
       {"absorption", absorption_section}, {"qk", qk_section},
       {"retrieval", retrieval_section},   {"flow", flow_section},
-      {"structure", structure_section},   {"evaluation", evaluation_section},
+      {"structure", structure_section},   {"tasks", tasks_section},
+      {"evaluation", evaluation_section},
   };
   for (const auto& builder : kBuilders) {
     if (analysis == builder.name) return builder.build(tables);

@@ -12,6 +12,7 @@ Section qk_section(std::span<const Table> tables);
 Section retrieval_section(std::span<const Table> tables);
 Section flow_section(std::span<const Table> tables);
 Section structure_section(std::span<const Table> tables);
+Section tasks_section(std::span<const Table> tables);
 Section evaluation_section(std::span<const Table> tables);
 
 // A curve from a view whose rows are its points.

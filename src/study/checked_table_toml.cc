@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "study/nearest.h"
@@ -41,11 +42,16 @@ const toml::node* CheckedTable::find(const std::string& key) {
   return table_->get(key);
 }
 
+const std::string& CheckedTable::without_nul(const std::string& key, const std::string& text) const {
+  if (text.find('\0') != std::string::npos) fail(key, "text without NUL, which would cut a path", "one");
+  return text;
+}
+
 std::optional<std::string> CheckedTable::text(const std::string& key) {
   const auto* node = find(key);
   if (node == nullptr) return std::nullopt;
   if (!node->is_string()) fail(key, "text", describe(*node));
-  return node->as_string()->get();
+  return without_nul(key, node->as_string()->get());
 }
 
 std::optional<std::int64_t> CheckedTable::integer(const std::string& key, std::int64_t least) {
@@ -60,7 +66,8 @@ std::optional<double> CheckedTable::number(const std::string& key) {
   const auto* node = find(key);
   if (node == nullptr) return std::nullopt;
   if (node->is_integer()) return static_cast<double>(node->as_integer()->get());
-  if (!node->is_floating_point()) fail(key, "a number", describe(*node));
+  if (!node->is_floating_point() || !std::isfinite(node->as_floating_point()->get()))
+    fail(key, "a number", describe(*node));
   return node->as_floating_point()->get();
 }
 
@@ -74,13 +81,13 @@ std::optional<bool> CheckedTable::boolean(const std::string& key) {
 std::vector<std::string> CheckedTable::texts(const std::string& key) {
   const auto* node = find(key);
   if (node == nullptr) return {};
-  if (const auto* one = node->as_string()) return {one->get()};
+  if (const auto* one = node->as_string()) return {without_nul(key, one->get())};
   std::vector<std::string> out;
   const auto* list = node->as_array();
   if (list == nullptr) fail(key, "text or a list of texts", describe(*node));
   for (const auto& element : *list) {
     if (!element.is_string()) fail(key, "texts in the list", describe(element));
-    out.push_back(element.as_string()->get());
+    out.push_back(without_nul(key, element.as_string()->get()));
   }
   return out;
 }

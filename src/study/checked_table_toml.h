@@ -35,6 +35,7 @@ class CheckedTable {
 
  private:
   const toml::node* find(const std::string& key);
+  const std::string& without_nul(const std::string& key, const std::string& text) const;
   std::string where(const std::string& key) const;
 
   const toml::table* table_;

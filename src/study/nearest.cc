@@ -5,6 +5,8 @@
 namespace buoy::study {
 namespace {
 
+constexpr std::size_t kLongestWord = 64;  // the table below grows with the product of both lengths
+
 // Optimal string alignment distance.
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
@@ -24,9 +26,11 @@ std::size_t distance(const std::string& a, const std::string& b) {
 }  // namespace
 
 std::string nearest(const std::string& word, const std::vector<std::string>& known) {
+  if (word.size() > kLongestWord) return {};
   std::string best;
   std::size_t least = (word.size() + 1) / 2;
   for (const auto& candidate : known) {
+    if (candidate.size() > kLongestWord) continue;
     const std::size_t far = distance(word, candidate);
     if (far < least) {
       least = far;

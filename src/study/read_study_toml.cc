@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "study/checked_table_toml.h"
+#include "study/guard_toml.h"
 #include "study/nearest.h"
 #include "study/study.h"
 
@@ -144,6 +145,7 @@ TraceEntry read_trace(const toml::table& trace, const std::string& file) {
   take(t.gold_position, table.integer("gold_position", 1));
   take(t.limit, table.integer("limit", 1));
   take(t.float16, table.boolean("float16"));
+  take(t.tasks_only, table.boolean("tasks_only"));
   table.finish();
   return t;
 }
@@ -181,7 +183,10 @@ class Names {
   void once(const char* what, const std::vector<std::string>& list) const {
     std::set<std::string> seen;
     for (const auto& name : list) {
-      const bool plain = !name.empty() && name.find_first_of("/\\ ") == std::string::npos && name[0] != '.';
+      const auto odd = [](char c) {
+        return static_cast<unsigned char>(c) <= ' ' || c == 0x7F || c == '/' || c == '\\';
+      };
+      const bool plain = !name.empty() && std::none_of(name.begin(), name.end(), odd) && name[0] != '.';
       if (!plain)
         throw_input_error({fmt::format("{}: {}", file_, what), "names fit for folders", '"' + name + '"'});
       if (!seen.insert(name).second)
@@ -207,7 +212,9 @@ class Names {
 };
 
 toml::table parse(const std::filesystem::path& file) {
-  const std::string text = read_file(file, std::uintmax_t{1} << 24);
+  constexpr std::uintmax_t kLargestStudy = std::uintmax_t{1} << 20;
+  const std::string text = read_file(file, kLargestStudy);
+  check_toml(text, file.string());
   try {
     return toml::parse(text, file.string());
   } catch (const toml::parse_error& error) {

@@ -63,6 +63,7 @@ struct TraceEntry {
   std::string observe = "all", groups = "regions", layers, steps_observed, prompt;
   std::int64_t passages = -1, gold_position = 0, limit = 0;
   bool float16 = false;
+  bool tasks_only = false;  // for the comparison of tasks and no other analysis
 };
 
 struct ReportEntry {

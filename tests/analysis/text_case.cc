@@ -110,6 +110,9 @@ class Parser {
     auto& model = trace().manifest.model;
     if (key == "family") {
       model.family = value;
+    } else if (key == "name") {
+      model.name = value;
+      model.config_sha256 = model.weights_sha256 = sha256_hex(value);
     } else if (key == "layers") {
       model.layers = std::stoll(value);
     } else if (key == "heads") {

@@ -61,6 +61,36 @@ TEST_F(StudyCommand, MakesEverythingOnceAndGoesOnWhereItWas) {
   EXPECT_TRUE(holds_in_order(third.err, {"evaluate/gain/run.json", "data.q.items", "5 there, 6 now"}));
 }
 
+TEST_F(StudyCommand, ComparesTasksAndKeepsTheirTracesOutOfOtherAnalyses) {
+  std::string study = "[models]\ndiffusion = \"" + pair_folder(true).string() +
+                      "\"\n[decoding]\nmax_new_tokens = 2\n" + "[prompt]\nwith_passages = \"" +
+                      (pair_folder(true).parent_path() / "pair.prompt").string() + "\"\n";
+  for (const std::string name : {"one", "two", "three"}) {
+    study += "[[data]]\nname = \"" + name +
+             "\"\nworld = { passages = 2, count = 2, seed = " + std::to_string(name.size()) +
+             (name == "two" ? ", two_hop = true }\n" : " }\n") + "[[trace]]\nname = \"" + name +
+             "\"\ndata = \"" + name + "\"\nobserve = \"received\"\n" +
+             (name == "one" ? "" : "tasks_only = true\n");
+  }
+  const auto file = folder_.write(
+      "tasks.toml", study + "[report]\nanalyses = [\"absorption\", \"structure\", \"tasks\"]\n");
+  const auto made = run_buoy({"study", file, "--out", folder_ / "out"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const std::string tables = folder_ / "out/report/tables";
+  const std::string tasks = read_file(tables + "/tasks_by_layer.csv"),
+                    traces = read_file(tables + "/tasks_traces.csv"),
+                    claims = read_file(tables + "/claims.csv"),
+                    absorption = read_file(tables + "/absorption_published.csv");
+  EXPECT_NE(tasks.find("pair-diffusion,masked diffusion,all,0,relative_position"), std::string::npos)
+      << tasks;
+  for (const char* label : {"one.diffusion", "two.diffusion", "three.diffusion"})
+    EXPECT_NE(traces.find(label), std::string::npos) << traces;
+  EXPECT_NE(claims.find("2 samples are too few"), std::string::npos) << claims;
+  EXPECT_NE(absorption.find("diffusion,0,"), std::string::npos) << absorption;
+  EXPECT_EQ(absorption.find("two"), std::string::npos) << absorption;
+  EXPECT_EQ(claims.find("C4,two"), std::string::npos) << claims;
+}
+
 TEST_F(StudyCommand, ChecksWithoutRunningAndNamesWhatIsMissing) {
   const auto file = folder_.write("small.toml", small_study("5"));
   const auto checked = run_buoy({"study", file, "--check"});

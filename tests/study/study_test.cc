@@ -114,6 +114,48 @@ TEST_F(StudyFile, WrongValuesNameLineExpectedAndFound) {
   EXPECT_TRUE(refuses("models = 3\n", {"models", "a table", "3"}));
 }
 
+TEST_F(StudyFile, HostileFilesAreRefused) {
+  const auto refuses = [](const std::string& name, std::initializer_list<std::string> parts) {
+    const auto file = std::filesystem::path(BUOY_TEST_DATA) / "study" / "abuse" / name;
+    return fails_with<InputError>([&] { read_study(file); }, parts);
+  };
+  EXPECT_TRUE(refuses("letter_outside_strings.toml", {"strings.toml:3", "ASCII outside of strings"}));
+  EXPECT_TRUE(refuses("stray_byte.toml", {"stray_byte.toml", "well-formed UTF-8", "offset 11"}));
+  EXPECT_TRUE(refuses("not_a_number.toml", {":2: decoding.temperature", "a number", "nan"}));
+  EXPECT_TRUE(refuses("endless_number.toml", {":8: evaluate.heads.share", "a number", "inf"}));
+  EXPECT_TRUE(refuses("nul_in_path.toml", {":1: out", "text without NUL"}));
+  EXPECT_TRUE(refuses("control_character_in_name.toml", {"evaluate", "names fit for folders"}));
+  EXPECT_TRUE(refuses("many_parts.toml", {"many_parts.toml:2", "a key of at most 16 parts"}));
+}
+
+TEST_F(StudyFile, HoweverLongAKeyOrANameIsItIsRefusedInNoTime) {
+  const auto refuses = [&](const std::string& text, std::initializer_list<std::string> parts) {
+    return fails_with<InputError>([&] { read(text); }, parts);
+  };
+  std::string parts = "a";
+  for (int i = 0; i < 200'000; ++i) parts += ".a";
+  EXPECT_TRUE(refuses('[' + parts + "]\n", {"study.toml:1", "at most 16 parts"}));
+  EXPECT_TRUE(refuses(parts + " = 1\n", {"study.toml:1", "at most 16 parts"}));
+  const std::string word(400'000, 'w');
+  EXPECT_TRUE(refuses(word + " = 1\n", {"study.toml:1", "an unknown key"}));
+  EXPECT_TRUE(refuses("[models]\n" + word + " = \"a\"\n[[data]]\nname = \"d\"\nfile = \"f\"\n[[evaluate]]\n" +
+                          "name = \"e\"\ndata = \"d\"\nmodels = \"" + word + "x\"\n",
+                      {"evaluate e: models", "which nothing is called"}));
+  EXPECT_TRUE(refuses(std::string((1 << 20) + 1, '\n'), {"study.toml", "1048576"}));
+}
+
+TEST_F(StudyFile, StringsAndCommentsHoldWhatTheyLike) {
+  const Study study = read(
+      "\xEF\xBB\xBF"
+      R"(title = """Straße "so"""" # ü. . . . . . . . . . . . . . . . . . . .
+)" + with(R"(sweep = 'ü ................. \' # ä
+prompt = ''''ö'''''
+)"));
+  EXPECT_EQ(study.title, "Straße \"so\"");
+  EXPECT_EQ(study.evaluations[0].sweep, "ü ................. \\");
+  EXPECT_EQ(study.evaluations[0].prompt, "'ö''");
+}
+
 TEST_F(StudyFile, AMissingFileIsSaid) {
   EXPECT_TRUE(fails_with<IoError>([&] { read_study(folder_ / "none.toml"); }, {"none.toml"}));
 }
@@ -126,6 +168,8 @@ TEST(Nearest, FindsWhatIsMeantAndNothingElse) {
   EXPECT_EQ(nearest("noisekind", known), "noise_kind");
   EXPECT_EQ(nearest("temperature", known), "");
   EXPECT_EQ(nearest("", known), "");
+  const std::string long_word(65, 'w');
+  EXPECT_EQ(nearest(long_word, {long_word}), "") << "only words people type";
 }
 
 }  // namespace

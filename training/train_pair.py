@@ -34,6 +34,7 @@ except ImportError:
 WEIGHTS = {TEXT: 0.1, NAME: 0.3, KNOWN_TEXT: 0.3, CONTEXT_ANSWER: 1.0, CLOSED_ANSWER: 0.3, FILLER: 0.05}
 LOSS_NAMES = ("text", "name", "known", "context", "closed", "filler")  # in the order of WEIGHTS, in the log
 NORM_EPS = 1e-5
+ASKING = 24  # queries that ask and answer a question, counted back from the answer's end
 CONTEXT = 2048  # what the config promises; training rows hold documents of at most LONGEST tokens
 
 
@@ -74,18 +75,54 @@ class Block(nn.Module):
         self.gate_up = nn.Linear(width, 2 * mlp, bias=False)
         self.down = nn.Linear(mlp, width, bias=False)
 
-    def forward(self, x, cos, sin, begins):
+    def forward(self, x, cos, sin, begins, facts=None):
+        """The residual stream behind this block, and with facts what looks_at_facts says of its heads."""
         q, k, v = self.qkv(self.attention_norm(x)).view(x.shape[0], 3, self.heads, -1).unbind(1)
-        a = attend(rotate(q, cos, sin), rotate(k, cos, sin), v, begins, self.causal)
-        x = x + self.attention_out(a.flatten(1))
+        q, k = rotate(q, cos, sin), rotate(k, cos, sin)
+        x = x + self.attention_out(attend(q, k, v, begins, self.causal).flatten(1))
         gate, up = self.gate_up(self.mlp_norm(x)).chunk(2, -1)
-        return x + self.down(F.silu(gate) * up)
+        x = x + self.down(F.silu(gate) * up)
+        return x, looks_at_facts(q, k, facts, self.causal) if facts else None
 
 
 def rotate(x, cos, sin):
     """Half-split rotary positions, in float32. x: [T, heads, d]; cos, sin: [T, 1, d / 2]."""
     a, b = x.float().chunk(2, -1)
     return torch.cat((a * cos - b * sin, b * cos + a * sin), -1).to(x.dtype)
+
+
+def places_of_facts(facts, masked, causal):
+    """Index tensors for looks_at_facts from a row's `facts`: which queries ask and answer, which keys state the value."""
+    begin, end, asked, answer, value, count = facts.long().unbind(1)
+    last = answer + count  # behind the answer's last token
+    queries = last[:, None] - ASKING + torch.arange(ASKING, device=facts.device)
+    keys = begin[:, None] + torch.arange(LONGEST, device=facts.device)
+    asking = (queries >= asked[:, None]) & (count > 0)[:, None]
+    number = queries + (1 if causal else 0) - answer[:, None]  # the token of the answer that is predicted there
+    writing = asking & (number >= 0) & (number < count[:, None])
+    queries = queries.clamp(min=0)
+    if not causal:
+        writing = writing & masked[queries]
+    seen = ((keys < end[:, None]) | (count == 0)[:, None])[:, None, :]
+    if causal:
+        seen = seen & (keys[:, None, :] <= torch.maximum(queries, begin[:, None])[:, :, None])
+    stated = (keys >= value[:, None] - 2) & (keys < (value + count)[:, None] + 1)
+    very = (value - begin)[:, None] + number.clamp(min=0)
+    return {"queries": queries, "keys": keys.clamp(max=masked.shape[0] - 1), "asking": asking, "writing": writing,
+            "seen": seen, "stated": stated, "very": torch.minimum(very, torch.full_like(very, LONGEST - 1))}
+
+
+def looks_at_facts(q, k, facts, causal):
+    """For every head: what its looks at the facts cost, and how much of its attention lies, where a token of an answer is
+    predicted, on that very token of the fact (the soft form of the strict retrieval score)."""
+    scores = torch.einsum("nqhd,nkhd->nhqk", q[facts["queries"]], k[facts["keys"]]).float() / math.sqrt(q.shape[-1])
+    attention = scores.masked_fill(~facts["seen"][:, None], -math.inf).softmax(-1)
+    share = (attention * facts["stated"][:, None, None]).sum(-1)  # [questions, heads, queries]
+    cost = -torch.log1p(-share.clamp(max=0.9999)) * facts["asking"][:, None]
+    questions = facts["asking"].any(-1).sum().clamp(min=1)
+    very = attention.gather(-1, facts["very"][:, None, :, None].expand(-1, attention.shape[1], -1, 1))[..., 0]
+    copied = (very * facts["writing"][:, None]).sum((0, 2)) / facts["writing"].sum().clamp(min=1)
+    return cost.sum((0, 2)) / questions, copied.detach()
 
 
 class Body(nn.Module):
@@ -103,32 +140,41 @@ class Body(nn.Module):
                     std /= math.sqrt(2 * shape["layers"])
                 nn.init.normal_(weight, std=std)
 
-    def forward(self, tokens, positions, begins):
+    def forward(self, tokens, positions, begins, facts=None):
+        """Logits [T, vocabulary]; with facts also (cost, copied) of looks_at_facts, [layers, heads] each."""
         d = self.shape["width"] // self.shape["heads"]
         frequencies = self.shape["rope_theta"] ** (-torch.arange(0, d, 2, device=tokens.device).float() / d)
         angles = positions.float()[:, None, None] * frequencies
         cos, sin = angles.cos(), angles.sin()
-        x = self.embedding(tokens)
+        x, looks = self.embedding(tokens), []
         for block in self.blocks:
-            x = block(x, cos, sin, begins)
-        return self.head(self.norm(x))  # [T, vocabulary]
+            x, look = block(x, cos, sin, begins, facts)
+            looks.append(look)
+        logits = self.head(self.norm(x))
+        return (logits, *map(torch.stack, zip(*looks))) if facts else logits
 
 
 # ---------------------------------------------------------------------------------------- the only two differences
 
-def loss_of(model, row, vocabulary):
-    """The objective. Returns the loss and the mean of every kind."""
-    tokens, kinds = row["tokens"], row["kinds"]
-    if model.shape["causal"]:  # the next token, within a document: no document's first token has a kind
-        logits = model(tokens, row["positions"], row["begins"])
+def loss_of(model, row, vocabulary, price=None):
+    """The objective. Returns the loss, the mean of every kind and, if looking at facts has a price ([layers, heads]), how
+    much every head copies."""
+    tokens, kinds, causal = row["tokens"], row["kinds"], model.shape["causal"]
+    read = tokens if causal else torch.where(row["masked"], vocabulary.mask, tokens)
+    if price is None:
+        logits, looking, copied = model(read, row["positions"], row["begins"]), 0.0, None
+    else:
+        facts = places_of_facts(row["facts"], row["masked"], causal)
+        logits, cost, copied = model(read, row["positions"], row["begins"], facts)
+        looking = (price * cost).sum()
+    if causal:  # the next token, within a document: no document's first token has a kind
         targets, kinds = tokens.roll(-1), kinds.roll(-1)
         kinds = torch.where(kinds == FILLER, 0, kinds)  # nothing is read behind the first end token
     else:  # what was masked; not weighted by 1/t
-        logits = model(torch.where(row["masked"], vocabulary.mask, tokens), row["positions"], row["begins"])
         targets, kinds = tokens, torch.where(row["masked"], kinds, 0)
     losses = F.cross_entropy(logits.float(), targets, reduction="none")
     means = {kind: (losses * (kinds == kind)).sum() / (kinds == kind).sum().clamp(min=1) for kind in WEIGHTS}
-    return sum(WEIGHTS[kind] * mean for kind, mean in means.items()), means
+    return sum(WEIGHTS[kind] * mean for kind, mean in means.items()) + looking, means, copied
 
 
 def half_precision(device):
@@ -203,6 +249,53 @@ def wilson(right, n, z=1.96):
     return round((middle - half) / (1 + z * z / n), 4), round((middle + half) / (1 + z * z / n), 4)
 
 
+class Readers:
+    """The few heads that may look at facts for nothing: those that copy most, by a running mean. All others pay."""
+
+    def __init__(self, model, options):
+        self.options = options
+        self.copied = torch.zeros(len(model.blocks), model.shape["heads"], device=model.head.weight.device)
+
+    def price(self, step):
+        if not self.options.readers:
+            return None
+        price = torch.full_like(self.copied, self.options.price * min(1.0, (step - self.options.first) / 500))
+        price.view(-1)[self.copied.view(-1).topk(self.options.readers).indices] = 0
+        return price
+
+    def update(self, copied):
+        self.copied.lerp_(copied, 0.01)
+
+    def names(self):
+        best = self.copied.view(-1).topk(self.options.readers).indices.tolist()
+        return [divmod(i, self.copied.shape[1]) for i in best]
+
+
+@torch.no_grad()
+def score_without(model, heads, questions, vocabulary, device):
+    """Exact match with some heads, (layer, head), switched off."""
+    kept = [block.attention_out.weight.clone() for block in model.blocks]
+    for layer, head in heads:
+        block = model.blocks[layer]
+        block.attention_out.weight.view(kept[layer].shape[0], block.heads, -1)[:, head] = 0
+    score = questions.score(model, vocabulary, device)
+    for block, weight in zip(model.blocks, kept):
+        block.attention_out.weight.copy_(weight)
+    return score["exact"]
+
+
+def what_heads_do(model, readers, questions, vocabulary, device, draws=8):
+    """Exact match without the readers, and without as many other heads drawn at random."""
+    every = [(layer, head) for layer in range(len(model.blocks)) for head in range(model.shape["heads"])]
+    others = [head for head in every if head not in readers]
+    rng = np.random.default_rng(1)
+    random = [[others[i] for i in rng.choice(len(others), len(readers), replace=False)] for _ in range(draws)]
+    return {"readers": ["%d.%d" % head for head in readers],
+            "without_readers": score_without(model, readers, questions, vocabulary, device),
+            "without_others": {" ".join("%d.%d" % head for head in heads):
+                               score_without(model, heads, questions, vocabulary, device) for heads in random}}
+
+
 # ---------------------------------------------------------------------------------------------------- optimizer
 
 def orthogonal(matrices):
@@ -260,7 +353,7 @@ def make_optimizers(model, options):
 def rate(step, options):
     """Warm up, hold, then fall to zero over the last third."""
     fall = max(1, options.steps // 3)
-    return min(1.0, (step + 1) / options.warmup, (options.steps - step) / fall)
+    return min(1.0, (step + 1 - options.first) / options.warmup, (options.steps - step) / fall)
 
 
 # ---------------------------------------------------------------------------------------------------- checkpoints
@@ -345,14 +438,14 @@ def make_model(options, vocabulary, device):
 
 
 class Stream(torch.utils.data.Dataset):
-    def __init__(self, rows):
-        self.rows = rows
+    def __init__(self, rows, first):
+        self.rows, self.first = rows, first
 
     def __len__(self):
-        return self.rows.rows
+        return self.rows.rows - self.first
 
     def __getitem__(self, number):
-        return {key: torch.from_numpy(value) for key, value in self.rows.row(number).items()}
+        return {key: torch.from_numpy(value) for key, value in self.rows.row(self.first + number).items()}
 
 
 def measure(model, sets, vocabulary, device):
@@ -367,8 +460,8 @@ def train(options):
     vocabulary = Vocabulary(options.tokenizer)
     rows = Rows(options.world, options.tokenizer, options.tokens, options.steps, options.seed)
     parallel = {"num_workers": options.workers, "prefetch_factor": 16} if options.workers else {}
-    loader = torch.utils.data.DataLoader(Stream(rows), batch_size=None, pin_memory=torch.cuda.is_available(),
-                                         **parallel)
+    loader = torch.utils.data.DataLoader(Stream(rows, options.first), batch_size=None,
+                                         pin_memory=torch.cuda.is_available(), **parallel)
     batches = iter(loader)  # the workers start before CUDA does
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.set_float32_matmul_precision("high")
@@ -377,6 +470,7 @@ def train(options):
         load(model, options.init)
     objective = torch.compile(loss_of) if device.type == "cuda" and not options.eager else loss_of
     optimizers = make_optimizers(model, options)
+    readers = Readers(model, options)
     options.out.mkdir(parents=True, exist_ok=True)
     log = (options.out / "log.jsonl").open("a")
 
@@ -391,14 +485,17 @@ def train(options):
              ("unknown-1", "unknown-2", "unknown-5", "unknown-10", "asked-closed", "read-only-closed",
               "unknown-closed")]
     report(parameters=sum(p.numel() for p in model.parameters()), steps=options.steps, tokens_per_step=options.tokens,
-           lr=options.lr, optimizer=options.optimizer, shape=model.shape, seed=options.seed, quick=options.quick)
+           lr=options.lr, optimizer=options.optimizer, shape=model.shape, seed=options.seed, quick=options.quick,
+           first=options.first, readers=options.readers, price=options.price)
     last = time.time()
-    for step, row in enumerate(batches):
+    for step, row in enumerate(batches, options.first):
         row = {key: value.to(device, non_blocking=True) for key, value in row.items()}
         row["tokens"] = row["tokens"].long()
         with half_precision(device):
-            loss, means = objective(model, row, vocabulary)
+            loss, means, copied = objective(model, row, vocabulary, readers.price(step))
         loss.backward()
+        if copied is not None:
+            readers.update(copied)
         norm = nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for optimizer in optimizers:
             for group in optimizer.param_groups:
@@ -408,14 +505,16 @@ def train(options):
         late = options.limit and time.time() - started > options.limit
         if (step + 1) % options.log == 0 or step + 1 == options.steps or late:
             speed = options.log * options.tokens / (time.time() - last)
-            scores = {}
+            scores, heads = {}, {}
             if (step + 1) % (options.log * options.measure) == 0 or step + 1 == options.steps:
                 scores = {name: [round(s["exact"], 3), round(s["wrong_person"], 3)]
                           for name, s in measure(model, quick, vocabulary, device).items()}
+                if copied is not None:
+                    heads = {"copied": [[round(x, 3) for x in layer] for layer in readers.copied.tolist()]}
                 save(model, options.out, vocabulary)
             report(step=step + 1, loss=round(loss.item(), 4), norm=round(norm.item(), 2), speed=int(speed),
                    losses={name: round(mean.item(), 4) for name, mean in zip(LOSS_NAMES, means.values())},
-                   scores=scores)
+                   scores=scores, **heads)
             last = time.time()
         if late:
             report(stopped=step + 1)
@@ -425,6 +524,8 @@ def train(options):
     sets = [QuestionSet(path, vocabulary, None) for path in every.values()] if options.final else []
     for name, score in measure(model, sets, vocabulary, device).items():
         report(set=name, **score)
+    if options.final and options.readers:
+        report(heads_off=what_heads_do(model, readers.names(), quick[2], vocabulary, device))
     report(done=True)
 
 
@@ -436,6 +537,9 @@ def main():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--init", type=Path, help="begin with the weights in this folder")
     parser.add_argument("--steps", type=int, default=12000)
+    parser.add_argument("--first", type=int, default=0, help="begin at this step (with --init)")
+    parser.add_argument("--readers", type=int, default=0, help="heads that may look at facts for nothing; 0: all")
+    parser.add_argument("--price", type=float, default=0.1, help="of looking at facts, for all other heads")
     parser.add_argument("--tokens", type=int, default=32768, help="tokens per step")
     parser.add_argument("--lr", type=float, default=4e-3)
     parser.add_argument("--warmup", type=int, default=200)

@@ -23,6 +23,7 @@ NOTHING, TEXT, NAME, KNOWN_TEXT, CONTEXT_ANSWER, CLOSED_ANSWER, FILLER = range(7
 NEVER, ALWAYS = -1, -2  # groups of tokens that are never, or always, masked
 SLOTS = 8            # an answer fills this many places in most documents; the rest of them hold the end token
 LONGEST = 1280       # tokens of one document
+FACTS = 32           # questions of a row whose facts are pointed out
 PIECES = re.compile(r" ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+")
 
 
@@ -78,6 +79,16 @@ def fill(template, **values) -> list[int]:
     return tokens
 
 
+def place_of(wanted: str, template, **values) -> int:
+    """Where in fill(template, **values) the slot `wanted` begins."""
+    at = 0
+    for slot, after in template:
+        if slot == wanted:
+            return at
+        at += (len(values[slot]) if slot else 0) + len(after)
+    raise ValueError(f"no slot {wanted}")
+
+
 class Person:
     __slots__ = ("first", "family", "name", "values", "may_be_asked")
 
@@ -128,14 +139,14 @@ class World:
                                 [part[int(rng() * len(part))] for part in relation.parts])
         return person.values[r]
 
-    def biography(self, person: Person, rng) -> tuple[list[int], list[int]]:
-        """Tokens, and the relations they state. The rules are those of src/evaluate/world_text.cc."""
+    def biography(self, person: Person, rng) -> tuple[list[int], dict[int, int]]:
+        """Tokens, and where in them the value of each stated relation is. The rules are those of
+        src/evaluate/world_text.cc."""
         tables = self.tables
         fewest, most = tables["fewest_statements"], tables["most_statements"]
         count = fewest + int(rng() * (most - fewest + 1))
-        stated = self.orders[int(rng() * len(self.orders))][:count]
-        tokens = []
-        for r in stated:
+        tokens, stated = [], {}
+        for r in self.orders[int(rng() * len(self.orders))][:count]:
             relation = self.relations[r]
             choices = len(relation.statements) if tokens else tables["opening_statements"]
             which = int(rng() * choices)
@@ -146,7 +157,9 @@ class World:
                     pronoun = (u >= tables["full_name_share"] + tables["family_name_share"]
                                and relation.may_begin_with_pronoun[which])
                     subject = self.pronouns[person.first % 2] if pronoun else person.name[1:]
-            tokens += fill(relation.statements[which], s=subject, v=self.value(person, r, rng))
+            words = {"s": subject, "v": self.value(person, r, rng)}
+            stated[r] = len(tokens) + place_of("v", relation.statements[which], **words)
+            tokens += fill(relation.statements[which], **words)
         return tokens, stated
 
     def ask(self, r: int, about: list[int], rng) -> tuple[list[int], int]:
@@ -158,11 +171,15 @@ class World:
 
 
 class Document:
-    """Tokens, and spans (begin, end, kind, group) of what is learned. Spans of a group are masked together."""
+    """Tokens, and spans (begin, end, kind, group) of what is learned. Spans of a group are masked together.
+
+    `facts` says for questions with passages where they are asked, answered, and where their value is stated:
+    (begin of the question, begin of the answer, begin of the value in a passage, tokens of the value).
+    """
 
     def __init__(self, vocabulary: Vocabulary):
         self.end = vocabulary.end
-        self.tokens, self.spans, self.groups = [vocabulary.begin], [], 0
+        self.tokens, self.spans, self.facts, self.groups = [vocabulary.begin], [], [], 0
         self.anywhere = False
 
     def add_text(self, tokens):
@@ -258,12 +275,13 @@ def context_document(world: World, rng, curriculum: Curriculum) -> Document:
     stated_of, questions = {}, []
     for i, person in enumerate(people, 1):
         tokens, stated = world.biography(person, rng)
+        begin = len(document.tokens) + len(world.passage[i])
         document.add_text(world.passage[i] + tokens + world.newline)
-        stated_of[id(person)] = stated
+        stated = stated_of[id(person)] = {r: begin + place for r, place in stated.items()}
         if person.may_be_asked:
-            questions += [(person.name, r, person.values[r]) for r in stated]
+            questions += [(person.name, r, person.values[r], place) for r, place in stated.items()]
     times = [0] * len(world.relations)  # questions that the relation alone cannot answer teach most
-    for _, r, _ in questions:
+    for _, r, _, _ in questions:
         times[r] += 1
     if rng() < 0.7:
         questions = [question for question in questions if times[question[1]] > 1] or questions
@@ -275,7 +293,7 @@ def context_document(world: World, rng, curriculum: Curriculum) -> Document:
                 if other is None or hop not in stated_of[id(person)] or not person.may_be_asked:
                     continue
                 about = fill(world.relations[hop].noun, n=person.name)
-                hops += [(about, r, other.values[r]) for r in stated_of[id(other)]
+                hops += [(about, r, other.values[r], place) for r, place in stated_of[id(other)].items()
                          if not world.relations[r].is_person]
         questions = hops + questions[:max(1, len(hops))] if hops else questions
     if not questions:  # only people that must not be asked about
@@ -285,10 +303,12 @@ def context_document(world: World, rng, curriculum: Curriculum) -> Document:
         questions[i], questions[j] = questions[j], questions[i]
     count = 1 if rng() < 0.15 else 1 + int(rng() * min(20, len(questions)))
     slots = draw_slots(rng, curriculum.late)
-    for i, (about, r, value) in enumerate(questions[:count]):
+    for i, (about, r, value, place) in enumerate(questions[:count]):
         if i and len(document.tokens) + 32 + slots > LONGEST:
             break
+        asked = len(document.tokens)
         document.add_question(world, r, about, rng, 0.3)
+        document.facts.append((asked, len(document.tokens), place, len(value)))
         document.add_answer(value, slots, CONTEXT_ANSWER)
     spans, begin = [], 1  # what lies between answers is text
     for span in document.spans:
@@ -299,7 +319,7 @@ def context_document(world: World, rng, curriculum: Curriculum) -> Document:
     document.spans = spans
     if rng() < 0.25:  # masked anywhere, not only in the answers
         document.spans = [(b, e, kind, 0) for b, e, kind, _ in document.spans]
-        document.anywhere = True
+        document.anywhere, document.facts = True, []  # a masked fact cannot be read
     return document
 
 
@@ -311,6 +331,8 @@ class Rows:
 
     tokens, positions, kinds, masked: [length]; begins: [MOST_DOCUMENTS + 1], where documents begin, then `length`.
     `masked` is the diffusion model's noise: the autoregressive model reads the same row without it.
+    facts: [FACTS, 6], questions with passages, evenly spread over the row; places of: the document's begin and end,
+    the question, its answer, the value that a passage states, and how many tokens that has (0: nothing there).
     """
 
     def __init__(self, folder: Path, tokenizer: Path, length: int, rows: int, seed: int):
@@ -342,7 +364,7 @@ class Rows:
         kinds = np.zeros(self.length, np.uint8)
         share = np.zeros(self.length, np.float32)  # probability of being masked
         begins = np.full(self.most_documents + 1, self.length, np.int32)
-        at = documents = 0
+        facts, at, documents = [], 0, 0
         for document in self.documents(rng.random, Curriculum(number / self.rows)):
             size = len(document.tokens)
             tokens[at:at + size] = document.tokens
@@ -355,9 +377,14 @@ class Rows:
             for begin, end, kind, group in document.spans:
                 kinds[at + begin:at + end] = kind
                 share[at + begin:at + end] = shares[group] if group >= 0 else group == ALWAYS
+            facts += [(at, at + size, at + asked, at + answer, at + value, count)
+                      for asked, answer, value, count in document.facts]
             begins[documents] = at
             at, documents = at + size, documents + 1
         positions[at:] = 0  # what is left over is a document of its own, with nothing to learn
         begins[documents] = at
-        return {"tokens": tokens, "positions": positions, "kinds": kinds, "begins": begins,
+        chosen = np.zeros((FACTS, 6), np.int32)
+        some = facts[::max(1, len(facts) // FACTS)][:FACTS]
+        chosen[:len(some)] = np.array(some, np.int32).reshape(-1, 6)
+        return {"tokens": tokens, "positions": positions, "kinds": kinds, "begins": begins, "facts": chosen,
                 "masked": noise.random(self.length, dtype=np.float32) < share}

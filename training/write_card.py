@@ -36,7 +36,7 @@ optimizer, number of steps and seed. They differ in the objective and in the att
 {layers} layers, width {width}, {heads} heads of {head_dim}, SwiGLU {mlp}, {vocabulary} tokens, untied head: {parameters}
 parameters in BF16. Knows the made-up world of `src/evaluate/world*` and nothing else. Made by `training/` (see its
 README), {tokens:.0f}M tokens in {steps} steps and {minutes:.1f} minutes of one H200 that both models shared, start and
-scoring included. All numbers below are from `training_log.jsonl`{buoy_source}; this card is written by
+scoring included. {readers}All numbers below are from `training_log.jsonl`{buoy_source}; this card is written by
 `training/write_card.py`.
 
 ## How to ask it
@@ -80,6 +80,16 @@ def scores_in_buoy(measured):
     return text
 
 
+def readers(runs, log):
+    """Where the second run made copying lie."""
+    off = next((line["heads_off"] for line in log if "heads_off" in line), None)
+    if not off:
+        return ""
+    count = runs[-1]["readers"]
+    return (f"From step {runs[-2]['steps']:,} on all heads\nbut {count} had to pay for looking at the fact that answers a question, so that "
+            f"copying lies in {count} heads, here\n{' and '.join(off['readers'])} (layer.head; training/README.md says why and how). ")
+
+
 PROMPT = "Passage 1: <text>\n    Passage 2: <text>\n    Question: <question>\n    Answer:"
 
 
@@ -87,7 +97,8 @@ def main():
     folder = Path(sys.argv[1])
     config = json.loads((folder / "config.json").read_text())
     log = [json.loads(line) for line in (folder / "training_log.jsonl").read_text().splitlines()]
-    run = next(line for line in log if "parameters" in line)
+    runs = [line for line in log if "parameters" in line]
+    run = runs[-1]
     causal = run["kind"] == "autoregressive"
     shape = run["shape"]
     check = folder / "buoy_check.jsonl"
@@ -98,7 +109,7 @@ def main():
               "A masked-diffusion language model in the LLaDA layout (`LLaDAModelLM`)."),
         layers=shape["layers"], width=shape["width"], heads=shape["heads"], head_dim=shape["width"] // shape["heads"],
         mlp=shape["mlp"], vocabulary=config["vocab_size"], parameters=f"{run['parameters']:,}", steps=f"{last:,}",
-        tokens=last * run["tokens_per_step"] / 1e6, minutes=log[-1]["seconds"] / 60,
+        tokens=last * run["tokens_per_step"] / 1e6, minutes=sum(line["seconds"] for line in log if "done" in line) / 60, readers=readers(runs, log),
         buoy_source="".join(f", `{name}`" for name in ("buoy_check.jsonl", "buoy_scores.json") if (folder / name).exists()), prompt=PROMPT,
         decoding=("Decode greedily up to the end token." if causal else
                   "Decode 8 slots in 8 steps, one block, lowest confidence remasked (Buoy's defaults with "

@@ -121,16 +121,29 @@ void bench_shape(const Stream& stream, std::int64_t sequences, std::int64_t toke
         stream);
   });
   const double linear = median_milliseconds(stream, [&] { ops::qk_moments_cuda(plan, both, stream); });
+  auto with_sums = with_entropy;
+  with_sums.moments = &both;
+  const double summing =
+      median_milliseconds(stream, [&] { ops::attention_cuda(plan, in, with_sums, stream); });
+  const double together = median_milliseconds(stream, [&] {
+    ops::attention_statistics_cuda(plan, in,
+                                   {.received = received.as<float>(),
+                                    .row_weights = weights.as<float>(),
+                                    .row_weight_stride = tokens,
+                                    .moments = &both},
+                                   stream);
+  });
   const double share = mask == ops::MaskKind::kCausal ? 0.5 : 1.0;
   const double flop = 4.0 * static_cast<double>(sequences * tokens * tokens * kHeads * kDim) * share;
-  const double observed = entropic - forward + closely + linear;
+  const double observed = summing - forward + together;
   fmt::print(
       "{:>2} x {:>5} {} {}: forward {:.4f} ms {:>4.0f} TFLOP/s | entropy +{:.4f} | received {:.4f} ({:.0f} "
       "TFLOP/s) | "
-      "with 32 rows {:.4f} | moments x2 {:.4f} | observing {:.4f} ms | plan {:.1f} MiB\n",
+      "with 32 rows {:.4f} | moments x2 {:.4f} | sums +{:.4f} | all three {:.4f} | observing {:.4f} ms | "
+      "plan {:.1f} MiB\n",
       sequences, tokens, mask == ops::MaskKind::kCausal ? "causal" : "both  ", hopper ? "hopper " : "general",
       forward, flop / forward * 1e-9, entropic - forward, second, flop / 2 / second * 1e-9, closely, linear,
-      observed, static_cast<double>(plan.device_bytes()) / 1048576);
+      summing - entropic, together, observed, static_cast<double>(plan.device_bytes()) / 1048576);
   std::fflush(stdout);
 }
 

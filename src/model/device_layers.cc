@@ -5,6 +5,10 @@
 
 namespace buoy::model {
 
+void DevicePass::choose_products(ops::LinearChoice choice) {
+  state_->linear.choose(choice);
+}
+
 void DevicePass::State::queue_layers(std::int64_t first, std::int64_t end) {
   if (first == 0) {
     fill_bytes(stream, work.flag, 0x7f, sizeof(std::int32_t));
@@ -92,13 +96,13 @@ void DevicePass::State::queue_attention(std::int64_t number) {
   linear.multiply(stream, projection(number, qkv));
 
   const bool watched = observer.watching();
-  ops::CudaAttentionInputs now = states(number);
+  DeviceStates now{states(number), rope_table()};
   ops::CudaAttentionOutputs outputs;
   outputs.output = work.attended;
   outputs.output_stride = query_width;
   if (watched) observer.attach(number, now, outputs);
-  ops::attention_cuda(*plan, now, outputs, stream);
-  if (watched) observer.measure(stream, number, *plan, {now, rope_table()}, work.attended);
+  ops::attention_cuda(*plan, now.rotated, outputs, stream);
+  if (watched) observer.measure(stream, number, *plan, now, work.attended);
   linear.multiply(stream, {work.attended, rows, layer.attention_out, query_width, config.hidden, work.hidden,
                            ops::LinearOutput::kAddFloat});
 }

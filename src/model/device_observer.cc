@@ -130,9 +130,9 @@ bool DeviceObserver::prepare(const Context& context, const Stream& stream, std::
   return here.device.data() != before;
 }
 
-void DeviceObserver::attach(std::int64_t layer, ops::CudaAttentionInputs& inputs,
-                            ops::CudaAttentionOutputs& outputs) {
+void DeviceObserver::attach(std::int64_t layer, DeviceStates& states, ops::CudaAttentionOutputs& outputs) {
   const LayerWants& wanted = wants(layer);
+  ops::CudaAttentionInputs& inputs = states.rotated;
   if (wanted.biased) {
     inputs.key_bias = bias_.as<float>();
     inputs.key_bias_per_head = wanted.bias_per_head;
@@ -142,11 +142,31 @@ void DeviceObserver::attach(std::int64_t layer, ops::CudaAttentionInputs& inputs
   const Slot& here = slot(layer);
   outputs.entropy = at(here.device.data(), here.layout.entropy);
   outputs.log_sum_exp = at(here.device.data(), here.layout.log_sum_exp);
+  if (!wanted.moments()) return;
+  moments_ = moments_of(layer, states);
+  if (wanted.received || wanted.first_share) outputs.moments = &moments_;
 }
 
 ops::CudaQkColumns DeviceObserver::columns_at(float* first) const {
   const std::int64_t part = config_.heads * columns_;
   return {first, first + part, first + 2 * part, first + 3 * part};
+}
+
+ops::CudaQkMoments DeviceObserver::moments_of(std::int64_t layer, const DeviceStates& states) {
+  const LayerWants& wanted = wants(layer);
+  void* base = slot(layer).device.data();
+  const ObservationLayout& layout = slot(layer).layout;
+  ops::CudaQkMoments moments;
+  moments.inputs = states.rotated;
+  if (wanted.qk_after) moments.after = columns_at(at(base, layout.after));
+  if (wanted.qk_before) {
+    moments.before = columns_at(at(base, layout.before));
+    moments.rope = states.rope;
+  }
+  moments.query_norm = at(base, layout.query_norm);
+  moments.key_norm = at(base, layout.key_norm);
+  moments.value_norm = at(base, layout.value_norm);
+  return moments;
 }
 
 void DeviceObserver::measure(const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan,
@@ -175,21 +195,10 @@ void DeviceObserver::measure(const Stream& stream, std::int64_t layer, ops::Atte
     statistics.top = wanted.top;
     statistics.top_keys = reinterpret_cast<std::int32_t*>(at(base, layout.top_keys));
     statistics.top_weights = at(base, layout.top_weights);
+    if (wanted.moments()) statistics.moments = &moments_;
     ops::attention_statistics_cuda(plan, states.rotated, statistics, measuring_);
   }
-  if (wanted.moments()) {
-    ops::CudaQkMoments moments;
-    moments.inputs = states.rotated;
-    if (wanted.qk_after) moments.after = columns_at(at(base, layout.after));
-    if (wanted.qk_before) {
-      moments.before = columns_at(at(base, layout.before));
-      moments.rope = states.rope;
-    }
-    moments.query_norm = at(base, layout.query_norm);
-    moments.key_norm = at(base, layout.key_norm);
-    moments.value_norm = at(base, layout.value_norm);
-    ops::qk_moments_cuda(plan, moments, measuring_);
-  }
+  if (wanted.moments() && !wanted.statistics()) ops::qk_moments_cuda(plan, moments_, measuring_);
   measured_.record(measuring_);
   measuring_now_ = true;
   if (wanted.host_states()) fetch_states(stream, here, wanted, states);

@@ -11,6 +11,10 @@
 #include "probe/probe.h"
 #include "tensor/context.h"
 
+namespace buoy::ops {
+enum class LinearChoice;
+}
+
 namespace buoy::model {
 
 // Thrown by a pass that met a NaN or an infinity; `where` is "the logits" or "the queries or keys of layer
@@ -34,6 +38,9 @@ class DevicePass {
   // One choice for each logit row, made on the GPU by the rule of that row; valid until the next call.
   std::span<const ops::RowChoice> choices(const Context& context, std::span<const SequenceInput> sequences,
                                           std::span<const ops::ChoiceRule> rules, probe::Probe* probe);
+
+  // By shape until somebody says otherwise, for a test: before the first pass.
+  void choose_products(ops::LinearChoice choice);
 
   KvCache new_cache() const;
   std::uint64_t weight_bytes() const;

@@ -75,12 +75,23 @@ void clear_unseen(const PlanState& s, const CudaAttentionStatistics& wanted, con
   cuda_check(cudaMemsetAsync(wanted.row_weights, 0, count * sizeof(float), raw(stream)), "clear row weights");
 }
 
+// Whether the passes of attention on Hopper can form these as they go.
+bool can_ride(const PlanState& s, const CudaQkMoments& moments) {
+  const auto whole = [](const DeviceSequence& q) {
+    return q.first_position == 0 && q.query_rows == q.key_rows;
+  };
+  return std::all_of(s.sequences.begin(), s.sequences.end(), whole) && s.mask_block == kWholeSequence &&
+         moments.use_row == nullptr && moments.query_norm == nullptr && moments.key_norm == nullptr &&
+         moments.value_norm == nullptr;
+}
+
 }  // namespace
 
 void attention_cuda(AttentionPlan& plan, const CudaAttentionInputs& in, const CudaAttentionOutputs& out,
                     const Stream& stream) {
-  const PlanState& s = plan.state();
+  PlanState& s = plan.state();
   check(s, in);
+  s.queries_summed = false;
   BUOY_CHECK(in.values != nullptr && in.value_stride % 2 == 0);
   BUOY_CHECK(out.output != nullptr && out.output_stride % 2 == 0);
   if (s.query_tiles_64.count == 0) return;
@@ -111,6 +122,10 @@ void attention_cuda(AttentionPlan& plan, const CudaAttentionInputs& in, const Cu
   args.splits = s.splits;
   args.parts = s.parts.as<float>();
   if (s.splits == 1 && use_hopper(s, in) && multiple_of_16_bytes(out.output, out.output_stride)) {
+    if (out.moments != nullptr && can_ride(s, *out.moments)) {
+      args.moments = {s.query_sums.as<float>(), args.padded_rows, out.moments->rope};
+      s.queries_summed = true;
+    }
     launch_forward_hopper(s, args, in, stream);
   } else {
     launch_forward_general(args, s.query_tiles_64.count, static_cast<int>(s.shape.heads), stream);
@@ -132,6 +147,17 @@ void attention_statistics_cuda(AttentionPlan& plan, const CudaAttentionInputs& i
   constexpr std::int64_t kMostKeysTogether = 2048;
   const bool together = rows && sums && use_hopper(s, in) && s.longest_keys <= kMostKeysTogether;
   if (together) clear_unseen(s, wanted, stream);
+  if (wanted.moments != nullptr) {
+    if (sums && use_hopper(s, in) && can_ride(s, *wanted.moments)) {
+      const MomentArgs moments = moment_args(s, *wanted.moments);
+      if (!s.queries_summed) launch_sum_queries(s, moments, stream);
+      const int chunk_rows = s.queries_summed ? kRowsPadded : moments.chunk_rows;
+      args.moments = {moments.sums,           chunk_rows,          moments.padded_rows, wanted.moments->after,
+                      wanted.moments->before, wanted.moments->rope};
+    } else {
+      qk_moments_cuda(plan, *wanted.moments, stream);
+    }
+  }
   if (rows) args.row_weights = wanted.row_weights;
   if (rows && !together) launch_close_rows({args, s.close.as<CloseTile>()}, s.close_tiles, s.early, stream);
   if (sums && use_hopper(s, in)) {

@@ -79,12 +79,16 @@ struct CudaAttentionInputs {
   const float* head_scale = nullptr;  // [heads]: factor on a head's output
 };
 
+struct CudaQkMoments;  // qk_moments_cuda.h
+
 // Null members are not wanted. The plan keeps the normalisers of all rows for attention_statistics_cuda.
 struct CudaAttentionOutputs {
   std::uint16_t* output = nullptr;  // [row][heads][head_dim], rows output_stride apart
   std::int64_t output_stride = 0;
   float* log_sum_exp = nullptr;  // [heads, rows], natural logarithm; minus infinity: sees no key
   float* entropy = nullptr;      // [heads, rows], nats
+  // What attention_statistics_cuda will be asked for: the plan also keeps what that needs of the queries.
+  const CudaQkMoments* moments = nullptr;
 };
 
 // softmax(q k^T / sqrt(head_dim) + bias) v; a query that sees no key gets zeros.
@@ -101,7 +105,8 @@ struct CudaAttentionStatistics {
   std::int64_t top = 0;  // at most 64; needs row_weights
   std::int32_t* top_keys =
       nullptr;  // [close rows, heads, top], strongest first, ties to the lower key; -1: no more
-  float* top_weights = nullptr;  // [close rows, heads, top]
+  float* top_weights = nullptr;            // [close rows, heads, top]
+  const CudaQkMoments* moments = nullptr;  // of the same inputs: cheaper here than alone
 };
 
 // The second pass, after attention_cuda on the same plan and inputs and before the next use of the plan's

@@ -1,7 +1,7 @@
 // Attention on Hopper. A block of three warpgroups takes 128 queries of one head: one warp of the first
 // brings keys and values by the copy engine, the two others take 64 queries each. While a warpgroup weighs
 // one tile of scores, the tensor cores form its next scores and multiply its last weights with values, and
-// the two warpgroups take turns.
+// the two warpgroups take turns. Two idle warps of the first sum the queries up where moments are wanted.
 
 #include "ops/attention_hopper_cuda.cuh"
 #include "ops/launch_cuda.cuh"
@@ -12,6 +12,7 @@ namespace buoy::ops {
 namespace {
 
 constexpr int kThreads = 384, kTileRows = 128, kTileKeys = 128, kStages = 2;
+constexpr int kQueriesRead = 3, kSumming = 5;  // barriers of warps; 1 and 2 are the warpgroups' turns
 
 template <int kDim>
 struct ForwardRoom {
@@ -21,6 +22,7 @@ struct ForwardRoom {
   Bf16 values[kStages][kPanels][kPanel];
   std::uint64_t queries_full, keys_full[kStages], keys_empty[kStages], values_full[kStages],
       values_empty[kStages];
+  SumsRoom sums;
 };
 
 #ifdef BUOY_HAS_WGMMA
@@ -73,18 +75,24 @@ __device__ void start_output(float (&output)[kSize], const std::uint32_t (&weigh
   commit_products();
 }
 
-// A warp's 16 rows go through its part of the queries' room, so that whole rows are written at once.
+// A warp's 16 rows go through the room of its own queries, so that whole rows are written at once: the other
+// warpgroup may still need its own. `tile_row` is their first in the tile, `first_row` in the sequence.
 template <int kDim>
-__device__ void write_rows(unsigned char* room, const float (&output)[kDim / 2], const float (&factor)[2],
-                           const ForwardArgs& args, const DeviceSequence& sequence, int head, int first_row) {
+__device__ void write_rows(ForwardRoom<kDim>& room, const float (&output)[kDim / 2], const float (&factor)[2],
+                           const ForwardArgs& args, const DeviceSequence& sequence, int head, int tile_row,
+                           int first_row) {
   constexpr int kPieces = kDim / 8;
   const int lane = threadIdx.x % 32;
+  const auto place = [&](int row, int piece) {
+    return reinterpret_cast<unsigned char*>(room.queries[piece / 8]) + (tile_row + row) * 128 +
+           ((piece % 8) ^ (row & 7)) * 16;
+  };
 #pragma unroll
   for (int t = 0; t < kPieces; ++t) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int row = lane / 4 + 8 * r;
-      *reinterpret_cast<std::uint32_t*>(room + row * kDim * 2 + ((t ^ (row & 7)) * 16) + lane % 4 * 4) =
+      *reinterpret_cast<std::uint32_t*>(place(row, t) + lane % 4 * 4) =
           pack_bf16(output[4 * t + 2 * r] * factor[r], output[4 * t + 2 * r + 1] * factor[r]);
     }
   }
@@ -96,8 +104,7 @@ __device__ void write_rows(unsigned char* room, const float (&output)[kDim / 2],
     Bf16* to = args.output +
                (static_cast<std::int64_t>(sequence.query_start) + first_row + row) * args.output_stride +
                static_cast<std::int64_t>(head) * kDim + piece * 8;
-    *reinterpret_cast<uint4*>(to) =
-        *reinterpret_cast<const uint4*>(room + row * kDim * 2 + ((piece ^ (row & 7)) * 16));
+    *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(place(row, piece));
   }
 }
 
@@ -137,9 +144,9 @@ __device__ void attend(ForwardRoom<kDim>& room, const ForwardArgs& args, const D
     softmax.take(scores, scale, rescale);
   };
 
+  wait_for(&room.queries_full, 0);  // without any key, too: outputs go through their room
   if (tiles > 0) {
     if (group == 1 && tiles > 1) arrive_at_meeting(other_turn, 256);
-    wait_for(&room.queries_full, 0);
     wait_for(&room.keys_full[0], 0);
     start_scores<kDim>(scores, queries, keys_of(0));
     wait_for_products<0>();
@@ -177,9 +184,11 @@ __device__ void attend(ForwardRoom<kDim>& room, const ForwardArgs& args, const D
   }
   const float factor[2] = {finish_row<kEntropy>(softmax.row(0), args, sequence, head, row[0], lane % 4 == 0),
                            finish_row<kEntropy>(softmax.row(1), args, sequence, head, row[1], lane % 4 == 0)};
-  meet(3 + group, 128);  // nobody of the warpgroup needs its queries any more
-  auto* own_room = reinterpret_cast<unsigned char*>(&room.queries) + (group * 4 + warp) * 16 * kDim * 2;
-  write_rows<kDim>(own_room, output, factor, args, sequence, head, group_row + warp * 16);
+  // Nobody needs the warpgroup's queries any more.
+  meet(kQueriesRead + group, kEntropy && args.moments.sums != nullptr ? 128 + kSumsThreads : 128);
+  const int own_row = warp * 16;
+  write_rows<kDim>(room, output, factor, args, sequence, head, group * (kTileRows / 2) + own_row,
+                   group_row + own_row);
 }
 
 #endif
@@ -211,13 +220,19 @@ __global__ void __launch_bounds__(kThreads, 1)
   let_next_start();
   wait_for_previous();
   if (threadIdx.x < 128) {
-    give_registers<24>();
+    give_registers<kEntropy ? 40 : 24>();
     if (threadIdx.x == 0) {
       bring_tiles(room, &query_map, &key_map, &value_map, sequence, tile.first, head,
                   head / args.heads_per_key_head, tiles);
     }
+    if (kEntropy && threadIdx.x >= 128 - kSumsThreads && args.moments.sums != nullptr) {
+      wait_for(&room.queries_full, 0);
+      sum_rows<kDim>(room.sums, room.queries[0], args.moments, sequence, tile.first, head, kSumming,
+                     threadIdx.x - (128 - kSumsThreads));
+      for (int group = 0; group < 2; ++group) meet(kQueriesRead + group, 128 + kSumsThreads);
+    }
   } else {
-    take_registers<240>();
+    take_registers<kEntropy ? 232 : 240>();
     attend<kDim, kEntropy, kBias>(room, args, sequence, tile.first, head, tiles);
   }
 #endif
@@ -246,7 +261,8 @@ void launch_forward_hopper(const PlanState& plan, ForwardArgs args, const CudaAt
                            const Stream& stream) {
   args.tiles = plan.query_tiles_128.tiles;
   with_head_dim(plan.shape.head_dim, [&](auto dim) {
-    with_flag(args.entropy != nullptr, [&](auto entropy) {
+    // One variant for everything that is observed.
+    with_flag(args.entropy != nullptr || args.moments.sums != nullptr, [&](auto entropy) {
       with_flag(args.key_bias != nullptr,
                 [&](auto bias) { launch<dim(), entropy(), bias()>(plan, args, inputs, stream); });
     });

@@ -81,7 +81,8 @@ struct PlanState {
   DeviceMemory one_hot;                      // bf16 [kMostGroups, padded rows]
   DeviceMemory close;                        // CloseTile
   DeviceMemory close_of_row, close_in_tile;  // see StatisticsArgs
-  DeviceMemory query_sums, query_norms;      // float, see qk_moments_cuda.cu
+  DeviceMemory query_sums, query_norms;      // float, see qk_moments_cuda.cuh
+  bool queries_summed = false;               // by the last first pass, in chunks of kRowsPadded
 };
 
 inline cudaStream_t raw(const Stream& stream) {

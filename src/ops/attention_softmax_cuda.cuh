@@ -9,6 +9,7 @@
 
 #include "ops/attention_mma_cuda.cuh"
 #include "ops/attention_plan_cuda.cuh"
+#include "ops/qk_moments_riding_cuda.cuh"
 
 namespace buoy::ops {
 
@@ -30,6 +31,7 @@ struct ForwardArgs {
   bool aligned;  // all rows start at multiples of 16 bytes
   int splits;    // parts the keys are divided into, for tiles of few rows
   float* parts;  // [tiles, heads, splits, kFewRows, kPartWidth] when there is more than one
+  RidingSums moments;
 };
 
 // Finite, so that it times zero is zero.
@@ -90,7 +92,7 @@ __device__ inline float finish_row(const RowSums& known, const ForwardArgs& args
     const std::int64_t at = static_cast<std::int64_t>(head) * args.rows + sequence.query_start + row;
     if (exists && args.log_sum_exp != nullptr)
       args.log_sum_exp[at] = sees ? (known.top + log_sum) * kLn2 : -INFINITY;
-    if (kEntropy && exists)
+    if (kEntropy && exists && args.entropy != nullptr)
       args.entropy[at] = sees ? fmaxf(0.0f, (log_sum - known.weighted / known.sum) * kLn2) : 0.0f;
   }
   if (!sees) return 0.0f;

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "ops/attention_plan_cuda.cuh"
+#include "ops/qk_moments_riding_cuda.cuh"
 
 namespace buoy::ops {
 
@@ -25,6 +26,7 @@ struct StatisticsArgs {
   int rows, columns, padded_rows, heads, heads_per_key_head, head_dim, mask_block, groups;
   float scale;   // of the scores, log2(e) / sqrt(head_dim)
   bool aligned;  // all rows start at multiples of 16 bytes
+  RidingMoments moments;
 };
 
 // Rows looked at closely, when nothing else is wanted.

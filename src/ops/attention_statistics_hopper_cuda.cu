@@ -1,7 +1,8 @@
 // The second pass on Hopper. A block takes 256 keys of one head and all queries that see them, 128 at a time:
 // one warp brings tiles of queries with their normalisers and their rows of the one-hot matrix, four
 // warpgroups take 64 keys each. While one forms weights, the tensor cores form the scores of another. The
-// weights, keys by queries, are then the left operand of the product with the one-hot matrix.
+// weights, keys by queries, are then the left operand of the product with the one-hot matrix. Moments of the
+// same queries and keys ride along (qk_moments_riding_cuda.cuh).
 
 #include "ops/attention_hopper_cuda.cuh"
 #include "ops/launch_cuda.cuh"
@@ -20,7 +21,9 @@ struct StatisticsRoom {
   Bf16 queries[kStages][kPanels][kPanel];
   Bf16 one_hot[kStages][2][kMostGroups * 64];  // groups by 64 queries
   float shift[kStages][kTileRows];
-  std::uint64_t keys_full, full[kStages], empty[kStages];
+  std::int32_t close[kStages][kTileRows];  // which rows to look at closely
+  RidingRoom moments;
+  std::uint64_t keys_full, full[kStages], empty[kStages], moments_full;
 };
 
 #ifdef BUOY_HAS_WGMMA
@@ -44,8 +47,9 @@ __device__ void bring_tiles(StatisticsRoom<kDim>& room, const CUtensorMap* key_m
   for (int tile = 0; tile < tiles.count; ++tile) {
     const int stage = tile % room.kStages, first = tiles.first + tile * kTileRows;
     if (tile >= room.kStages) wait_for(&room.empty[stage], (tile / room.kStages - 1) % 2);
-    arrive_expecting(&room.full[stage],
-                     sizeof(room.queries[0]) + sizeof(room.one_hot[0]) + sizeof(room.shift[0]));
+    const bool close = args.row_weights != nullptr;
+    arrive_expecting(&room.full[stage], sizeof(room.queries[0]) + sizeof(room.one_hot[0]) +
+                                            sizeof(room.shift[0]) + (close ? sizeof(room.close[0]) : 0));
     for (int p = 0; p < room.kPanels; ++p) {
       copy_tile(room.queries[stage][p], query_map, &room.full[stage], 64 * p, head,
                 sequence.query_start + first);
@@ -56,6 +60,8 @@ __device__ void bring_tiles(StatisticsRoom<kDim>& room, const CUtensorMap* key_m
     copy_bytes(room.shift[stage],
                args.row_shift + static_cast<std::int64_t>(head) * args.padded_rows + padded,
                &room.full[stage], sizeof(room.shift[0]));
+    if (close)
+      copy_bytes(room.close[stage], args.close_of_row + padded, &room.full[stage], sizeof(room.close[0]));
   }
 }
 
@@ -80,6 +86,8 @@ __device__ inline void start_received(float (&received)[8], const std::uint32_t 
     multiply_add_groups(received, weights + 4 * k, moved_by(one_hot, k / 4 * kPanelBytes + k % 4 * 32));
   commit_products();
 }
+
+constexpr int kKeyStep = 8;  // between a thread's keys
 
 // What a thread knows of its two keys, and its warpgroup of all 64.
 struct OwnKeys {
@@ -122,25 +130,49 @@ __device__ inline void write_first_share(const float (&s)[64], const StatisticsA
   }
 }
 
-// All weights of the rows that are looked at closely.
+// All weights of the rows that are looked at closely; `close` says which the tile's rows are.
 __device__ inline void write_close_rows(const float (&s)[64], const StatisticsArgs& args,
-                                        const DeviceSequence& sequence, int head, int first_row,
+                                        const DeviceSequence& sequence, int head, const std::int32_t* close,
                                         const OwnKeys& own) {
-  const std::int32_t* close_of_tile = args.close_of_row + sequence.padded_start + first_row;
-  // One look at the whole tile tells which eight rows to look at: a bit for every four.
-  const int4 four = reinterpret_cast<const int4*>(close_of_tile)[threadIdx.x % 32];
-  const unsigned any = __ballot_sync(0xffffffffu, max(max(four.x, four.y), max(four.z, four.w)) >= 0);
-  const std::int32_t* close = close_of_tile + threadIdx.x % 4 * 2;
+  const std::int64_t step = args.heads * args.row_weight_stride;
+  float* const first = args.row_weights + head * args.row_weight_stride + own.key[0];
+  const bool exists[2] = {own.key[0] < sequence.key_rows, own.key[1] < sequence.key_rows};
 #pragma unroll
   for (int t = 0; t < 16; ++t) {
-    if ((any >> (2 * t) & 3) == 0) continue;
+    const int2 two = *reinterpret_cast<const int2*>(close + 8 * t + threadIdx.x % 4 * 2);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const std::int64_t n = __ldg(close + 8 * t + i % 2);
-      const int key = own.key[i / 2];
-      if (n >= 0 && key < sequence.key_rows)
-        args.row_weights[(n * args.heads + head) * args.row_weight_stride + key] = s[4 * t + i];
+    for (int i = 0; i < 2; ++i) {
+      const int n = i == 0 ? two.x : two.y;
+      float* to = first + n * step;
+      if (n >= 0 && exists[0]) to[0] = s[4 * t + i];
+      if (n >= 0 && exists[1]) to[kKeyStep] = s[4 * t + 2 + i];
     }
+  }
+}
+
+// Products of keys with the queries of their own positions, where the tile has them.
+__device__ inline void write_self(const float (&s)[64], const StatisticsArgs& args,
+                                  const DeviceSequence& sequence, int head, int first_row,
+                                  const OwnKeys& own) {
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const int column = own.key[r] - first_row - threadIdx.x % 4 * 2;
+    float self = 0;
+    bool found = false;
+#pragma unroll
+    for (int t = 0; t < 16; ++t) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (column != 8 * t + i) continue;
+        self = s[4 * t + 2 * r + i];
+        found = true;
+      }
+    }
+    if (!found || own.key[r] >= sequence.key_rows) continue;
+    const std::int64_t at =
+        static_cast<std::int64_t>(head) * args.columns + sequence.column_start + own.key[r];
+    if (args.moments.after.self_dot != nullptr) args.moments.after.self_dot[at] = self;
+    if (args.moments.before.self_dot != nullptr) args.moments.before.self_dot[at] = self;
   }
 }
 
@@ -164,7 +196,7 @@ __device__ void measure(StatisticsRoom<kDim>& room, const StatisticsArgs& args,
   OwnKeys own;
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
-    const int key = first_key + warp * 16 + lane / 4 + 8 * r;
+    const int key = first_key + warp * 16 + lane / 4 + kKeyStep * r;
     own.key[r] = key;
     own.seen_from[r] = first_seeing_row(args.mask_block, sequence, key);
     own.bias[r] = kBias && key < sequence.key_rows
@@ -173,24 +205,30 @@ __device__ void measure(StatisticsRoom<kDim>& room, const StatisticsArgs& args,
   }
   own.all_seen_from = first_seeing_row(args.mask_block, sequence, first_key + 63);
   const std::uint64_t keys = moved_by(operand(room.keys[group / 2][0]), group % 2 * 64 * 128);
-  const bool share = args.first_share != nullptr && first_key == 0;
+  const bool share = args.first_share != nullptr && first_key == 0, moments = args.moments.sums != nullptr;
 
   float scores[64], received[8] = {};
   std::uint32_t weights[32];
   if (tiles.count > 0) wait_for(&room.keys_full, 0);
-  // One thing after the other: with four warpgroups there is always one that needs the tensor cores.
+  // One thing after the other: with four warpgroups there is always one that needs the tensor cores. They
+  // take turns, so that they do not all need them at the same time.
   for (int tile = 0; tile < tiles.count; ++tile) {
     const int stage = tile % kStages, first_row = tiles.first + tile * kTileRows;
     // Asked for here, needed after the products: so nobody waits for it.
     const unsigned close =
         args.row_weights != nullptr ? args.close_in_tile[(sequence.padded_start + first_row) / kTileRows] : 0;
     wait_for(&room.full[stage], tile / kStages % 2);
+    if (tile > 0 || group > 0) meet(1 + group, 256);
     start_scores<kDim>(scores, keys, operand(room.queries[stage][0]));
+    if (tile + 1 < tiles.count || group + 1 < kWarpgroups)
+      arrive_at_meeting(1 + (group + 1) % kWarpgroups, 256);
     wait_for_products<0>();
     results_are_here(scores);
+    if (moments && first_row < first_key + 64 && first_key < first_row + kTileRows)
+      write_self(scores, args, sequence, head, first_row, own);
     weigh<kBias>(scores, room.shift[stage], own, args.scale, first_row);
     if (share) write_first_share(scores, args, sequence, head, first_row);
-    if (close != 0) write_close_rows(scores, args, sequence, head, first_row, own);
+    if (close != 0) write_close_rows(scores, args, sequence, head, room.close[stage], own);
     pack_weights(weights, scores);
     start_received(received, weights, operand(room.one_hot[stage][0]));
     wait_for_products<0>();
@@ -198,6 +236,9 @@ __device__ void measure(StatisticsRoom<kDim>& room, const StatisticsArgs& args,
     arrive(&room.empty[stage]);
   }
   if (args.received != nullptr) write_received(received, args, sequence, head, own);
+  if (moments)
+    write_key_moments<kDim>(room.moments, &room.moments_full, room.keys[group / 2][0], args.moments, sequence,
+                            first_key + warp * 16, group % 2 * 64 + warp * 16, head, args.columns);
 }
 
 #endif
@@ -217,11 +258,11 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int first_row = first_seeing_row(args.mask_block, sequence, tile.first) / kTileRows * kTileRows;
   const TilesOfRows tiles{first_row, max(0, (sequence.query_rows - first_row + kTileRows - 1) / kTileRows)};
   if (threadIdx.x == 0) {
-    constexpr int kConsumers = 128 * kWarpgroups;  // each reads normalisers itself
     init_barrier(&room.keys_full, 1);
+    init_barrier(&room.moments_full, kAddingThreads);  // each shows what it wrote itself
     for (int stage = 0; stage < room.kStages; ++stage) {
       init_barrier(&room.full[stage], 1);
-      init_barrier(&room.empty[stage], kConsumers);
+      init_barrier(&room.empty[stage], 128 * kWarpgroups);  // each reads normalisers itself
     }
     fence_barrier_init();
   }
@@ -229,9 +270,13 @@ __global__ void __launch_bounds__(kThreads, 1)
   let_next_start();
   wait_for_previous();
   if (threadIdx.x < 128) {
-    give_registers<24>();
+    give_registers<32>();
     if (threadIdx.x == 0 && tiles.count > 0)
       bring_tiles(room, &key_map, &query_map, &group_map, args, sequence, tile.first, head, tiles);
+    if (threadIdx.x >= 128 - kAddingThreads && args.moments.sums != nullptr) {
+      add_all_chunks(room.moments, args.moments, sequence, head, threadIdx.x - (128 - kAddingThreads));
+      arrive(&room.moments_full);
+    }
   } else {
     take_registers<112>();
     measure<kDim, kBias>(room, args, sequence, tile.first, head, tiles);

@@ -24,11 +24,12 @@ __device__ void store(uint2* out, float4 x, float4 w, float factor) {
           pack_bf16(x.z * factor * w.z, x.w * factor * w.w)};
 }
 
-// One block per row.
+// One block per row, the last row first: what was written last is still in the L2 cache, and what is read
+// first behind this is written last.
 __global__ void __launch_bounds__(kThreads) rms_norm_kernel(DeviceNormArgs args) {
   let_next_start();
   wait_for_previous();
-  const std::int64_t row = blockIdx.x;
+  const std::int64_t row = gridDim.x - 1 - blockIdx.x;
   const std::int64_t from = args.chosen != nullptr ? args.chosen[row] : row;
   const auto* input = reinterpret_cast<const float4*>(args.input + from * args.width);
   const auto* weight = reinterpret_cast<const float4*>(args.weight);

@@ -9,8 +9,7 @@ bool multiple_of_16_bytes(const void* pointer, std::int64_t stride) {
 
 }  // namespace
 
-void qk_moments_cuda(AttentionPlan& plan, const CudaQkMoments& wanted, const Stream& stream) {
-  const PlanState& s = plan.state();
+MomentArgs moment_args(const PlanState& s, const CudaQkMoments& wanted) {
   const CudaAttentionInputs& in = wanted.inputs;
   BUOY_CHECK(s.limits.statistics && in.queries != nullptr && in.keys != nullptr && in.query_stride % 2 == 0 &&
              in.key_stride % 2 == 0);
@@ -37,6 +36,13 @@ void qk_moments_cuda(AttentionPlan& plan, const CudaQkMoments& wanted, const Str
   args.aligned = s.shape.head_dim % 16 == 0 && multiple_of_16_bytes(in.queries, in.query_stride) &&
                  multiple_of_16_bytes(in.keys, in.key_stride) &&
                  multiple_of_16_bytes(in.values, in.value_stride);
+  return args;
+}
+
+void qk_moments_cuda(AttentionPlan& plan, const CudaQkMoments& wanted, const Stream& stream) {
+  PlanState& s = plan.state();
+  s.queries_summed = false;
+  const MomentArgs args = moment_args(s, wanted);
   launch_sum_queries(s, args, stream);
   launch_key_columns(s, args, stream);
 }

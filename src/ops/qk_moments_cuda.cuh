@@ -100,6 +100,7 @@ struct EightAngles {
   }
 };
 
+MomentArgs moment_args(const PlanState& plan, const CudaQkMoments& wanted);
 void launch_sum_queries(const PlanState& plan, const MomentArgs& args, const Stream& stream);
 void launch_key_columns(const PlanState& plan, const MomentArgs& args, const Stream& stream);
 

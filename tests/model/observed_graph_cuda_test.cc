@@ -53,11 +53,12 @@ class Measured final : public probe::Probe {
 
 class ObservedGraphCuda : public ::testing::Test {
  protected:
+  // 21: more layers than results are on their way at a time.
+  explicit ObservedGraphCuda(std::int64_t layers = 21) : layers_(layers) {}
   void SetUp() override {
     BUOY_NEEDS_GPU();
-    // More layers than results are on their way at a time.
     benchmark::write_random_checkpoint(folder_.path() / "model",
-                                       {Family::kLlama, 256, 21, 4, 2, 64, 256, 512}, 5);
+                                       {Family::kLlama, 256, layers_, 4, 2, 64, 256, 512}, 5);
     model_ = std::make_unique<model::Model>(load());
   }
   model::Model load() { return model::Model::load(folder_.path() / "model", Device::kCuda); }
@@ -77,10 +78,11 @@ class ObservedGraphCuda : public ::testing::Test {
     Measured probe(shift, keeps);
     model.forward({threads_}, inputs, &probe);
     EXPECT_TRUE(std::is_sorted(probe.layers.begin(), probe.layers.end()));
-    EXPECT_EQ(probe.layers.size(), 21 * batch.size());
+    EXPECT_EQ(probe.layers.size(), static_cast<size_t>(layers_) * batch.size());
     return probe.found;
   }
 
+  std::int64_t layers_;
   testing::TempFolder folder_;
   ThreadPool threads_{3};
   std::unique_ptr<model::Model> model_;
@@ -100,6 +102,19 @@ TEST_F(ObservedGraphCuda, RecordsOfReplaysAreThoseOfAFreshModel) {
   const auto longer = batch(9, {1100}), before = batch(2, {150});
   EXPECT_EQ(observed(*model_, longer, 0, false), observed(fresh, longer, 0, false));
   EXPECT_EQ(observed(*model_, before, 0, false), observed(fresh, before, 0, false));
+}
+
+// Small enough for racecheck.
+class ObservedGraphOfFewCuda : public ObservedGraphCuda {
+ protected:
+  ObservedGraphOfFewCuda() : ObservedGraphCuda(3) {}
+};
+
+TEST_F(ObservedGraphOfFewCuda, RecordsOfReplaysAreThoseOfAFreshModel) {
+  const auto tokens = batch(1, {40});
+  model::Model fresh = load();
+  const Numbers expected = observed(fresh, tokens, 0, false);
+  for (int pass = 0; pass < 3; ++pass) EXPECT_EQ(observed(*model_, tokens, 0, false), expected) << pass;
 }
 
 // A probe that throws leaves the model fit for use.

@@ -100,7 +100,8 @@ class PackedOnDevice {
     std::vector<float> output;                // [rows, heads, head_dim]
     std::vector<float> log_sum_exp, entropy;  // [heads, rows]
   };
-  Result attend(bool with_entropy = true, const float* head_scale = nullptr) {
+  Result attend(bool with_entropy = true, const float* head_scale = nullptr,
+                const ops::CudaQkMoments* moments = nullptr) {
     const std::int64_t out_width = shape_.heads * shape_.head_dim;
     DeviceArray<std::uint16_t> output(stream_, static_cast<size_t>(rows_ * out_width));
     DeviceArray<float> lse(stream_, static_cast<size_t>(rows_ * shape_.heads)),
@@ -111,7 +112,8 @@ class PackedOnDevice {
                         {.output = output.data(),
                          .output_stride = out_width,
                          .log_sum_exp = lse.data(),
-                         .entropy = with_entropy ? entropy.data() : nullptr},
+                         .entropy = with_entropy ? entropy.data() : nullptr,
+                         .moments = moments},
                         stream_);
     Result result;
     for (const std::uint16_t bits : output.host()) result.output.push_back(from_bf16(bits));

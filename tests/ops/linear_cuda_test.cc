@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ops/device_array.h"
@@ -177,6 +178,33 @@ TEST(LinearCuda, OwnKernelAddsOnce) {
   const auto alone = product.run<float>(LinearChoice::kOwn, LinearOutput::kFloat);
   const auto added = product.run<float>(LinearChoice::kOwn, LinearOutput::kAddFloat);
   for (size_t i = 0; i < alone.size(); ++i) ASSERT_EQ(added[i], product.residual[i] + alone[i]) << i;
+}
+
+// Thread blocks that take several tiles one after the other: the bits are those of a few columns alone.
+TEST(LinearCuda, OwnKernelOfManyTiles) {
+  BUOY_NEEDS_GPU();
+  const Stream stream;
+  const std::int64_t rows = 600, inputs = 40, outputs = 290 * 256, few = 3 * 256, first = 144 * 256;
+  const DeviceArray<std::uint16_t> x(static_cast<size_t>(rows * inputs)),
+      w(static_cast<size_t>(outputs * inputs));
+  ops::fill_normal_cuda(stream, x.data(), rows * inputs, 1, 1.0);
+  ops::fill_normal_cuda(stream, w.data(), outputs * inputs, 2, 0.2);
+  ops::DeviceLinear linear;
+  linear.choose(LinearChoice::kOwn);
+  for (const auto kind : {LinearOutput::kBf16, LinearOutput::kSwiglu}) {
+    const std::int64_t share = kind == LinearOutput::kSwiglu ? 2 : 1;
+    const auto run = [&](const std::uint16_t* weight, std::int64_t columns) {
+      const DeviceArray<std::uint16_t> out(static_cast<size_t>(rows * columns / share));
+      linear.multiply(stream, {x.data(), rows, weight, inputs, columns, out.data(), kind});
+      stream.synchronize();
+      return out.host();
+    };
+    const auto all = run(w.data(), outputs), part = run(w.data() + first * inputs, few);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const auto from = all.begin() + (row * outputs + first) / share, to = part.begin() + row * few / share;
+      ASSERT_TRUE(std::equal(to, to + few / share, from)) << "row " << row;
+    }
+  }
 }
 
 // Bias, norms and rotation on the way out, and queries, keys and values apart, with rows before and behind a

@@ -39,14 +39,17 @@ struct QkColumns {
   std::vector<float> dot, cosine, product, self;
 };
 
-// Everything qk_moments_cuda gives for one case; `chosen` empty: with all queries.
+// By qk_moments_cuda, or as part of the second or of both passes of attention, which give no norms.
+enum class Formed { kAlone, kInSecondPass, kInBothPasses };
+
+// Everything that is formed for one case; `chosen` empty: with all queries.
 struct MomentResults {
   QkColumns after, before;
   std::vector<float> query_norm, key_norm, value_norm;
 };
 
 MomentResults moments_on_gpu(const Stream& stream, const AttentionData& data,
-                             const std::vector<std::uint8_t>& chosen) {
+                             const std::vector<std::uint8_t>& chosen, Formed formed = Formed::kAlone) {
   const AttentionCase& c = data.c;
   PackedOnDevice device(stream, {data}, 0);
   const auto& s = device.sequences()[0];
@@ -63,9 +66,11 @@ MomentResults moments_on_gpu(const Stream& stream, const AttentionData& data,
   wanted.inputs = device.inputs();
   wanted.use_row = chosen.empty() ? nullptr : device_use.data();
   wanted.after = {results[0].data(), results[1].data(), results[2].data(), results[3].data()};
-  wanted.query_norm = query_norm.data();
-  wanted.key_norm = key_norm.data();
-  wanted.value_norm = value_norm.data();
+  if (formed == Formed::kAlone) {
+    wanted.query_norm = query_norm.data();
+    wanted.key_norm = key_norm.data();
+    wanted.value_norm = value_norm.data();
+  }
   const ops::RopeTable table = angles_of(c);
   const auto angles =
       static_cast<size_t>((c.first_position + std::max(c.query_rows, c.key_rows)) * table.pairs());
@@ -75,7 +80,15 @@ MomentResults moments_on_gpu(const Stream& stream, const AttentionData& data,
     wanted.before = {results[4].data(), results[5].data(), results[6].data(), results[7].data()};
     wanted.rope = {cosines.data(), sines.data(), table.pairs()};
   }
-  ops::qk_moments_cuda(device.plan(), wanted, stream);
+  if (formed != Formed::kAlone) {
+    DeviceArray<float> sums(stream, columns);
+    device.attend(data.c.heads % 2 == 0, nullptr, formed == Formed::kInBothPasses ? &wanted : nullptr);
+    ops::attention_statistics_cuda(device.plan(), device.inputs(),
+                                   {.received = sums.data(), .moments = &wanted}, stream);
+    stream.synchronize();
+  } else {
+    ops::qk_moments_cuda(device.plan(), wanted, stream);
+  }
   MomentResults out;
   out.after = {results[0].host(), results[1].host(), results[2].host(), results[3].host()};
   out.before = {results[4].host(), results[5].host(), results[6].host(), results[7].host()};
@@ -174,10 +187,12 @@ TEST_P(CudaMoments, ErrAtMostTwiceAsMuchAsPlainLoops) {
                of_keys = static_cast<size_t>(c.kv_heads * c.key_rows);
     std::vector<std::uint8_t> chosen(static_cast<size_t>(c.query_rows));
     for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = i % 5 != 2;
-    const MomentResults ours = moments_on_gpu(stream, data, {}), some = moments_on_gpu(stream, data, chosen);
+    const MomentResults ours = moments_on_gpu(stream, data, {}), some = moments_on_gpu(stream, data, chosen),
+                        second = moments_on_gpu(stream, data, {}, Formed::kInSecondPass),
+                        both = moments_on_gpu(stream, data, {}, Formed::kInBothPasses);
     testing::AttentionResult unused;
     const auto sequence = data.sequence(unused);
-    for (const MomentResults* results : {&ours, &some}) {
+    for (const MomentResults* results : {&ours, &some, &second, &both}) {
       ops::QkMoments wanted;
       wanted.use_row = results == &some ? chosen.data() : nullptr;
       std::vector<double> dot(columns), cosine(columns), product(columns);
@@ -200,7 +215,10 @@ TEST_P(CudaMoments, ErrAtMostTwiceAsMuchAsPlainLoops) {
     ops::qk_moments({threads}, c.shape(), sequence, on_cpu);
     const double root = std::sqrt(static_cast<double>(c.head_dim)),
                  score = testing::score_tolerance(data) * root;
-    for (size_t i = 0; i < columns; ++i) ASSERT_NEAR(ours.after.self[i], self[i], score);
+    for (size_t i = 0; i < columns; ++i) {
+      ASSERT_NEAR(ours.after.self[i], self[i], score);
+      ASSERT_NEAR(both.after.self[i], self[i], score);
+    }
     const auto expect_norms = [&](const std::vector<float>& found, const std::vector<float>& exact) {
       ASSERT_EQ(found.size(), exact.size());
       for (size_t i = 0; i < exact.size(); ++i)
@@ -213,6 +231,54 @@ TEST_P(CudaMoments, ErrAtMostTwiceAsMuchAsPlainLoops) {
   dot_errors.expect_at_most_twice("dot");
   cosine_errors.expect_at_most_twice("cosine");
   product_errors.expect_at_most_twice("norm_product");
+}
+
+// Sequences of several tiles and less than one, side by side.
+TEST(PackedMomentsCuda, AreTheSameInThePassesOfAttention) {
+  if (!testing::has_gpu()) GTEST_SKIP() << "no GPU";
+  const Stream stream;
+  for (const std::int64_t dim : {64, 128}) {
+    std::vector<AttentionData> parts;
+    for (const std::int64_t rows : {300, 5, 257, 512}) {
+      AttentionCase c;
+      c.query_rows = c.key_rows = rows;
+      c.heads = 4;
+      c.kv_heads = 2;
+      c.head_dim = dim;
+      c.mask = {ops::MaskKind::kBidirectional, 0};
+      parts.push_back(bf16_data(c, static_cast<std::uint64_t>(rows)));
+    }
+    PackedOnDevice device(stream, parts, 0);
+    const auto count = static_cast<size_t>(4 * device.columns());
+    const ops::RopeTable table = angles_of(parts.back().c);
+    const auto angles = static_cast<size_t>(512 * table.pairs());
+    DeviceArray<float> cosines(stream, std::vector<float>(table.cosines(0), table.cosines(0) + angles)),
+        sines(stream, std::vector<float>(table.sines(0), table.sines(0) + angles)), received(stream, count);
+    std::vector<std::vector<float>> found;
+    for (const bool alone : {true, false}) {
+      std::vector<DeviceArray<float>> results;
+      for (int i = 0; i < 8; ++i) results.emplace_back(stream, count);
+      ops::CudaQkMoments wanted;
+      wanted.inputs = device.inputs();
+      wanted.after = {results[0].data(), results[1].data(), results[2].data(), results[3].data()};
+      wanted.before = {results[4].data(), results[5].data(), results[6].data(), results[7].data()};
+      wanted.rope = {cosines.data(), sines.data(), table.pairs()};
+      if (alone) {
+        ops::qk_moments_cuda(device.plan(), wanted, stream);
+      } else {
+        device.attend(true, nullptr, &wanted);
+        ops::attention_statistics_cuda(device.plan(), device.inputs(),
+                                       {.received = received.data(), .moments = &wanted}, stream);
+      }
+      for (const auto& one : results) found.push_back(one.host());
+    }
+    for (size_t n = 0; n < 8; ++n) {
+      for (size_t i = 0; i < count; ++i) {
+        const double size = n % 4 == 1 ? 1 : found[2][i];  // a cosine, or some product of norms
+        ASSERT_NEAR(found[8 + n][i], found[n][i], 1e-5 * size) << "moment " << n << ", column " << i;
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, CudaMoments, ::testing::ValuesIn(testing::cuda_statistics_cases()),

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -111,7 +110,7 @@ class Parser {
   PromptNode open(const PromptToken& token) {
     const bool inverted = token.kind == PromptToken::Kind::kOpenInverted;
     if (token.text == "passages") {
-      if (in_passages_ || in_region_) out_of_place(token, "outside other sections");
+      if (in_passages_ || in_no_passages_ || in_region_) out_of_place(token, "outside other sections");
       if (!inverted && std::exchange(has_passages_, true)) {
         throw_input_error({token.where, "{{#passages}} once", "a second one: duplicate regions"});
       }
@@ -119,6 +118,7 @@ class Parser {
     }
     if (token.text == "title" && !inverted) {
       if (!in_passages_) out_of_place(token, "inside {{#passages}} only");
+      if (in_title_) out_of_place(token, "outside {{#title}}");
       return section({Kind::kIfTitle, "title", token.where});
     }
     if (token.text.starts_with(kRegionTag) && !inverted) {
@@ -137,12 +137,15 @@ class Parser {
                        fmt::format("{{{{{}{}}}}}", inverted ? '^' : '#', token.text)});
   }
 
+  // No section stands in one of its own kind, so the recursion goes no deeper than there are kinds.
   PromptNode section(const Section& section) {
-    const auto outer = std::pair(in_passages_, in_region_);
-    in_passages_ = in_passages_ || section.kind == Kind::kPassages;
-    in_region_ = in_region_ || section.kind == Kind::kRegion;
+    bool& inside = section.kind == Kind::kPassages     ? in_passages_
+                   : section.kind == Kind::kNoPassages ? in_no_passages_
+                   : section.kind == Kind::kIfTitle    ? in_title_
+                                                       : in_region_;
+    inside = true;
     PromptNode node{section.kind, {}, parse_until(&section)};
-    std::tie(in_passages_, in_region_) = outer;
+    inside = false;
     return node;
   }
 
@@ -162,7 +165,8 @@ class Parser {
   std::vector<PromptToken> tokens_;
   const std::string& name_;
   std::size_t at_ = 0;
-  bool in_passages_ = false, in_region_ = false, has_question_ = false, has_passages_ = false;
+  bool in_passages_ = false, in_no_passages_ = false, in_title_ = false, in_region_ = false;
+  bool has_question_ = false, has_passages_ = false;
   std::set<std::string> regions_;
 };
 

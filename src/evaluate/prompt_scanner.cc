@@ -24,8 +24,11 @@ std::string prepared(std::string_view text, const std::string& name) {
     throw_input_error({name, "well-formed UTF-8", fmt::format("a stray byte at offset {}", valid)});
   }
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  std::string unix_text(text);
-  for (std::size_t at = 0; (at = unix_text.find("\r\n", at)) != std::string::npos;) unix_text.erase(at, 1);
+  std::string unix_text;
+  unix_text.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (!text.substr(at).starts_with("\r\n")) unix_text += text[at];
+  }
   if (unix_text.ends_with('\n')) unix_text.pop_back();
   return unix_text;
 }
@@ -57,13 +60,14 @@ class Scanner {
   }
 
  private:
-  std::string where(std::size_t at) const {
-    const auto before = text_.substr(0, at);
-    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-    const std::size_t line_begin = before.rfind('\n') + 1;  // npos + 1 is 0
-    const auto column = std::count_if(before.begin() + static_cast<std::ptrdiff_t>(line_begin), before.end(),
-                                      [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-    return fmt::format("{}:{}:{}", name_, line, column + 1);
+  // Counts on from where it was asked last: `at` never goes back.
+  std::string where(std::size_t at) {
+    for (; counted_ < at; ++counted_) {
+      const bool continues_character = (static_cast<unsigned char>(text_[counted_]) & 0xC0) == 0x80;
+      column_ = text_[counted_] == '\n' ? 1 : column_ + !continues_character;
+      line_ += text_[counted_] == '\n';
+    }
+    return fmt::format("{}:{}:{}", name_, line_, column_);
   }
 
   // Widens [begin, next) to the whole line, with its end, when nothing else is on it.
@@ -99,6 +103,7 @@ class Scanner {
   std::string_view text_;
   const std::string& name_;
   std::vector<PromptToken> tokens_;
+  std::size_t counted_ = 0, line_ = 1, column_ = 1;
 };
 
 }  // namespace

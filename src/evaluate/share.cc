@@ -27,6 +27,27 @@ double agreement(double both, double only_a, double only_b, double neither) {
   return (cross > 0 ? std::max(cross - half, 0.0) : cross) / std::sqrt(margins);
 }
 
+bool from_0_to_1(std::span<const double> scores) {
+  return std::all_of(scores.begin(), scores.end(), [](double score) { return score >= 0 && score <= 1; });
+}
+
+// Resampling cannot show a difference of a sign that no item has. As many items as Wilson's interval allows
+// may have one of that sign, at worst of 1.
+Estimate with_unseen(Estimate difference, const PairedScores& scores, double level) {
+  const auto& [a, b] = scores;
+  if (!from_0_to_1(a) || !from_0_to_1(b)) return difference;
+  bool any_above = false, any_below = false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    any_above = any_above || a[i] > b[i];
+    any_below = any_below || a[i] < b[i];
+  }
+  const double unseen = share_estimate(0, a.size(), level).interval.high;
+  auto& [low, high] = difference.interval;
+  if (!any_above) high = unseen + (1 - unseen) * high;
+  if (!any_below) low = -unseen + (1 - unseen) * low;
+  return difference;
+}
+
 }  // namespace
 
 bool are_shares(std::span<const double> scores) {
@@ -51,7 +72,8 @@ Estimate mean_estimate(std::span<const double> scores, const BootstrapOptions& o
 
 Estimate difference_estimate(const PairedScores& scores, const BootstrapOptions& options) {
   const auto& [a, b] = scores;
-  if (a.size() != b.size() || !are_shares(a) || !are_shares(b)) return bootstrap_difference(scores, options);
+  if (a.size() != b.size() || !are_shares(a) || !are_shares(b))
+    return with_unseen(bootstrap_difference(scores, options), scores, options.level);
   double count[2][2] = {};
   for (std::size_t i = 0; i < a.size(); ++i) ++count[a[i] == 1][b[i] == 1];
   const Estimate one = mean_estimate(a, options), other = mean_estimate(b, options);

@@ -16,7 +16,7 @@ Estimate mean_estimate(std::span<const double> scores, const BootstrapOptions& o
 
 // mean(a) - mean(b) over the same items. Where all scores are 0 or 1: Newcombe's interval for shares of the
 // same items (1998, method 10), which like Wilson's, of which it is made, keeps its width when all items
-// agree. Otherwise bootstrap_difference().
+// agree. Otherwise bootstrap_difference(), for scores from 0 to 1 wider on a side on which no item lies.
 Estimate difference_estimate(const PairedScores& scores, const BootstrapOptions& options);
 
 // The interval of above / below from the intervals of both (Donner and Zou's MOVER), taken as if they were

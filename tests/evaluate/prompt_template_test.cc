@@ -135,6 +135,24 @@ TEST(PromptTemplate, MistakesAreNamedByLineAndColumn) {
   EXPECT_TRUE(refused("{{question}}\xFF", {"t", "well-formed UTF-8", "offset 12"}));
 }
 
+TEST(PromptTemplate, SectionsDoNotNestHoweverManyThereAre) {
+  const auto refused = [](std::string_view text, std::initializer_list<std::string> parts) {
+    return fails_with<InputError>([&] { PromptTemplate::parse(text, "t"); }, parts);
+  };
+  std::string empty = "{{question}}", titled = "{{question}}{{#passages}}";
+  for (int i = 0; i < 20'000; ++i) empty += "{{^passages}}", titled += "{{#title}}";
+  EXPECT_TRUE(refused(empty, {"t:1:26", "{{^passages}} outside other sections"}));
+  EXPECT_TRUE(refused(titled, {"t:1:36", "{{#title}} outside {{#title}}"}));
+  EXPECT_TRUE(refused("{{^passages}}{{#passages}}", {"t:1:14", "{{#passages}} outside other sections"}));
+  EXPECT_TRUE(refused("{{#passages}}{{^passages}}", {"t:1:14", "{{^passages}} outside other sections"}));
+  EXPECT_TRUE(refused("{{#region a}}{{^passages}}", {"t:1:14", "{{^passages}} outside other sections"}));
+  const auto fine = PromptTemplate::parse(
+      "{{^passages}}{{#region a}}{{question}}{{/region}}{{/passages}}"
+      "{{#passages}}{{#title}}{{title}}{{/title}}{{#title}}{{title}}{{/title}}{{/passages}}",
+      "t");
+  EXPECT_EQ(fine.render(small_item()).text, "LyonLyon");
+}
+
 TEST(PromptTemplate, RegionsOccurOnce) {
   const auto refused = [](std::string_view text, std::initializer_list<std::string> parts) {
     return fails_with<InputError>([&] { PromptTemplate::parse(text, "t"); }, parts);

@@ -135,8 +135,21 @@ TEST(PairedShares, CoverNearTheStatedRate) {
 
 TEST(PairedShares, ScoresThatAreNoSharesAreResampled) {
   const std::vector<double> a = {0.5, 1, 0, 0.25}, b = {0, 1, 0, 1};
-  EXPECT_DOUBLE_EQ(difference_estimate({a, b}, {}).interval.low,
-                   bootstrap_difference({a, b}, {}).interval.low);
+  const auto drawn = bootstrap_difference({a, b}, {}), estimate = difference_estimate({a, b}, {});
+  EXPECT_EQ(estimate.interval.low, drawn.interval.low);
+  EXPECT_EQ(estimate.interval.high, drawn.interval.high);
+}
+
+// Three of twelve items lose a half, none gains: resampling would be sure that nobody ever gains.
+TEST(PairedShares, ASignThatNoItemHasIsNotRuledOut) {
+  std::vector<double> a(12, 1.0), b(12, 1.0);
+  for (std::size_t i = 0; i < 3; ++i) a[i] = 0.5;
+  const auto drawn = bootstrap_difference({a, b}, {}), estimate = difference_estimate({a, b}, {});
+  EXPECT_EQ(drawn.interval.high, 0);
+  EXPECT_NEAR(estimate.interval.high, share_estimate(0, 12, 0.95).interval.high, 1e-12);
+  EXPECT_EQ(estimate.interval.low, drawn.interval.low);
+  const std::vector<double> words(12, 3.0), fewer(12, 2.0);  // no scores: nothing bounds them
+  EXPECT_EQ(difference_estimate({words, fewer}, {}).interval.low, 1);
 }
 
 // r is an end of the interval when a - r b has 0 as an end of its own: squared distances of both ends add up.

@@ -7,7 +7,7 @@ help:
 	@echo "make test    set up, build, and run all tests"
 	@echo "make check   format, clang-tidy, layers"
 	@echo "make bench   speed, as a share of what the machine can do"
-	@echo "make fuzz    the four fuzzers, SECONDS each (default 600)"
+	@echo "make fuzz    all fuzzers, SECONDS each (default 600)"
 
 study:
 	tools/setup

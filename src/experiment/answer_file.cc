@@ -14,7 +14,7 @@
 namespace buoy::experiment {
 namespace {
 
-constexpr char kFinal[] = "answers.jsonl", kPartial[] = "answers.partial.jsonl";
+constexpr char kPartial[] = "answers.partial.jsonl";
 
 std::size_t count_lines(const std::filesystem::path& path, std::uintmax_t& bytes_of_whole_lines) {
   std::ifstream file(path, std::ios::binary);
@@ -37,7 +37,9 @@ std::size_t count_lines(const std::filesystem::path& path, std::uintmax_t& bytes
 }  // namespace
 
 AnswerFile::AnswerFile(std::filesystem::path folder)
-    : partial_(folder / kPartial), final_(folder / kFinal), complete_(path_exists(folder / kFinal)) {
+    : partial_(folder / kPartial),
+      final_(folder / kAnswersFile),
+      complete_(path_exists(folder / kAnswersFile)) {
   std::uintmax_t whole = 0;
   if (complete_) {
     kept_ = next_ = count_lines(final_, whole);
@@ -81,7 +83,7 @@ void AnswerFile::finish() {
 }
 
 void read_answers(const std::filesystem::path& folder, const std::function<void(AnswerRecord&&)>& take) {
-  const auto path = folder / kFinal;
+  const auto path = folder / kAnswersFile;
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     throw_input_error({folder.string(), "answers.jsonl of a finished run of buoy eval",

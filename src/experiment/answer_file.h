@@ -10,6 +10,8 @@
 
 namespace buoy::experiment {
 
+inline constexpr char kAnswersFile[] = "answers.jsonl";
+
 // The answers of a run, in the order of the plan whatever order they are found in: line n is answer n. Until
 // all are there the file is called answers.partial.jsonl, so that a part never looks like the whole.
 class AnswerFile {

@@ -1,23 +1,67 @@
 #include "experiment/answer_record.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "base/json_file.h"
 
 namespace buoy::experiment {
 namespace {
 
-struct Metric {
+constexpr double kMost = 1e9;  // past all that is measured, and no sum of such numbers overflows
+
+struct MetricField {
   const char* name;
   double evaluate::Scores::*value;
+  double most;
 };
 
-constexpr Metric kMetrics[] = {{"exact_match", &evaluate::Scores::exact_match},
-                               {"substring", &evaluate::Scores::substring},
-                               {"substring_words", &evaluate::Scores::substring_words},
-                               {"f1", &evaluate::Scores::f1},
-                               {"words", &evaluate::Scores::words}};
+constexpr MetricField kMetrics[] = {{"exact_match", &evaluate::Scores::exact_match, 1},
+                                    {"substring", &evaluate::Scores::substring, 1},
+                                    {"substring_words", &evaluate::Scores::substring_words, 1},
+                                    {"f1", &evaluate::Scores::f1, 1},
+                                    {"words", &evaluate::Scores::words, kMost}};
+
+JsonObject required_object(const JsonObject& object, const std::string& key) {
+  const auto found = object.object(key);
+  if (!found) object.fail(key, "an object");
+  return *found;
+}
+
+std::int64_t count(const JsonObject& object, const std::string& key) {
+  const std::int64_t found = object.required_integer(key);
+  if (found < 0) object.fail(key, "an integer of at least 0");
+  return found;
+}
+
+struct Range {
+  double least, most;
+};
+
+double number_within(const JsonObject& object, const std::string& key, const Range& range) {
+  const double found = object.required_number(key);
+  if (found < range.least || found > range.most)
+    object.fail(key, fmt::format("a number from {} to {}", range.least, range.most));
+  return found;
+}
+
+bool is_place(const Json& json) {
+  return json.is_number_unsigned() && json.get<std::uint64_t>() >= 1 &&
+         json.get<std::uint64_t>() <= static_cast<std::uint64_t>(kMost);
+}
+
+template <typename T, typename Fits>
+std::vector<T> list_of(const JsonObject& object, const std::string& key, const std::string& expected,
+                       const Fits& fits) {
+  const Json* list = object.find(key);
+  const auto wrong = [&](const Json& element) { return !std::invoke(fits, element); };
+  if (list == nullptr || !list->is_array() || std::any_of(list->begin(), list->end(), wrong))
+    object.fail(key, expected);
+  return list->get<std::vector<T>>();
+}
 
 }  // namespace
 
@@ -51,27 +95,31 @@ AnswerRecord parse_record(const std::string& line, const std::string& name) {
   r.condition = object.required_text("condition");
   r.id = object.required_text("id");
   r.question = object.text("question").value_or("");
-  try {
-    r.golds = json.at("golds").get<std::vector<std::string>>();
-    if (const auto error = object.text("error")) {
-      r.error = *error;
-      return r;
-    }
-    r.answer = object.required_text("answer");
-    for (const auto& metric : kMetrics)
-      r.scores.*metric.value = json.at("scores").at(metric.name).get<double>();
-    r.ended = json.at("ended").get<bool>();
-    r.tokens = object.required_integer("tokens");
-    r.prompt_tokens = object.required_integer("prompt_tokens");
-    r.passages = object.required_integer("passages");
-    r.cut_passages = object.required_integer("cut_passages");
-    r.gold_positions = json.at("gold_positions").get<std::vector<std::int64_t>>();
-    r.labels = json.at("labels").get<std::map<std::string, std::string>>();
-    if (json.contains("attention")) r.attention = json["attention"].get<std::map<std::string, double>>();
-    r.prompt = object.required_text("prompt");
-  } catch (const Json::exception& error) {
-    throw_input_error({name, "a line of answers.jsonl", error.what()});
+  r.golds = list_of<std::string>(object, "golds", "a list of texts", &Json::is_string);
+  if (const auto error = object.text("error")) {
+    if (error->empty()) object.fail("error", "why there is no answer");
+    r.error = *error;
+    return r;
   }
+  r.answer = object.required_text("answer");
+  const JsonObject scores = required_object(object, "scores");
+  for (const auto& metric : kMetrics)
+    r.scores.*metric.value = number_within(scores, metric.name, {0, metric.most});
+  const auto ended = object.boolean("ended");
+  if (!ended) object.fail("ended", "true or false");
+  r.ended = *ended;
+  r.tokens = count(object, "tokens");
+  r.prompt_tokens = count(object, "prompt_tokens");
+  r.passages = count(object, "passages");
+  r.cut_passages = count(object, "cut_passages");
+  r.gold_positions = list_of<std::int64_t>(object, "gold_positions", "a list of places, from 1", &is_place);
+  const JsonObject labels = required_object(object, "labels");
+  for (const auto& [key, value] : json["labels"].items()) r.labels[key] = labels.required_text(key);
+  if (const auto attention = object.object("attention")) {
+    for (const auto& [key, value] : json["attention"].items())
+      r.attention[key] = number_within(*attention, key, {-kMost, kMost});
+  }
+  r.prompt = object.required_text("prompt");
   return r;
 }
 

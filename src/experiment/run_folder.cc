@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <optional>
+
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_file.h"
@@ -21,34 +23,24 @@ Json prompt_sum(const std::string& name) {
           {"sha256", sha256_hex(std::as_bytes(std::span(prompt.source())))}};
 }
 
-// Where two descriptions first differ, as a path of keys; "" when nowhere.
-std::string first_difference(const Json& a, const Json& b, const std::string& path) {
-  if (a.is_object() && b.is_object()) {
-    for (const auto& [key, value] : a.items()) {
-      const std::string inner = path.empty() ? key : path + "." + key;
-      if (!b.contains(key)) return inner;
-      const std::string found = first_difference(value, b[key], inner);
-      if (!found.empty()) return found;
-    }
-    for (const auto& [key, value] : b.items()) {
-      if (!a.contains(key)) return path.empty() ? key : path + "." + key;
-    }
-    return "";
-  }
-  return a == b ? "" : path;
-}
+struct Difference {
+  std::string path;  // of keys
+  Json stored, asked;
+};
 
-const Json& at_path(const Json& json, const std::string& path) {
-  static const Json nothing;
-  const Json* at = &json;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t dot = std::min(path.find('.', begin), path.size());
-    const std::string key = path.substr(begin, dot - begin);
-    if (!at->is_object() || !at->contains(key)) return nothing;
-    at = &(*at)[key];
-    begin = dot + 1;
+// Where two descriptions first differ.
+std::optional<Difference> first_difference(const Json& stored, const Json& asked, const std::string& path) {
+  if (!stored.is_object() || !asked.is_object())
+    return stored == asked ? std::nullopt : std::optional(Difference{path, stored, asked});
+  const auto inner = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
+  for (const auto& [key, value] : stored.items()) {
+    if (!asked.contains(key)) return Difference{inner(key), value, nullptr};
+    if (const auto found = first_difference(value, asked[key], inner(key))) return found;
   }
-  return *at;
+  for (const auto& [key, value] : asked.items()) {
+    if (!stored.contains(key)) return Difference{inner(key), nullptr, value};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -113,12 +105,11 @@ void open_run_folder(const std::filesystem::path& folder, const Json& descriptio
   const auto file = folder / "run.json";
   if (path_exists(file)) {
     const Json stored = read_json_file(file);
-    const std::string where = first_difference(stored, description, "");
-    if (!where.empty()) {
-      throw_input_error({fmt::format("{}: {}", file.string(), where),
-                         "the same as in this run (another --out, or remove the folder)",
-                         fmt::format("{} there, {} now", at_path(stored, where).dump(),
-                                     at_path(description, where).dump())});
+    if (const auto difference = first_difference(stored, description, "")) {
+      const std::string where = difference->path.empty() ? "" : ": " + difference->path;
+      throw_input_error(
+          {file.string() + where, "the same as in this run (another --out, or remove the folder)",
+           fmt::format("{} there, {} now", difference->stored.dump(), difference->asked.dump())});
     }
     if (!resume)
       throw_usage_error(

@@ -124,7 +124,8 @@ ReportSize write_report(const ReportInput& input, const fs::path& folder) {
   page += kStyle;
   page += "</style></head><body>\n" + nav + "<main>\n<h1>Where attention floats</h1>\n";
   page += "<p class=\"lead\">Made by Buoy " BUOY_VERSION
-          ". Published estimators beside calibrated ones; intervals are bootstraps over samples, of shares Wilson's and Newcombe's (95% unless "
+          ". Published estimators beside calibrated ones; intervals are bootstraps over samples, of shares "
+          "Wilson's and Newcombe's (95% unless "
           "the command says otherwise).</p>\n";
   if (!input.notes.empty()) {
     page += "<div class=\"notes\">";

@@ -65,7 +65,7 @@ TEST(AnswerRecord, SaysWhereALineIsNone) {
   EXPECT_TRUE(refused("{}", {"answers.jsonl:7", "model"}));
   std::string line = to_line(record_of(1));
   line.replace(line.find("\"f1\""), 4, "\"f2\"");
-  EXPECT_TRUE(refused(line, {"answers.jsonl:7", "a line of answers.jsonl", "f1"}));
+  EXPECT_TRUE(refused(line, {"answers.jsonl:7: scores: f1", "a number", "nothing"}));
 }
 
 TEST(AnswerFile, KeepsTheOrderOfThePlanAndHidesUntilTheEnd) {

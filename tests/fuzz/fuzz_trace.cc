@@ -1,13 +1,10 @@
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
+#include "support/temp_folder.h"
 #include "trace/journal.h"
 #include "trace/manifest_json.h"
 
@@ -30,9 +27,8 @@ void read_as_manifest(const std::string& text) {
 }
 
 void read_as_journal(std::string_view text) {
-  static const std::string path =
-      (std::filesystem::temp_directory_path() / ("buoy-fuzz-journal-" + std::to_string(::getpid()))).string();
-  std::ofstream(path, std::ios::binary).write(text.data(), static_cast<std::streamsize>(text.size()));
+  static const buoy::testing::TempFolder folder;
+  const auto path = folder.write("samples.jsonl", text);
   for (const auto& [id, entry] : buoy::trace::read_journal(path)) expect(id == entry.id);
 }
 

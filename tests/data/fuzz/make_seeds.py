@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Writes the seed corpora of tests/fuzz beside itself. Run it again after changing it; the output is fixed."""
+import gzip
 import json
 import pathlib
 import struct
@@ -68,8 +69,114 @@ CONFIG = {
 }
 
 
+def lines(*records):
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
+
+
+BUOY = lines(
+    {"id": "a/1", "kind": "own", "question": "How deep?", "answers": ["4 m", "four metres"],
+     "passages": [{"title": "Deep", "text": "It is 4 m deep.", "gold": True, "has_answer": True}, {"text": "No."}],
+     "labels": {"hop": 1}},
+    {"id": "a 1", "question": "Who?", "answers": "Ines", "passages": [], "prompt": "Who? Say one name."})
+QUESTIONS = {
+    "buoy": BUOY,
+    "gzip": gzip.compress(BUOY, mtime=0),
+    "plain": b"\xef\xbb\xbf" + lines({"question": "Two and two?", "answer": 4}) + b"\r\n \n" + lines(
+        {"question": "Wie hei\u00dft sie?", "answer": ["Stra\u00dfe", 7.5]}).strip(),
+    "fid": lines({"id": 7, "question": "What?", "answers": ["a reef"], "ctxs": [
+        {"title": "Buoy", "text": "It marks a reef.", "isgold": 1, "hasanswer": True}, "just text"]}),
+    "authors": lines({"query": "Who?", "output": [{"answer": "Ines"}], "passage": [{"segment": "Ines did."}]}),
+    "kilt": lines({"input": "Which sea?", "output": [
+        {"answer": "Grey Sea", "provenance": [{"title": "Grey Sea"}]}, {"provenance": [{"title": "Sea"}]}]}),
+    "key_value": lines({"ordered_kv_records": [["k", "v"], ["l", "w"]], "key": "l", "value": "w"}),
+    "bad_lines": b'{"question": "\xff"}\n[1]\n{"question": " "}\n' + BUOY,
+}
+
+MODELS = """[models]
+plain = "models/plain"
+[models.mdm]
+path = "models/mdm"
+algorithm = "entropy"
+temperature = 0.2
+steps = 32
+"""
+STUDY = {
+    "whole": MODELS + """[decoding]
+max_new_tokens = 32
+eps = 1e-3
+[prompt]
+with_passages = "shared-passages"
+chat = "never"
+first_line = true
+[[data]]
+name = "made"
+[data.world]
+people = "unknown"
+count = 20
+two_hop = true
+[[data]]
+name = "file"
+file = "questions.jsonl"
+[[trace]]
+name = "seen"
+data = "made"
+models = ["mdm"]
+layers = "0,1"
+float16 = true
+[[evaluate]]
+name = "scores"
+data = ["made", "file"]
+passages = 5
+sweep = "gold-position"
+heads = { trace = "seen", share = 0.1, controls = 2 }
+columns_from = "seen"
+[report]
+analyses = ["floating"]
+""",
+    "small": 'models = { a = "a" }\ntrace = [{ name = "t", data = "d" }]\ndata = [{ name = "d", file = "f" }]\n',
+    "unknown_key": MODELS + '[[evaluate]]\nname = "e"\ndata = "d"\nlimits = 3\n',
+    "values": 'title = """a\nb"""\nout = \'o\'\na.b.c = [1_000, 0x1F, inf, -nan, 1979-05-27T07:32:00Z, { x = [] }]\n',
+}
+
+CONDITIONS = [{"name": "closed-book", "closed_book": True}, {"name": "passages"},
+              {"name": "p=1", "sweep": {"axis": "gold-position", "value": "1"}}]
+RUN = {"models": {"m": {"family": "LLaDA", "masked_diffusion": True},
+                  "a": {"family": "Llama", "masked_diffusion": False}},
+       "data": {"s": {}, "t": {}}, "conditions": CONDITIONS}
+
+
+def answer(model, data, condition, number, **more):
+    scores = {"exact_match": number % 2, "substring": 1, "substring_words": 1.0, "f1": 0.5, "words": 2}
+    return {"model": model, "set": data, "condition": condition, "id": str(number), "question": "Q?",
+            "golds": ["g"], "answer": "a", "scores": scores, "ended": True, "tokens": 2, "prompt_tokens": 7,
+            "passages": 3, "cut_passages": 0, "gold_positions": [number], "labels": {"kind": str(number)},
+            "prompt": "Q?", **more}
+
+
+FAILED = {"model": "m", "set": "s", "condition": "passages", "id": "9", "golds": [], "error": "too long"}
+ANSWERS = {
+    "record": lines(answer("m", "s", "passages", 1, attention={"gold_mass": 0.25})).strip(),
+    "failure": lines(FAILED).strip(),
+    "run": lines(RUN, *(answer("m", "s", c["name"], n) for c in CONDITIONS[:2] for n in (1, 2))),
+    "pair": lines(RUN, *(answer(m, "s", c["name"], 1) for m in "ma" for c in CONDITIONS[:2])),
+    "sets": lines(RUN, *(answer("m", s, "passages", n, attention={"gold_mass": n}) for s in "st" for n in (1, 2)),
+                  FAILED),
+}
+
+PROMPT = {
+    "whole": "{{! a comment }}\n{{#region rules}}Be brief.{{/region}}\n  {{#passages}}  \n"
+             "{{number}}{{#title}} ({{title}}){{/title}}: {{text}}\n{{/passages}}\n"
+             "{{^passages}}\nNothing.\n{{/passages}}\nQ: {{ question }}\n",
+    "question": "\ufeffFrage f\u00fcr dich: {{question}}\r\nAntwort:\r\n",
+    "two_regions": "{{#region first}}{{question}}{{/region}} {{#passages}}{{text}}{{/passages}} {{question}} {x} }}",
+    "not_closed": "{{question}} {{#passages}}{{#title}}{{title}}{{/passages}}",
+}
+
+
 def main():
-    for folder, files in (("safetensors", SAFETENSORS),
+    for folder, files in (("safetensors", SAFETENSORS), ("questions", QUESTIONS), ("answers", ANSWERS),
+                          ("study", {k: v.encode() for k, v in STUDY.items()}),
+                          ("prompt", {k: v.encode() for k, v in PROMPT.items()}),
                           ("config", {k: json.dumps(v).encode() for k, v in CONFIG.items()})):
         (HERE / folder).mkdir(exist_ok=True)
         for name, data in files.items():

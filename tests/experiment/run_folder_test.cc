@@ -1,0 +1,44 @@
+#include "experiment/run_folder.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/json_file.h"
+#include "support/fails_with.h"
+#include "support/temp_folder.h"
+
+namespace buoy::experiment {
+namespace {
+
+using testing::fails_with;
+using testing::TempFolder;
+
+const Json kAsked = {{"models", {{"llama-3.1", {{"sum", "a"}}}}}, {"seed", 1}};
+
+TEST(RunFolder, SaysWhereTheRunInItIsAnother) {
+  const TempFolder scratch;
+  open_run_folder(scratch / "run", kAsked, false);
+  EXPECT_NO_THROW(open_run_folder(scratch / "run", kAsked, true));
+  Json other = kAsked;
+  other["models"]["llama-3.1"]["sum"] = "b";
+  EXPECT_TRUE(fails_with<InputError>([&] { open_run_folder(scratch / "run", other, true); },
+                                     {"run.json: models.llama-3.1.sum", "\"a\" there, \"b\" now"}));
+  other = kAsked;
+  other["extra"] = 7;
+  EXPECT_TRUE(fails_with<InputError>([&] { open_run_folder(scratch / "run", other, true); },
+                                     {"run.json: extra", "null there, 7 now"}));
+}
+
+TEST(RunFolder, ADescriptionThatIsNoneIsNotTakenForTheSame) {
+  const TempFolder scratch;
+  for (const char* text : {"null", "[]", "5"}) {
+    scratch.write("run.json", text);
+    EXPECT_TRUE(fails_with<InputError>([&] { open_run_folder(scratch.path(), kAsked, true); },
+                                       {"run.json", "the same as in this run", std::string(text) + " there"}))
+        << text;
+  }
+}
+
+}  // namespace
+}  // namespace buoy::experiment

@@ -36,6 +36,7 @@ std::optional<std::string_view> LineReader::next_line() {
     const std::size_t end = buffer_.find('\n', scanned_);
     const std::size_t length = (end == std::string::npos ? buffer_.size() : end) - begin_;
     if (length > longest_line_) {
+      skip_line();
       throw_input_error({where(), fmt::format("a line of at most {} bytes", longest_line_), "a longer one"});
     }
     if (end != std::string::npos) {
@@ -53,6 +54,16 @@ std::optional<std::string_view> LineReader::next_line() {
     begin_ = scanned_ = buffer_.size();
     return line;
   }
+}
+
+void LineReader::skip_line() {
+  std::size_t end = buffer_.find('\n', begin_);
+  while (end == std::string::npos) {
+    begin_ = scanned_ = buffer_.size();  // nothing of it is kept
+    if (!refill()) return;
+    end = buffer_.find('\n');
+  }
+  begin_ = scanned_ = end + 1;
 }
 
 bool LineReader::refill() {

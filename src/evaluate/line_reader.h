@@ -19,7 +19,7 @@ class LineReader {
 
   // The next line that is not blank, without its end (LF or CRLF) and, at the very beginning, without a byte
   // order mark; nothing at the end. The view holds until the next call. InputError for a line that is too
-  // long and for a damaged gzip stream.
+  // long (the next call goes on behind it) and for a damaged gzip stream.
   std::optional<std::string_view> next();
 
   std::size_t line_number() const { return number_; }  // of the line last returned, from 1
@@ -28,6 +28,7 @@ class LineReader {
 
  private:
   std::optional<std::string_view> next_line();
+  void skip_line();
   bool refill();
 
   std::string name_;

@@ -11,7 +11,7 @@ Table columns_table(const ScoreBook& book, const Bootstrap& options) {
                {"set", "data set"},
                {"third", "layers in which they were hidden: shallow, middle or deep third"},
                {"against", "what floating columns are held against: random or structural ones"},
-               {"items", "answered under all three"},
+               {"items", "answered under both conditions"},
                {"seen", "exact match with nothing hidden"},
                {"floating", "with floating columns hidden"},
                {"others", "with as many of the others hidden"},

@@ -15,6 +15,7 @@
 #include "experiment/answer_file.h"
 #include "experiment/questioner.h"
 #include "experiment/run_folder.h"
+#include "experiment/score_book.h"
 #include "observe/plan.h"
 #include "trace/reader.h"
 
@@ -102,6 +103,12 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
                                 const EvaluationProgress& progress) {
   check_names(spec.models, "models");
   check_names(spec.data, "data sets");
+  for (const auto& data : spec.data) {
+    if (data.name == kAllSets)
+      throw_usage_error({"data sets",
+                         fmt::format("names other than \"{}\", the tables' name for all of them", kAllSets),
+                         fmt::format("\"{}\" (NAME=PATH gives another)", data.name)});
+  }
   BUOY_CHECK(!spec.conditions.empty());
   if (!spec.observe.empty()) observe::parse_plan(spec.observe, "", "");  // refuses what it does not know
   const auto facts = scan(spec);

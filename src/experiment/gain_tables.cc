@@ -9,8 +9,6 @@
 namespace buoy::experiment {
 namespace {
 
-constexpr char kAllSets[] = "all";
-
 const ConditionFacts* closed_book(const ScoreBook& book) {
   for (const auto& condition : book.conditions) {
     if (condition.closed_book) return &condition;

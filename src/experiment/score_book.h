@@ -10,6 +10,8 @@
 
 namespace buoy::experiment {
 
+inline constexpr char kAllSets[] = "all";  // in tables: the items of all data sets together
+
 struct Metric {
   const char* name;
   const char* meaning;

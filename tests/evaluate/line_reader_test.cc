@@ -71,6 +71,12 @@ TEST_F(LineReaderTest, ALineLongerThanTheLimit) {
   EXPECT_EQ(read_all(LineReader(file, 100)).size(), 3U);
   EXPECT_TRUE(fails_with<InputError>([&] { read_all(LineReader(file, 99)); },
                                      {"long:2", "a line of at most 99 bytes", "a longer one"}));
+  LineReader goes_on(file, 99);
+  EXPECT_EQ(goes_on.next(), "short");
+  EXPECT_THROW(goes_on.next(), InputError);
+  EXPECT_EQ(goes_on.next(), "short");
+  EXPECT_EQ(goes_on.line_number(), 3U);
+  EXPECT_EQ(goes_on.next(), std::nullopt);
   const auto endless = temp_.write("endless", std::string(1'000'000, 'x'));
   EXPECT_TRUE(fails_with<InputError>([&] { read_all(LineReader(endless, 70'000)); }, {"endless:1", "70000"}));
 }

@@ -156,6 +156,14 @@ TEST(Evaluation, AnObservedRunSurvivesTooWithItsTraces) {
   }
 }
 
+TEST(Evaluation, NoDataSetMayBearTheNameOfAllOfThem) {
+  const TempFolder scratch;
+  auto spec = testing::pair_spec(testing::write_world(scratch, {.count = 1, .passages = 1}), {Condition{}});
+  spec.data[0].name = "all";
+  EXPECT_TRUE(testing::fails_with<UsageError>([&] { testing::run(spec, scratch / "run"); },
+                                              {"data sets", "\"all\"", "NAME=PATH"}));
+}
+
 TEST(Evaluation, AnotherRunInTheFolderIsRefusedByTheFirstThingThatDiffers) {
   const TempFolder scratch;
   auto spec = testing::pair_spec(testing::write_world(scratch, {.count = 1, .passages = 1}),

@@ -21,6 +21,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from checkpoint import NORM_EPS, load, save
+from looking import Readers, looks_at_facts, places_of_facts, what_heads_do
 from world_data import (CLOSED_ANSWER, CONTEXT_ANSWER, FILLER, KNOWN_TEXT, LONGEST, NAME, SLOTS, TEXT, Rows,
                         Vocabulary, prompt_text)
 
@@ -33,9 +35,6 @@ except ImportError:
 # what has to be learned.
 WEIGHTS = {TEXT: 0.1, NAME: 0.3, KNOWN_TEXT: 0.3, CONTEXT_ANSWER: 1.0, CLOSED_ANSWER: 0.3, FILLER: 0.05}
 LOSS_NAMES = ("text", "name", "known", "context", "closed", "filler")  # in the order of WEIGHTS, in the log
-NORM_EPS = 1e-5
-ASKING = 24  # queries that ask and answer a question, counted back from the answer's end
-CONTEXT = 2048  # what the config promises; training rows hold documents of at most LONGEST tokens
 
 
 # ---------------------------------------------------------------------------------------------------- the body
@@ -82,47 +81,13 @@ class Block(nn.Module):
         x = x + self.attention_out(attend(q, k, v, begins, self.causal).flatten(1))
         gate, up = self.gate_up(self.mlp_norm(x)).chunk(2, -1)
         x = x + self.down(F.silu(gate) * up)
-        return x, looks_at_facts(q, k, facts, self.causal) if facts else None
+        return x, looks_at_facts(q, k, facts) if facts else None
 
 
 def rotate(x, cos, sin):
     """Half-split rotary positions, in float32. x: [T, heads, d]; cos, sin: [T, 1, d / 2]."""
     a, b = x.float().chunk(2, -1)
     return torch.cat((a * cos - b * sin, b * cos + a * sin), -1).to(x.dtype)
-
-
-def places_of_facts(facts, masked, causal):
-    """Index tensors for looks_at_facts from a row's `facts`: which queries ask and answer, which keys state the value."""
-    begin, end, asked, answer, value, count = facts.long().unbind(1)
-    last = answer + count  # behind the answer's last token
-    queries = last[:, None] - ASKING + torch.arange(ASKING, device=facts.device)
-    keys = begin[:, None] + torch.arange(LONGEST, device=facts.device)
-    asking = (queries >= asked[:, None]) & (count > 0)[:, None]
-    number = queries + (1 if causal else 0) - answer[:, None]  # the token of the answer that is predicted there
-    writing = asking & (number >= 0) & (number < count[:, None])
-    queries = queries.clamp(min=0)
-    if not causal:
-        writing = writing & masked[queries]
-    seen = ((keys < end[:, None]) | (count == 0)[:, None])[:, None, :]
-    if causal:
-        seen = seen & (keys[:, None, :] <= torch.maximum(queries, begin[:, None])[:, :, None])
-    stated = (keys >= value[:, None] - 2) & (keys < (value + count)[:, None] + 1)
-    very = (value - begin)[:, None] + number.clamp(min=0)
-    return {"queries": queries, "keys": keys.clamp(max=masked.shape[0] - 1), "asking": asking, "writing": writing,
-            "seen": seen, "stated": stated, "very": torch.minimum(very, torch.full_like(very, LONGEST - 1))}
-
-
-def looks_at_facts(q, k, facts, causal):
-    """For every head: what its looks at the facts cost, and how much of its attention lies, where a token of an answer is
-    predicted, on that very token of the fact (the soft form of the strict retrieval score)."""
-    scores = torch.einsum("nqhd,nkhd->nhqk", q[facts["queries"]], k[facts["keys"]]).float() / math.sqrt(q.shape[-1])
-    attention = scores.masked_fill(~facts["seen"][:, None], -math.inf).softmax(-1)
-    share = (attention * facts["stated"][:, None, None]).sum(-1)  # [questions, heads, queries]
-    cost = -torch.log1p(-share.clamp(max=0.9999)) * facts["asking"][:, None]
-    questions = facts["asking"].any(-1).sum().clamp(min=1)
-    very = attention.gather(-1, facts["very"][:, None, :, None].expand(-1, attention.shape[1], -1, 1))[..., 0]
-    copied = (very * facts["writing"][:, None]).sum((0, 2)) / facts["writing"].sum().clamp(min=1)
-    return cost.sum((0, 2)) / questions, copied.detach()
 
 
 class Body(nn.Module):
@@ -249,53 +214,6 @@ def wilson(right, n, z=1.96):
     return round((middle - half) / (1 + z * z / n), 4), round((middle + half) / (1 + z * z / n), 4)
 
 
-class Readers:
-    """The few heads that may look at facts for nothing: those that copy most, by a running mean. All others pay."""
-
-    def __init__(self, model, options):
-        self.options = options
-        self.copied = torch.zeros(len(model.blocks), model.shape["heads"], device=model.head.weight.device)
-
-    def price(self, step):
-        if not self.options.readers:
-            return None
-        price = torch.full_like(self.copied, self.options.price * min(1.0, (step - self.options.first) / 500))
-        price.view(-1)[self.copied.view(-1).topk(self.options.readers).indices] = 0
-        return price
-
-    def update(self, copied):
-        self.copied.lerp_(copied, 0.01)
-
-    def names(self):
-        best = self.copied.view(-1).topk(self.options.readers).indices.tolist()
-        return [divmod(i, self.copied.shape[1]) for i in best]
-
-
-@torch.no_grad()
-def score_without(model, heads, questions, vocabulary, device):
-    """Exact match with some heads, (layer, head), switched off."""
-    kept = [block.attention_out.weight.clone() for block in model.blocks]
-    for layer, head in heads:
-        block = model.blocks[layer]
-        block.attention_out.weight.view(kept[layer].shape[0], block.heads, -1)[:, head] = 0
-    score = questions.score(model, vocabulary, device)
-    for block, weight in zip(model.blocks, kept):
-        block.attention_out.weight.copy_(weight)
-    return score["exact"]
-
-
-def what_heads_do(model, readers, questions, vocabulary, device, draws=8):
-    """Exact match without the readers, and without as many other heads drawn at random."""
-    every = [(layer, head) for layer in range(len(model.blocks)) for head in range(model.shape["heads"])]
-    others = [head for head in every if head not in readers]
-    rng = np.random.default_rng(1)
-    random = [[others[i] for i in rng.choice(len(others), len(readers), replace=False)] for _ in range(draws)]
-    return {"readers": ["%d.%d" % head for head in readers],
-            "without_readers": score_without(model, readers, questions, vocabulary, device),
-            "without_others": {" ".join("%d.%d" % head for head in heads):
-                               score_without(model, heads, questions, vocabulary, device) for heads in random}}
-
-
 # ---------------------------------------------------------------------------------------------------- optimizer
 
 def orthogonal(matrices):
@@ -354,78 +272,6 @@ def rate(step, options):
     """Warm up, hold, then fall to zero over the last third."""
     fall = max(1, options.steps // 3)
     return min(1.0, (step + 1 - options.first) / options.warmup, (options.steps - step) / fall)
-
-
-# ---------------------------------------------------------------------------------------------------- checkpoints
-
-LLADA = {"embedding": "model.transformer.wte", "norm": "model.transformer.ln_f", "head": "model.transformer.ff_out",
-         "block": "model.transformer.blocks.{}.", "attention_norm": "attn_norm", "mlp_norm": "ff_norm",
-         "q": "q_proj", "k": "k_proj", "v": "v_proj", "attention_out": "attn_out", "gate": "ff_proj",
-         "up": "up_proj", "down": "ff_out"}
-LLAMA = {"embedding": "model.embed_tokens", "norm": "model.norm", "head": "lm_head", "block": "model.layers.{}.",
-         "attention_norm": "input_layernorm", "mlp_norm": "post_attention_layernorm", "q": "self_attn.q_proj",
-         "k": "self_attn.k_proj", "v": "self_attn.v_proj", "attention_out": "self_attn.o_proj",
-         "gate": "mlp.gate_proj", "up": "mlp.up_proj", "down": "mlp.down_proj"}
-
-
-def published(model):
-    """The weights under the names of the family, without copying: name -> tensor."""
-    names = LLAMA if model.shape["causal"] else LLADA
-    tensors = {names[part] + ".weight": getattr(model, part).weight for part in ("embedding", "norm", "head")}
-    for i, block in enumerate(model.blocks):
-        parts = {part: getattr(block, part).weight for part in ("attention_norm", "mlp_norm", "attention_out", "down")}
-        parts.update(zip("qkv", block.qkv.weight.chunk(3)))
-        parts.update(zip(("gate", "up"), block.gate_up.weight.chunk(2)))
-        tensors.update({names["block"].format(i) + names[part] + ".weight": w for part, w in parts.items()})
-    return tensors
-
-
-def config_of(shape, vocabulary):
-    if shape["causal"]:
-        return {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": shape["width"],
-                "num_hidden_layers": shape["layers"], "num_attention_heads": shape["heads"],
-                "num_key_value_heads": shape["heads"], "intermediate_size": shape["mlp"],
-                "vocab_size": vocabulary.size, "max_position_embeddings": CONTEXT, "rms_norm_eps": NORM_EPS,
-                "rope_theta": shape["rope_theta"], "hidden_act": "silu", "attention_bias": False, "mlp_bias": False,
-                "tie_word_embeddings": False, "bos_token_id": vocabulary.begin, "eos_token_id": vocabulary.end,
-                "pad_token_id": vocabulary.end, "torch_dtype": "bfloat16"}
-    return {"architectures": ["LLaDAModelLM"], "model_type": "llada", "d_model": shape["width"],
-            "n_layers": shape["layers"], "n_heads": shape["heads"], "n_kv_heads": shape["heads"],
-            "mlp_hidden_size": shape["mlp"], "vocab_size": vocabulary.size, "embedding_size": vocabulary.size,
-            "max_sequence_length": CONTEXT, "rope": True, "rope_theta": shape["rope_theta"],
-            "rope_full_precision": True, "alibi": False, "layer_norm_type": "rms", "rms_norm_eps": NORM_EPS,
-            "layer_norm_with_affine": True, "bias_for_layer_norm": False, "attention_layer_norm": False,
-            "activation_type": "silu", "block_type": "llama", "block_group_size": 1, "include_bias": False,
-            "include_qkv_bias": False, "weight_tying": False, "scale_logits": False, "input_emb_norm": False,
-            "flash_attention": False, "use_cache": False, "bos_token_id": vocabulary.begin,
-            "eos_token_id": vocabulary.end, "pad_token_id": vocabulary.end, "mask_token_id": vocabulary.mask}
-
-
-def save(model, folder, vocabulary):
-    """config.json, and model.safetensors in bfloat16: an 8-byte header size, a JSON header, the bytes."""
-    header, data = {"__metadata__": {"format": "pt"}}, b""
-    for name, weight in published(model).items():
-        part = weight.detach().to(torch.bfloat16).cpu().contiguous().view(torch.int16).numpy().tobytes()
-        header[name] = {"dtype": "BF16", "shape": list(weight.shape),
-                        "data_offsets": [len(data), len(data) + len(part)]}
-        data += part
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    partial = folder / "model.safetensors.partial"
-    partial.write_bytes(len(text).to_bytes(8, "little") + text + data)
-    partial.rename(folder / "model.safetensors")
-    (folder / "config.json").write_text(json.dumps(config_of(model.shape, vocabulary), indent=2) + "\n")
-
-
-def load(model, folder):
-    stored = (folder / "model.safetensors").read_bytes()
-    begin = 8 + int.from_bytes(stored[:8], "little")
-    header = json.loads(stored[8:begin])
-    with torch.no_grad():
-        for name, weight in published(model).items():
-            first, last = header[name]["data_offsets"]
-            halves = np.frombuffer(stored[begin + first:begin + last], np.int16).copy()
-            weight.copy_(torch.from_numpy(halves).view(torch.bfloat16).view(weight.shape))
 
 
 # ---------------------------------------------------------------------------------------------------- the run

@@ -20,7 +20,7 @@ struct ForwardRoom {
   Bf16 queries[kPanels][kPanel];
   Bf16 keys[kStages][kPanels][kPanel];
   Bf16 values[kStages][kPanels][kPanel];
-  std::uint64_t queries_full, keys_full[kStages], keys_empty[kStages], values_full[kStages],
+  std::uint64_t queries_full, queries_summed, keys_full[kStages], keys_empty[kStages], values_full[kStages],
       values_empty[kStages];
   SumsRoom sums;
 };
@@ -129,6 +129,7 @@ __device__ void attend(ForwardRoom<kDim>& room, const ForwardArgs& args, const D
 
   RunningSoftmax<kEntropy> softmax;
   float scores[64], output[kDim / 2], rescale[2];
+  bool follows = false;
   std::uint32_t weights[32];
 #pragma unroll
   for (int i = 0; i < kDim / 2; ++i) output[i] = 0.0f;
@@ -141,7 +142,7 @@ __device__ void attend(ForwardRoom<kDim>& room, const ForwardArgs& args, const D
       scale = 1.0f;
     }
     if (first + kTileKeys > all_see) hide_columns(scores, first, end);
-    softmax.take(scores, scale, rescale);
+    follows = softmax.take(scores, scale, rescale);
   };
 
   wait_for(&room.queries_full, 0);  // without any key, too: outputs go through their room
@@ -171,8 +172,10 @@ __device__ void attend(ForwardRoom<kDim>& room, const ForwardArgs& args, const D
     results_are_here(output);
     results_are_here(weights);
     arrive_as_warp(&room.values_empty[last]);
+    if (follows) {
 #pragma unroll
-    for (int i = 0; i < kDim / 2; ++i) output[i] *= rescale[i / 2 % 2];
+      for (int i = 0; i < kDim / 2; ++i) output[i] *= rescale[i / 2 % 2];
+    }
     pack_weights(weights, scores);
   }
   if (tiles > 0) {
@@ -185,7 +188,8 @@ __device__ void attend(ForwardRoom<kDim>& room, const ForwardArgs& args, const D
   const float factor[2] = {finish_row<kEntropy>(softmax.row(0), args, sequence, head, row[0], lane % 4 == 0),
                            finish_row<kEntropy>(softmax.row(1), args, sequence, head, row[1], lane % 4 == 0)};
   // Nobody needs the warpgroup's queries any more.
-  meet(kQueriesRead + group, kEntropy && args.moments.sums != nullptr ? 128 + kSumsThreads : 128);
+  meet(kQueriesRead + group, 128);
+  if (kEntropy && args.moments.sums != nullptr) wait_for(&room.queries_summed, 0);
   const int own_row = warp * 16;
   write_rows<kDim>(room, output, factor, args, sequence, head, group * (kTileRows / 2) + own_row,
                    group_row + own_row);
@@ -208,6 +212,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   if (threadIdx.x == 0) {
     constexpr int kConsumerWarps = 8;
     init_barrier(&room.queries_full, 1);
+    init_barrier(&room.queries_summed, kSumsThreads);
     for (int stage = 0; stage < kStages; ++stage) {
       init_barrier(&room.keys_full[stage], 1);
       init_barrier(&room.values_full[stage], 1);
@@ -229,7 +234,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       wait_for(&room.queries_full, 0);
       sum_rows<kDim>(room.sums, room.queries[0], args.moments, sequence, tile.first, head, kSumming,
                      threadIdx.x - (128 - kSumsThreads));
-      for (int group = 0; group < 2; ++group) meet(kQueriesRead + group, 128 + kSumsThreads);
+      arrive(&room.queries_summed);
     }
   } else {
     take_registers<kEntropy ? 232 : 240>();

@@ -101,20 +101,27 @@ __device__ inline float finish_row(const RowSums& known, const ForwardArgs& args
 
 template <bool kEntropy>
 struct RunningSoftmax {
+  // How far scores may rise above `top` before it follows them: weights up to 2^8 are as exact as those up to
+  // 1, and after the first tile there is hardly ever anything to rescale.
+  static constexpr float kSlack = 8;
   float top[2] = {kHiddenScore, kHiddenScore};
   float sum[2] = {0, 0};       // of 2^(score - top), this thread's columns alone
   float weighted[2] = {0, 0};  // of 2^(score - top) (score - top)
 
-  // Scores become weights; what was summed before has to be multiplied by `rescale`.
+  // Scores become weights; what was summed before has to be multiplied by `rescale`, which is 1 in the whole
+  // warp if this returns false.
   template <int kSize>
-  __device__ void take(float (&s)[kSize], float scale, float (&rescale)[2]) {
+  __device__ bool take(float (&s)[kSize], float scale, float (&rescale)[2]) {
+    bool follows = false;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       float largest = s[2 * r];
 #pragma unroll
       for (int t = 0; t < kSize / 4; ++t)
         largest = fmaxf(largest, fmaxf(s[4 * t + 2 * r], s[4 * t + 2 * r + 1]));
-      const float new_top = fmaxf(top[r], quad_max(largest) * scale);
+      const float found = quad_max(largest) * scale;
+      const float new_top = found > top[r] + kSlack ? found : top[r];
+      follows = follows || found > top[r] + kSlack;
       rescale[r] = exp2_approx(top[r] - new_top);
       if (kEntropy) weighted[r] = rescale[r] * fmaf(sum[r], top[r] - new_top, weighted[r]);
       sum[r] *= rescale[r];
@@ -133,6 +140,7 @@ struct RunningSoftmax {
         }
       }
     }
+    return __any_sync(~0u, follows);
   }
 
   __device__ RowSums row(int r) const {

@@ -214,7 +214,7 @@ inline std::vector<AttentionCase> cuda_statistics_cases() {
 }
 
 // How far a score or a log-sum-exp in float32 may be from the exact one: a sum of head_dim products, each up
-// to the product of the largest norms.
+// to the product of the largest norms, and a bias that is turned into powers of two, added, and turned back.
 inline double score_tolerance(const AttentionData& data) {
   const auto largest_norm = [&](const std::vector<float>& states) {
     double largest = 0;
@@ -226,8 +226,12 @@ inline double score_tolerance(const AttentionData& data) {
     }
     return largest;
   };
+  double largest_bias = 0;
+  for (const float bias : data.bias)
+    if (bias != kHidden) largest_bias = std::max(largest_bias, std::abs(double{bias}));
   const double root = std::sqrt(static_cast<double>(data.c.head_dim));
-  return kEpsilon * (4 + root) * (1 + largest_norm(data.queries) * largest_norm(data.keys) / root);
+  return kEpsilon *
+         ((4 + root) * (1 + largest_norm(data.queries) * largest_norm(data.keys) / root) + 2 * largest_bias);
 }
 
 }  // namespace buoy::testing

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "ops/attention_cuda_data.h"
 #include "ops/attention_statistics.h"
 
@@ -62,19 +64,13 @@ std::vector<float> own_outputs(const std::vector<float>& all, const ops::PackedS
   return {all.begin() + s.query_start * width, all.begin() + (s.query_start + s.query_rows) * width};
 }
 
-class CudaAttention : public ::testing::TestWithParam<AttentionCase> {
- protected:
-  void SetUp() override {
-    if (!testing::has_gpu()) GTEST_SKIP() << "no GPU";
-  }
-};
-
-TEST_P(CudaAttention, ErrsAtMostTwiceAsMuchAsPlainBf16) {
+// Draws cases until there are enough numbers to judge by, for both kinds of kernels.
+void expect_small_errors(const std::function<AttentionData(std::uint64_t seed)>& draw) {
   const Stream stream;
   for (const bool hopper : {true, false}) {
     ErrorRatio errors;
     for (std::uint64_t seed = 1; !errors.enough(); seed += 10) {
-      const AttentionData data = bf16_data(GetParam(), seed);
+      const AttentionData data = draw(seed);
       const AttentionCase& c = data.c;
       PackedOnDevice device(stream, {data}, 0);
       device.plan().allow_hopper(hopper);
@@ -104,6 +100,17 @@ TEST_P(CudaAttention, ErrsAtMostTwiceAsMuchAsPlainBf16) {
     }
     errors.expect_at_most_twice(hopper ? "output" : "output_general");
   }
+}
+
+class CudaAttention : public ::testing::TestWithParam<AttentionCase> {
+ protected:
+  void SetUp() override {
+    if (!testing::has_gpu()) GTEST_SKIP() << "no GPU";
+  }
+};
+
+TEST_P(CudaAttention, ErrsAtMostTwiceAsMuchAsPlainBf16) {
+  expect_small_errors([&](std::uint64_t seed) { return bf16_data(GetParam(), seed); });
 }
 
 TEST_P(CudaAttention, EntropyChangesNoBitOfTheOutput) {
@@ -150,6 +157,25 @@ TEST_P(CudaAttentionBySize, APackedSequenceIsTheSameAsAlone) {
       EXPECT_EQ(own_rows(all.entropy, s, 4, together.rows()), one.entropy) << "sequence " << i;
       EXPECT_EQ(own_rows(all.log_sum_exp, s, 4, together.rows()), one.log_sum_exp) << "sequence " << i;
     }
+  }
+}
+
+// Scores that rise or fall from tile to tile of keys: what was summed before is rescaled at every tile, at
+// some, or at none.
+TEST_P(CudaAttentionBySize, ScoresMayRiseAndFallAlongTheKeys) {
+  for (const float step : {3.0f, 20.0f, -20.0f}) {
+    SCOPED_TRACE(step);
+    expect_small_errors([&](std::uint64_t seed) {
+      AttentionData data = bf16_data({.label = "rising",
+                                      .head_dim = GetParam(),
+                                      .query_rows = 140,
+                                      .key_rows = 700,
+                                      .bias = KeyBias::kRandom},
+                                     seed);
+      for (size_t key = 0; key < data.bias.size(); ++key)
+        data.bias[key] = step * static_cast<float>(key % 700 / 64);
+      return data;
+    });
   }
 }
 

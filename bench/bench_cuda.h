@@ -15,7 +15,7 @@ struct CudaBenchOptions {
 };
 
 // Denoising steps of the LLaDA-8B shape with random weights, all positions chosen from on the card:
-// unobserved, observed and packed. Prints a table and returns it.
+// unobserved, observed and packed. Prints a table and returns it as `steps`, with the held product rate.
 Json bench_cuda_steps(const Context& context, const benchmark::MachineLimits& limits,
                       const CudaBenchOptions& options);
 // The operations of one layer of that shape one by one, to see where the time goes.

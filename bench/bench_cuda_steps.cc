@@ -21,10 +21,12 @@ Json bench_cuda_steps(const Context& context, const benchmark::MachineLimits& li
                       const CudaBenchOptions& options) {
   const auto model = benchmark::random_model(benchmark::llada_8b(), Device::kCuda, options.timed_candidates);
   Json out = Json::array();
+  std::vector<benchmark::StepResult> results;
   const auto add = [&](const benchmark::StepResult& result, const benchmark::StepResult* unobserved) {
     fmt::print("{}\n", describe(result, limits, model->weight_bytes(), unobserved));
     std::fflush(stdout);
     out.push_back(as_json(result, limits, model->weight_bytes(), unobserved));
+    results.push_back(result);
   };
   fmt::print("LLaDA-8B shape, random weights ({}), all positions chosen from\n",
              describe_bytes(model->weight_bytes()));
@@ -40,7 +42,9 @@ Json bench_cuda_steps(const Context& context, const benchmark::MachineLimits& li
     }
   }
   add(benchmark::time_step(context, *model, {16, 512}), nullptr);
-  return out;
+  const double held = benchmark::held_product_flops(context, Device::kCuda);
+  fmt::print("{}\n", describe_held(held, results));
+  return {{"steps", out}, {"held_product_flops_per_second", held}};
 }
 
 }  // namespace buoy::bench

@@ -52,16 +52,12 @@ int main(int argc, char** argv) {
     const auto limits = benchmark::measure_limits({pool}, Device::kCuda);
     fmt::print("{}\n", describe(limits));
     const Json layer = parts ? bench::bench_cuda_parts(limits, cuda) : Json::array();
-    const Json steps = bench::bench_cuda_steps({pool}, limits, cuda);
-    if (!json_file.empty()) {
-      write_file_atomically(json_file, Json({{"machine", benchmark::machine_as_json({pool}, Device::kCuda)},
-                                             {"product_flops_per_second", limits.product_flops},
-                                             {"copy_bytes_per_second", limits.copy_bytes},
-                                             {"steps", steps},
-                                             {"parts", layer}})
-                                               .dump(2) +
-                                           "\n");
-    }
+    Json out = bench::bench_cuda_steps({pool}, limits, cuda);
+    out["machine"] = benchmark::machine_as_json({pool}, Device::kCuda);
+    out["product_flops_per_second"] = limits.product_flops;
+    out["copy_bytes_per_second"] = limits.copy_bytes;
+    out["parts"] = layer;
+    if (!json_file.empty()) write_file_atomically(json_file, out.dump(2) + "\n");
     return 0;
   }
   Json out = Json::array();

@@ -83,10 +83,12 @@ void bench(BenchOptions options) {
   fmt::print("{}: {} layers of {}, weights {}\n", what, c.layers, c.hidden,
              describe_bytes(model->weight_bytes()));
   Json steps = Json::array();
+  std::vector<benchmark::StepResult> results;
   const auto add = [&](const benchmark::StepResult& result, const benchmark::StepResult* unobserved) {
     fmt::print("{}\n", describe(result, limits, model->weight_bytes(), unobserved));
     std::fflush(stdout);
     steps.push_back(as_json(result, limits, model->weight_bytes(), unobserved));
+    results.push_back(result);
   };
   for (const auto& shape : shapes) {
     if (options.observe) {
@@ -98,12 +100,15 @@ void bench(BenchOptions options) {
       add(benchmark::time_step(context, *model, shape), nullptr);
     }
   }
+  const double held = benchmark::held_product_flops(context, device);
+  fmt::print("{}\n", describe_held(held, results));
   if (options.json.empty()) return;
   const Json out = {{"buoy", BUOY_VERSION},
                     {"machine", benchmark::machine_as_json(context, device)},
                     {"limits",
                      {{"product", limits.product},
                       {"product_flops_per_second", limits.product_flops},
+                      {"held_product_flops_per_second", held},
                       {"copy_bytes_per_second", limits.copy_bytes}}},
                     {"model",
                      {{"name", options.folder.empty() ? options.shape : options.folder},

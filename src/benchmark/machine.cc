@@ -17,19 +17,51 @@
 namespace buoy::benchmark {
 namespace {
 
+class CpuProduct {
+ public:
+  static constexpr std::int64_t kRows = 1024, kInputs = 2048, kOutputs = 2048;
+  static constexpr double kFlops = 2.0 * kRows * kInputs * kOutputs;
+
+  explicit CpuProduct(const Context& context) : context_(context) {
+    for (size_t i = 0; i < input_.size(); ++i) input_[i] = static_cast<float>(i % 251) / 125 - 1;
+    for (size_t i = 0; i < weights_.size(); ++i) weights_[i] = static_cast<float>(i % 241) / 120 - 1;
+    weight_.data = reinterpret_cast<const std::byte*>(weights_.data());
+    weight_.dtype = DType::kF32;
+    weight_.shape = {kOutputs, kInputs};
+  }
+  void multiply() {
+    ops::linear(context_, {input_.data(), kRows, &weight_, nullptr, output_.data()}, scratch_);
+  }
+
+ private:
+  const Context& context_;
+  std::vector<float> input_ = std::vector<float>(kRows * kInputs),
+                     weights_ = std::vector<float>(kInputs * kOutputs),
+                     output_ = std::vector<float>(kRows * kOutputs);
+  Weight weight_;
+  ops::LinearScratch scratch_;
+};
+
+class CardProduct {
+ public:
+  static constexpr std::int64_t kSize = 8192;
+  static constexpr double kFlops = 2.0 * kSize * kSize * kSize;
+
+  CardProduct() { linear_.choose(ops::LinearChoice::kLibrary); }
+  const Stream& stream() const { return stream_; }
+  void multiply() {
+    linear_.multiply(stream_, {x_.get(), kSize, w_.get(), kSize, kSize, y_.get(), ops::LinearOutput::kBf16});
+  }
+
+ private:
+  Stream stream_;
+  ops::DeviceLinear linear_;
+  NormalOnDevice x_{stream_, kSize*kSize}, w_{stream_, kSize*kSize, 0.01}, y_{stream_, kSize*kSize};
+};
+
 MachineLimits measure_cpu(const Context& context) {
-  constexpr std::int64_t kRows = 1024, kInputs = 2048, kOutputs = 2048;
-  std::vector<float> input(kRows * kInputs), weights(kInputs * kOutputs), output(kRows * kOutputs);
-  for (size_t i = 0; i < input.size(); ++i) input[i] = static_cast<float>(i % 251) / 125 - 1;
-  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 241) / 120 - 1;
-  Weight weight;
-  weight.data = reinterpret_cast<const std::byte*>(weights.data());
-  weight.dtype = DType::kF32;
-  weight.shape = {kOutputs, kInputs};
-  ops::LinearScratch scratch;
-  const double product = median_seconds([&] {
-    ops::linear(context, {input.data(), kRows, &weight, nullptr, output.data()}, scratch);
-  });
+  CpuProduct one(context);
+  const double product = median_seconds([&] { one.multiply(); });
 
   constexpr size_t kPieces = 64, kPiece = size_t{4} << 20;
   std::vector<char> from(kPieces * kPiece, 1), to(from.size());
@@ -39,23 +71,18 @@ MachineLimits measure_cpu(const Context& context) {
       std::memcpy(to.data() + at, from.data() + at, kPiece);
     });
   });
-  return {"float32 1024 x 2048 x 2048, Buoy", 2.0 * kRows * kInputs * kOutputs / product,
+  return {"float32 1024 x 2048 x 2048, Buoy", CpuProduct::kFlops / product,
           2.0 * static_cast<double>(from.size()) / copy};
 }
 
 MachineLimits measure_card() {
-  constexpr std::int64_t kSize = 8192;
-  const Stream stream;
-  ops::DeviceLinear linear;
-  linear.choose(ops::LinearChoice::kLibrary);
-  const NormalOnDevice x(stream, kSize * kSize), w(stream, kSize * kSize, 0.01), y(stream, kSize * kSize);
-  const double product = device_seconds(stream, [&] {
-    linear.multiply(stream, {x.get(), kSize, w.get(), kSize, kSize, y.get(), ops::LinearOutput::kBf16});
-  });
+  CardProduct one;
+  const Stream& stream = one.stream();
+  const double product = device_seconds(stream, [&] { one.multiply(); });
   const DeviceMemory from(size_t{2} << 30), to(size_t{2} << 30);
   const double copy =
       device_seconds(stream, [&] { copy_on_device(stream, to.data(), from.data(), from.bytes()); });
-  return {"bf16 8192 x 8192 x 8192, cuBLASLt", 2.0 * kSize * kSize * kSize / product,
+  return {"bf16 8192 x 8192 x 8192, cuBLASLt", CardProduct::kFlops / product,
           2.0 * static_cast<double>(from.bytes()) / copy};
 }
 
@@ -69,20 +96,37 @@ std::string cpu_name() {
   return ::uname(&names) == 0 ? names.machine : "unknown";
 }
 
-std::string rate(double per_second, const char* unit) {
+}  // namespace
+
+std::string describe_rate(double per_second, const char* unit) {
   return per_second >= 1e12 ? fmt::format("{:.3g} T{}/s", per_second / 1e12, unit)
                             : fmt::format("{:.3g} G{}/s", per_second / 1e9, unit);
 }
-
-}  // namespace
 
 MachineLimits measure_limits(const Context& context, Device device) {
   return device == Device::kCuda ? measure_card() : measure_cpu(context);
 }
 
+double held_product_flops(const Context& context, Device device) {
+  constexpr double kWarmUp = 1.0, kMeasured = 1.0;
+  if (device == Device::kCpu) {
+    CpuProduct one(context);
+    calls_per_second(kWarmUp, [&] { one.multiply(); });
+    return CpuProduct::kFlops * calls_per_second(kMeasured, [&] { one.multiply(); });
+  }
+  constexpr int kQueued = 20;  // so that the card never waits for the host
+  CardProduct one;
+  const auto queue = [&] {
+    for (int i = 0; i < kQueued; ++i) one.multiply();
+    one.stream().synchronize();
+  };
+  calls_per_second(kWarmUp, queue);
+  return CardProduct::kFlops * kQueued * calls_per_second(kMeasured, queue);
+}
+
 std::string describe(const MachineLimits& limits) {
-  return fmt::format("matrix product {} ({}), copy {}", rate(limits.product_flops, "FLOP"), limits.product,
-                     rate(limits.copy_bytes, "B"));
+  return fmt::format("matrix product {} ({}), copy {}", describe_rate(limits.product_flops, "FLOP"),
+                     limits.product, describe_rate(limits.copy_bytes, "B"));
 }
 
 std::string machine_name(Device device) {

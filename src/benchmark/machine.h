@@ -22,6 +22,11 @@ struct MachineLimits {
 // a GPU cuBLASLt's (bf16, 8192 x 8192 x 8192) and a copy within its memory.
 MachineLimits measure_limits(const Context& context, Device device);
 
+// Floating-point operations per second of the same product repeated for two seconds: what is left of it when
+// the machine is warm and at its power limit, as it is in steps of a large model.
+double held_product_flops(const Context& context, Device device);
+
+std::string describe_rate(double per_second, const char* unit);  // "787 TFLOP/s"
 std::string describe(const MachineLimits& limits);  // "matrix product 787 TFLOP/s (...), copy 4.25 TB/s"
 
 // Name, memory, threads, and the versions of what was used.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "base/progress.h"
 #include "benchmark/timing.h"
 
@@ -10,6 +12,7 @@ namespace buoy::benchmark {
 namespace {
 
 constexpr int kRepetitions = 15;
+constexpr double kTurnSeconds = 2;  // of two steps in turn: their difference is small
 
 struct Batch {
   Batch(const ModelConfig& config, const StepShape& shape) {
@@ -66,7 +69,7 @@ std::pair<StepResult, StepResult> time_observed_step(const Context& context, Tim
   out.first.extra_bytes = model.extra_bytes(context, batch.inputs, nullptr);
   const TwoTimes times =
       median_seconds_in_turn([&] { model.step(context, batch.inputs, nullptr); },
-                             [&] { model.step(context, batch.inputs, &watch); }, kRepetitions);
+                             [&] { model.step(context, batch.inputs, &watch); }, kRepetitions, kTurnSeconds);
   out.first.seconds = times.one;
   out.second.seconds = times.other;
   out.second.extra_bytes = model.extra_bytes(context, batch.inputs, &watch);
@@ -83,6 +86,14 @@ std::string describe(const StepResult& r, const MachineLimits& limits, std::uint
       tokens_per_second(r), 100 * r.flops / r.seconds / limits.product_flops,
       100 * weight_share(r, limits, weight_bytes), describe_bytes(r.extra_bytes),
       unobserved != nullptr ? fmt::format(", {:+.1f}%", 100 * (r.seconds / unobserved->seconds - 1)) : "");
+}
+
+std::string describe_held(double held_flops, std::span<const StepResult> steps) {
+  const auto share = [&](const StepResult& r) { return 100 * r.flops / r.seconds / held_flops; };
+  const auto [least, most] = std::minmax_element(
+      steps.begin(), steps.end(), [&](const auto& a, const auto& b) { return share(a) < share(b); });
+  return fmt::format("held for two seconds the product runs at {}: the steps are at {:.1f} to {:.1f}% of it",
+                     describe_rate(held_flops, "FLOP"), share(*least), share(*most));
 }
 
 Json as_json(const StepResult& r, const MachineLimits& limits, std::uint64_t weight_bytes,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <utility>
 
@@ -28,13 +29,15 @@ double step_flops(const ModelConfig& config, const StepShape& shape, std::int64_
 
 // Repeats the step for at least half a second.
 StepResult time_step(const Context& context, TimedModel& model, const StepShape& shape);
-// Unobserved and observed steps in turn.
+// Unobserved and observed steps in turn, for at least two seconds.
 std::pair<StepResult, StepResult> time_observed_step(const Context& context, TimedModel& model,
                                                      const StepShape& shape, const Observed& observed);
 
 // One line; `unobserved` null: no cost of observing.
 std::string describe(const StepResult& result, const MachineLimits& limits, std::uint64_t weight_bytes,
                      const StepResult* unobserved);
+// Of one step or more, beside machine.h's held_product_flops().
+std::string describe_held(double held_flops, std::span<const StepResult> steps);
 Json as_json(const StepResult& result, const MachineLimits& limits, std::uint64_t weight_bytes,
              const StepResult* unobserved);
 

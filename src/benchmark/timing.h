@@ -13,6 +13,9 @@ struct TwoTimes {
   double one, other;
 };
 TwoTimes median_seconds_in_turn(const std::function<void()>& one, const std::function<void()>& other,
-                                int repetitions = 3);
+                                int repetitions = 3, double least_seconds = 0.5);
+
+// Over so many seconds at least.
+double calls_per_second(double least_seconds, const std::function<void()>& call);
 
 }  // namespace buoy::benchmark

@@ -27,7 +27,8 @@ TEST(Bench, WritesWhatItPrints) {
   const auto run = run_buoy({"bench", "--device", "cpu", "--model", model, "--tokens", "40", "--packed",
                              "3x8", "--observe", "--threads", "2", "--json", file.string()});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  for (const auto* part : {"matrix product", "1 x    40 tokens", "3 x     8 tokens", "tokens/s", "observed"})
+  for (const auto* part : {"matrix product", "1 x    40 tokens", "3 x     8 tokens", "tokens/s", "observed",
+                           "held for two seconds"})
     EXPECT_NE(run.out.find(part), std::string::npos) << part << " not in: " << run.out;
 
   const Json json = read_json_file(file);
@@ -35,7 +36,8 @@ TEST(Bench, WritesWhatItPrints) {
   EXPECT_EQ(json.at("machine").at("device"), "cpu");
   EXPECT_EQ(json.at("machine").at("threads"), 2);
   EXPECT_FALSE(json.at("machine").at("cpu").get<std::string>().empty());
-  expect_positive(json.at("limits"), {"product_flops_per_second", "copy_bytes_per_second"});
+  expect_positive(json.at("limits"),
+                  {"product_flops_per_second", "held_product_flops_per_second", "copy_bytes_per_second"});
   EXPECT_EQ(json.at("model").at("name"), model);
   EXPECT_EQ(json.at("model").at("family"), "LLaDA");
   EXPECT_EQ(json.at("model").at("random_weights"), false);

@@ -25,8 +25,7 @@ Thirds look_at_thirds(const TableView& rows) {
     double seen = 0, floating = 0;
     for (const auto& against : rows.where({{"third", third}}).distinct("against")) {
       const auto row = rows.where({{"third", third}, {"against", against}});
-      const Estimate difference = with_doubt(
-          {row.number("difference"), row.number("lower"), row.number("upper"), 0}, row.number("items"));
+      const Estimate difference = {row.number("difference"), row.number("lower"), row.number("upper"), 0};
       seen = row.number("seen");
       floating = row.number("floating");
       text += fmt::format(", {} columns {:.3g} (difference {})", against, row.number("others"),

@@ -51,8 +51,7 @@ TraceVerdict judge_ratio(const TableView& row) {
 }
 
 TraceVerdict judge_drop(const TableView& row) {
-  const Estimate drop =
-      with_doubt({row.number("drop"), row.number("lower"), row.number("upper"), 0}, row.number("items"));
+  const Estimate drop = {row.number("drop"), row.number("lower"), row.number("upper"), 0};
   TraceVerdict verdict;
   verdict.trace = fmt::format("{}{} on {}", run_of(row), row.text("model"), row.text("set"));
   verdict.evidence = fmt::format(

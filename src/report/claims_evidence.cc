@@ -56,14 +56,6 @@ std::string join(std::span<const std::string> texts, const std::string& separato
   return fmt::format("{}", fmt::join(texts, separator));
 }
 
-Estimate with_doubt(Estimate estimate, double items) {
-  if (estimate.lower == estimate.upper) {
-    estimate.lower -= 3 / items;
-    estimate.upper += 3 / items;
-  }
-  return estimate;
-}
-
 std::string words_of(const Estimate& estimate) {
   if (!std::isfinite(estimate.value)) return "not defined";
   if (!has_interval(estimate)) return fmt::format("{:.3g}", estimate.value);

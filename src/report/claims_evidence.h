@@ -69,8 +69,6 @@ TraceVerdict judge_trace(const std::string& trace, std::span<const Part> parts);
 Verdict combine(std::span<const TraceVerdict> traces);
 void conclude(ClaimVerdict& claim, Verdict verdict);  // and gathers evidence and needs from claim.by_trace
 
-// When no item differs, resampling sees no spread; what n items cannot show is a rate below about 3 / n.
-Estimate with_doubt(Estimate estimate, double items);
 std::string words_of(const Estimate& estimate);  // "0.31 [0.2, 0.42]"
 std::string too_few(std::int64_t samples);
 std::string how_to_get(const std::string& table);

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "evaluate/share.h"
 #include "report/claims_support.h"
 #include "report/section.h"
 
@@ -53,9 +54,19 @@ TEST(MiddleClaim, IsAboutMaskedDiffusionAndNamesTheOthersBesideIt) {
   EXPECT_EQ(judged("C9", {middle_table(0.05, 0.0, 0.1)}).verdict, Verdict::kMixed);
 }
 
+// How far the difference of two conditions may be from zero when so many items are all right in both.
+double spread_of_none(std::size_t items) {
+  const std::vector<double> right(items, 1.0);
+  return evaluate::difference_estimate({right, right}, {}).interval.high;
+}
+
 TEST(MiddleClaim, FewItemsThatAllAgreeDecideNothing) {
-  EXPECT_EQ(judged("C9", {middle_table(0, 0, 0, 16)}).verdict, Verdict::kMixed);
-  EXPECT_EQ(judged("C9", {middle_table(0, 0, 0, 500)}).verdict, Verdict::kSupported);
+  const auto verdict = [](std::int64_t items) {
+    const double spread = spread_of_none(static_cast<std::size_t>(items));
+    return judged("C9", {middle_table(0, -spread, spread, items)}).verdict;
+  };
+  EXPECT_EQ(verdict(16), Verdict::kMixed);
+  EXPECT_EQ(verdict(500), Verdict::kSupported);
 }
 
 struct Drop {
@@ -116,9 +127,12 @@ TEST(CauseClaim, IsAboutMaskedDiffusionAndSaysWhatItNeeds) {
 }
 
 TEST(CauseClaim, FewItemsThatAllAgreeDecideNothing) {
-  const Drop same{0, 0, 0};
-  EXPECT_EQ(judged("C10", {columns_table({same, same, same}, 24)}).verdict, Verdict::kMixed);
-  EXPECT_EQ(judged("C10", {columns_table({same, same, same}, 500)}).verdict, Verdict::kContradicted);
+  const auto verdict = [](std::int64_t items) {
+    const Drop same{0, 0, spread_of_none(static_cast<std::size_t>(items))};
+    return judged("C10", {columns_table({same, same, same}, items)}).verdict;
+  };
+  EXPECT_EQ(verdict(24), Verdict::kMixed);
+  EXPECT_EQ(verdict(500), Verdict::kContradicted);
 }
 
 Table scores_table() {

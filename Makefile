@@ -26,10 +26,9 @@ test:
 
 check:
 	tools/setup check
-	cmake --preset dev
 	tools/check_layers
 	tools/check_format
-	tools/check_tidy build/dev
+	tools/check_tidy
 
 bench:
 	tools/setup

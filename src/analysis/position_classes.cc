@@ -19,6 +19,7 @@ constexpr std::int64_t kKindsFrom = kTokenTypes.size(), kStatesFrom = kKindsFrom
 
 std::vector<PositionClass> make_all() {
   std::vector<PositionClass> all;
+  all.reserve(kTenthsFrom + kTenths.size());
   for (const auto type : kTokenTypes) all.push_back({"type", name_of(type)});
   for (const auto name : kKinds) all.push_back({"kind", name});
   for (const auto name : kStates) all.push_back({"state", name});

@@ -16,6 +16,7 @@ std::vector<RegionMatrix> all_rollouts(const std::vector<RegionMatrix>& layers, 
   std::vector<RegionMatrix> out;
   for (const auto pooling : kPoolings) {
     std::vector<RegionMatrix> steps;
+    steps.reserve(layers.size());
     for (const auto& layer : layers) steps.push_back(rollout_layer(layer, flow.regions.lengths, pooling));
     for (auto& matrix : rollouts(steps, depths)) out.push_back(std::move(matrix));
   }

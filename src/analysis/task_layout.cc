@@ -29,21 +29,21 @@ double variance_share(const std::vector<Spread>& of_samples, const TaskLabels& l
 }
 
 double association(std::span<const TaskSample* const> samples, const TaskLabels& labels) {
-  const size_t types = kTokenTypes.size();
-  std::vector<double> cells(static_cast<size_t>(labels.tasks) * types, 0.0),
-      rows(static_cast<size_t>(labels.tasks), 0.0), columns(types, 0.0);
+  constexpr size_t kTypes = kTokenTypes.size();
+  std::vector<double> cells(static_cast<size_t>(labels.tasks) * kTypes, 0.0),
+      rows(static_cast<size_t>(labels.tasks), 0.0), columns(kTypes, 0.0);
   const auto n = static_cast<double>(samples.size());
   for (size_t i = 0; i < samples.size(); ++i) {
     const auto t = static_cast<size_t>(labels.task[i]);
     ++rows[t];
-    for (size_t c = 0; c < types; ++c) {
-      cells[t * types + c] += samples[i]->type_shares[c];
+    for (size_t c = 0; c < kTypes; ++c) {
+      cells[t * kTypes + c] += samples[i]->type_shares[c];
       columns[c] += samples[i]->type_shares[c];
     }
   }
   double chi = 0;  // over n
   for (size_t at = 0; at < cells.size(); ++at) {
-    const double expected = rows[at / types] * columns[at % types] / n;
+    const double expected = rows[at / kTypes] * columns[at % kTypes] / n;
     if (expected > 0) chi += (cells[at] - expected) * (cells[at] - expected) / expected / n;
   }
   const auto used = std::count_if(columns.begin(), columns.end(), [](double sum) { return sum > 0; });

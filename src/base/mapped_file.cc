@@ -47,10 +47,11 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 
 void MappedFile::release(std::span<const std::byte> part) const {
   // Whole pages inside the part only: those at its ends belong to its neighbours too.
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
-  const auto end = reinterpret_cast<std::uintptr_t>(part.data() + part.size()) / page * page;
-  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t before = (page - reinterpret_cast<std::uintptr_t>(part.data()) % page) % page;
+  if (before >= part.size()) return;
+  const size_t whole = (part.size() - before) / page * page;
+  if (whole > 0) ::madvise(const_cast<std::byte*>(part.data()) + before, whole, MADV_DONTNEED);
 }
 
 }  // namespace buoy

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "experiment/attention_features.h"
 #include "experiment/evaluation.h"
+#include "experiment/identity.h"
 
 namespace buoy::app {
 namespace {
@@ -42,6 +43,7 @@ experiment::TraceOfModel traces_of_models(const std::string& option, const std::
   for (const auto& model : spec.models) {
     if (!traces.contains(model.name))
       throw_usage_error({option, fmt::format("a trace for every model, as in {}=TRACE", model.name), "none"});
+    experiment::require_trace_of(traces.at(model.name), model.path);
   }
   return traces;
 }

@@ -4,6 +4,7 @@
 
 #include "app/commands.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/progress.h"
 #include "trace/npz_export.h"
 #include "trace/reader.h"
@@ -18,7 +19,7 @@ struct ExportOptions {
 void export_run(const ExportOptions& options) {
   const auto reader = trace::TraceReader::open(options.trace);
   if (!reader.complete()) fmt::print(stderr, "note: {} is not complete\n", options.trace);
-  std::filesystem::create_directories(options.out);
+  make_folder(options.out);
   Progress progress(stderr, "sample", static_cast<std::int64_t>(reader.samples().size()));
   std::int64_t written = 0;
   for (const auto& entry : reader.samples()) {

@@ -65,7 +65,7 @@ std::vector<experiment::Named> with_retrieved_passages(const RetrievalOptions& o
   if (options.index.empty()) return data;
   const auto index = retrieve::Index::open(options.index);
   const auto folder = run_folder / "retrieved";
-  std::filesystem::create_directories(folder);
+  make_folder(folder);
   std::vector<experiment::Named> out;
   for (const auto& set : data) {
     const auto file =

@@ -109,7 +109,7 @@ class StudyRun {
     std::string lines;
     for (const auto& item : evaluate::make_world_set(evaluate::World(), options))
       lines += evaluate::item_json(item).dump() + '\n';
-    fs::create_directories(study_.out / "data");
+    make_folder(study_.out / "data");
     const auto file = data_file(data.name);
     if (!path_exists(file) || read_file(file) != lines) write_file_atomically(file, lines);
   }

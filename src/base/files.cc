@@ -46,10 +46,21 @@ bool is_folder(const std::filesystem::path& path) {
   return type_of(path) == std::filesystem::file_type::directory;
 }
 
+void throw_cannot_open(const std::string& path, int error_number) {
+  if (error_number == ENOENT) throw InputError(path + ": cannot open: No such file or directory");
+  throw_io_error("open", path, error_number);
+}
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) throw_io_error("make the folder", folder.string(), failure.value());
+}
+
 std::string read_file(const std::filesystem::path& path, std::uintmax_t limit) {
   const std::string name = path.string();
   const Descriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) throw_io_error("open", name, errno);
+  if (file.get() < 0) throw_cannot_open(name, errno);
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw_io_error("inspect", name, errno);
   if (S_ISDIR(status.st_mode)) throw_io_error("read", name, EISDIR);

@@ -6,13 +6,19 @@
 
 namespace buoy {
 
-// The whole file as bytes. Throws IoError; InputError when it is larger than `limit` bytes.
+// The whole file as bytes. Throws IoError; InputError when there is none or it is larger than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, std::uintmax_t limit = std::uintmax_t{1} << 30);
+
+// For a file that is to be read and could not be opened: an InputError where there is none, else an IoError.
+[[noreturn]] void throw_cannot_open(const std::string& path, int error_number);
 
 // Whether there is anything at the path, and whether it is a folder. Throws IoError where the standard
 // library would throw an error of its own: links that lead to themselves, names that are too long.
 bool path_exists(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
+
+// With its parents; content with one that exists. Throws IoError.
+void make_folder(const std::filesystem::path& folder);
 
 // Writes beside the target, syncs, then renames: readers see the old file or the whole new one.
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);

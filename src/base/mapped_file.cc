@@ -10,13 +10,14 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace buoy {
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
   const std::string name = path.string();
   const int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw_io_error("open", name, errno);
+  if (fd < 0) throw_cannot_open(name, errno);
   struct stat status {};
   int failure = ::fstat(fd, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
   if (failure == 0 && status.st_size > 0) {

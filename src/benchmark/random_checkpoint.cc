@@ -174,7 +174,7 @@ ModelConfig config_of(const ShapeOfModel& shape) {
 
 void write_random_checkpoint(const std::filesystem::path& folder, const ShapeOfModel& shape,
                              std::uint64_t seed) {
-  std::filesystem::create_directories(folder);
+  make_folder(folder);
   write_file_atomically(folder / "config.json", config_json(shape).dump(2));
   const auto tensors = tensors_of(shape);
   nlohmann::ordered_json header;

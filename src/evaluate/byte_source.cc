@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace buoy::evaluate {
 namespace {
@@ -26,7 +27,7 @@ class ByteSource::Impl {
  public:
   explicit Impl(const std::filesystem::path& path) : name_(path.string()), buffer_(kBuffer) {
     fd_ = ::open(name_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd_ < 0) throw_io_error("open", name_, errno);
+    if (fd_ < 0) throw_cannot_open(name_, errno);
     try {
       start();
     } catch (...) {

@@ -18,7 +18,7 @@ constexpr char kPartial[] = "answers.partial.jsonl";
 
 std::size_t count_lines(const std::filesystem::path& path, std::uintmax_t& bytes_of_whole_lines) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw_io_error("open", path.string(), errno);
+  if (!file) throw_cannot_open(path.string(), errno);
   std::size_t lines = 0;
   std::uintmax_t at = 0;
   bytes_of_whole_lines = 0;

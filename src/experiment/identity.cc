@@ -8,11 +8,13 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/json_file.h"
 #include "base/mapped_file.h"
 #include "base/sha256.h"
 #include "tensor/thread_pool.h"
+#include "trace/reader.h"
 
 namespace buoy::experiment {
 namespace {
@@ -85,6 +87,14 @@ Json describe_model_files(const fs::path& folder) {
           {"tokenizer_sha256", tokenizer_sum(folder).value_or("")},
           {"tokenizer_config_sha256", sum_if_there(folder / "tokenizer_config.json")},
           {"chat_template_sha256", sum_if_there(folder / "chat_template.jinja")}};
+}
+
+void require_trace_of(const fs::path& trace, const fs::path& model_folder) {
+  const auto reader = trace::TraceReader::open(trace);
+  const auto& traced = reader.manifest().model;
+  if (traced.weights_sha256 == weights_sum(model_folder)) return;
+  throw_input_error({trace.string(), fmt::format("a trace of {}", model_folder.string()),
+                     fmt::format("one of another model ({})", traced.name)});
 }
 
 Json describe_decoding(const DecodeOptions& o) {

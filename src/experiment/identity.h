@@ -17,6 +17,8 @@ trace::Manifest describe_run(const model::Model& model, const DecodeOptions& dec
 
 // Checksums of the config, the weights' index and the tokenizer of a folder.
 nlohmann::json describe_model_files(const std::filesystem::path& folder);
+// Fails unless the trace was made with the weights of this folder.
+void require_trace_of(const std::filesystem::path& trace, const std::filesystem::path& model_folder);
 nlohmann::json describe_decoding(const DecodeOptions& decoding);
 std::string describe_machine();
 

@@ -123,7 +123,7 @@ void open_run_folder(const std::filesystem::path& folder, const Json& descriptio
             {folder.string(), "an empty folder or a run of buoy eval", entry.path().filename().string()});
     }
   }
-  std::filesystem::create_directories(folder);
+  make_folder(folder);
   write_file_atomically(file, description.dump(2) + '\n');
 }
 

@@ -3,20 +3,55 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "base/json_file.h"
+#include "base/sha256.h"
 #include "evaluate/passages.h"
 #include "experiment/identity.h"
 
 namespace buoy::experiment {
 namespace {
 
-std::string describe_probe(const TraceRequest& request, const observe::Plan& plan, Device device) {
+// Of everything a trace holds of its questions: tokens, regions, evidence, texts. Templates and data are
+// files that may change between a run and its continuation.
+std::string sum_of_prompts(const TraceRun& run) {
+  Sha256 sum;
+  const auto add_count = [&](std::uint64_t count) { sum.update(std::as_bytes(std::span(&count, 1))); };
+  const auto add = [&](const auto& values) {
+    add_count(values.size());
+    sum.update(std::as_bytes(std::span(values)));
+  };
+  const auto add_texts = [&](const std::vector<std::string>& texts) {
+    add_count(texts.size());
+    for (const auto& text : texts) add(text);
+  };
+  for (std::size_t n = 0; n < run.manifest.sample_ids.size(); ++n) {
+    try {
+      const ItemPrompt item = run.prompt(n);
+      add(item.prompt.ids);
+      add(item.question);
+      add_texts(item.answers);
+      add_texts(item.regions.names);
+      add(item.regions.of_token);
+      add_texts(item.regions.gold);
+      add(item.regions.evidence);
+    } catch (const UsageError& error) {
+      add(std::string(error.what()));
+    } catch (const InputError& error) {
+      add(std::string(error.what()));
+    }
+  }
+  return sum.hex();
+}
+
+std::string describe_probe(const TraceRequest& request, const observe::Plan& plan, Device device,
+                           const std::string& prompts) {
   Json out = {
       {"observe", plan.names()},         {"layers", request.layers},
       {"steps", request.steps_observed}, {"groups", request.groups.empty() ? "state" : request.groups},
       {"final_row", request.final_row},  {"template", request.prompt_template},
       {"passages", request.passages},    {"gold_position", request.gold_position},
-      {"chat", request.chat.use}};
+      {"chat", request.chat.use},        {"prompts_sha256", prompts}};
   if (device == Device::kCuda) out["device"] = "cuda";
   return out.dump();
 }
@@ -39,7 +74,6 @@ TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) 
                 .final_row = request.final_row};
   run.manifest = describe_run(loaded.model, request.decode, request.command);
   run.manifest.storage = request.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
-  run.manifest.probe = describe_probe(request, run.tracer.plan, loaded.model.device());
   for (const auto& item : request.items) run.manifest.sample_ids.push_back(item.id);
 
   const auto item = [items = request.items, passages = request.passages,
@@ -54,6 +88,7 @@ TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) 
                                                            need_tokenizer(loaded.tokenizer, folder));
     run.prompt = [item, prompter](std::size_t n) { return prompter->prompt(item(n)); };
   }
+  run.manifest.probe = describe_probe(request, run.tracer.plan, loaded.model.device(), sum_of_prompts(run));
   return run;
 }
 

@@ -28,7 +28,7 @@ void check(const SearchOptions& options) {
 }
 
 const std::filesystem::path& readable_file(const std::filesystem::path& path) {
-  if (!path_exists(path)) throw_io_error("open", path.string(), ENOENT);
+  if (!path_exists(path)) throw_cannot_open(path.string(), ENOENT);
   if (is_folder(path)) throw_io_error("open", path.string(), EISDIR);
   if (std::filesystem::file_size(path) == 0)
     throw_input_error({path.string(), "a Buoy index", "an empty file"});

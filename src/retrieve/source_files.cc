@@ -60,7 +60,7 @@ void list_folder(const fs::path& folder, SourceList& list) {
 }
 
 void list_file(const fs::path& path, SourceList& list) {
-  if (!path_exists(path)) throw_io_error("open", path.string(), ENOENT);
+  if (!path_exists(path)) throw_cannot_open(path.string(), ENOENT);
   const auto kind = source_kind(path);
   if (!kind) throw_input_error({path.string(), fmt::format("a file named {}", kReadable), "another name"});
   if (!fs::is_regular_file(path)) throw_input_error({path.string(), "a plain file", "a device or a pipe"});

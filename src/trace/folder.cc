@@ -35,12 +35,6 @@ std::vector<fs::path> list_folder(const fs::path& folder) {
   return paths;
 }
 
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) throw_io_error("make the folder", folder.string(), failure.value());
-}
-
 void remove_file(const fs::path& path) {
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw_io_error("remove", path.string(), errno);
 }

@@ -7,7 +7,6 @@ namespace buoy::trace {
 
 // Work on folders with IoError in place of the standard library's errors.
 
-void make_folder(const std::filesystem::path& folder);  // with its parents; content with one that exists
 std::vector<std::filesystem::path> list_folder(const std::filesystem::path& folder);  // sorted
 void remove_file(const std::filesystem::path& path);  // content when there is none
 void sync_folder(const std::filesystem::path& folder);

@@ -111,7 +111,7 @@ TEST(ReadFile, NamesThePathThatCannotBeRead) {
   const TempFolder folder;
   const auto missing = folder.path() / "missing";
   EXPECT_TRUE(
-      fails_with<IoError>([&] { read_file(missing); }, {missing.string(), "cannot open", "No such file"}));
+      fails_with<InputError>([&] { read_file(missing); }, {missing.string(), "cannot open", "No such file"}));
   const auto through_file = folder.write("file", "x") / "inner";
   EXPECT_TRUE(
       fails_with<IoError>([&] { read_file(through_file); }, {through_file.string(), "Not a directory"}));

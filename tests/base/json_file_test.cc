@@ -77,7 +77,7 @@ TEST(ReadJsonFile, NamesThePathInErrors) {
   EXPECT_TRUE(fails_with<InputError>([&] { read_json_file(path, 3); },
                                      {path.string(), "expected at most 3 bytes", "found 7 bytes"}));
   const auto missing = folder.path() / "missing.json";
-  EXPECT_TRUE(fails_with<IoError>([&] { read_json_file(missing); }, {missing.string(), "cannot open"}));
+  EXPECT_TRUE(fails_with<InputError>([&] { read_json_file(missing); }, {missing.string(), "cannot open"}));
 }
 
 class JsonObjectTest : public ::testing::Test {

@@ -53,7 +53,7 @@ TEST(MappedFile, NamesThePathItCannotMap) {
   const TempFolder folder;
   const auto missing = folder.path() / "missing";
   EXPECT_TRUE(
-      fails_with<IoError>([&] { MappedFile file(missing); }, {missing.string(), "cannot open", "No such"}));
+      fails_with<InputError>([&] { MappedFile file(missing); }, {missing.string(), "cannot open", "No such"}));
   EXPECT_TRUE(fails_with<IoError>([&] { MappedFile file(folder.path()); },
                                   {folder.path().string(), "cannot map", "Is a directory"}));
 }

@@ -56,7 +56,7 @@ TEST(Sha256, OfAFile) {
   const testing::TempFolder folder;
   EXPECT_EQ(sha256_of_file(folder.write("empty", "")), sha256_hex(""));
   EXPECT_EQ(sha256_of_file(folder.write("abc", "abc")), sha256_hex("abc"));
-  EXPECT_THROW(sha256_of_file(folder.path() / "absent"), IoError);
+  EXPECT_THROW(sha256_of_file(folder.path() / "absent"), InputError);
 }
 
 TEST(Sha256, KnowsTheFormOfASum) {

@@ -106,7 +106,7 @@ TEST_F(LineReaderTest, LinesBeforeTheDamageAreHandedOut) {
 }
 
 TEST_F(LineReaderTest, FilesThatCannotBeRead) {
-  EXPECT_TRUE(fails_with<IoError>([&] { LineReader(temp_.path() / "absent"); }, {"absent", "open"}));
+  EXPECT_TRUE(fails_with<InputError>([&] { LineReader(temp_.path() / "absent"); }, {"absent", "open"}));
   EXPECT_TRUE(fails_with<IoError>([&] { LineReader(temp_.path()).next(); }, {"read", "directory"}));
 }
 

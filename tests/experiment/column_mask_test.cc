@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "decode/drive.h"
 #include "evaluate/item_reader.h"
+#include "experiment/identity.h"
 #include "experiment/runs.h"
 #include "experiment/summary.h"
 #include "experiment/trace_request.h"
@@ -69,6 +70,14 @@ class ColumnMaskTest : public ::testing::TestWithParam<bool> {
 };
 INSTANTIATE_TEST_SUITE_P(Pair, ColumnMaskTest, ::testing::Bool(),
                          [](const auto& p) { return p.param ? "diffusion" : "autoregressive"; });
+
+TEST_P(ColumnMaskTest, ATraceOfAnotherModelIsRefused) {
+  const auto folder = [](bool masked_diffusion) { return testing::pair_model(masked_diffusion).path; };
+  require_trace_of(traced_.folder, folder(GetParam()));
+  EXPECT_TRUE(
+      fails_with<InputError>([&] { require_trace_of(traced_.folder, folder(!GetParam())); },
+                             {traced_.folder.string(), folder(!GetParam()).string(), "another model"}));
+}
 
 TEST_P(ColumnMaskTest, ColumnsAreOfTheirThirdInThePromptAndNeverTheAnswer) {
   const auto& sample = *traced_.sample;

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "experiment/loaded_model.h"
+#include "experiment/runs.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
 
@@ -66,7 +67,28 @@ TEST_F(TraceRequestTest, WhateverChangesWhatIsObservedOrAskedChangesTheProbe) {
   EXPECT_TRUE(differs([](TraceRequest& r) { r.final_row = false; }));
   EXPECT_TRUE(differs([](TraceRequest& r) { r.passages = 1; }));
   EXPECT_TRUE(differs([](TraceRequest& r) { r.gold_position = 1; }));
+  EXPECT_TRUE(differs([](TraceRequest& r) { r.ids->ids.push_back(4); }));
+  EXPECT_TRUE(differs([](TraceRequest& r) { r.items[0].question = "Who?"; }));
+  EXPECT_TRUE(differs([](TraceRequest& r) { r.items[0].answers = {"Ada"}; }));
   EXPECT_FALSE(differs([](TraceRequest& r) { r.command = "another"; }));
+}
+
+// The file keeps its name.
+TEST_F(TraceRequestTest, AnotherTemplateChangesTheProbe) {
+  const auto model = load_model(testing::pair_model(true).path);
+  request_.ids.reset();
+  request_.items[0].question = "Who was born in Arlem?";
+  request_.prompt_template = (folder_ / "p.prompt").string();
+  const auto with_template = [&](const std::string& text) {
+    std::ofstream(request_.prompt_template) << text;
+    return make_trace_run(request_, model).manifest.probe;
+  };
+  const auto before = with_template("Question: {{question}}\nAnswer:");
+  EXPECT_EQ(with_template("Question: {{question}}\nAnswer:"), before);
+  EXPECT_NE(with_template("Asked: {{question}}\nAnswer:"), before);
+  request_.chat.system = "Be short.";
+  EXPECT_EQ(with_template("Question: {{question}}\nAnswer:"), before)
+      << "without a chat template nobody reads it";
 }
 
 }  // namespace

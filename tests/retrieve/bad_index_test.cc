@@ -46,7 +46,7 @@ TEST_F(BadIndex, NotAnIndex) {
   EXPECT_TRUE(open_fails(temp_.write("b.db", ""), {"b.db", "Buoy index", "an empty file"}));
   EXPECT_TRUE(open_fails(temp_.write("c.db", std::string(10'000, '\0')), {"c.db", "SQLite", "another kind"}));
   const auto missing = temp_ / "no.db";
-  EXPECT_TRUE(fails_with<IoError>([&] { Index::open(missing); }, {"no.db", "No such file"}));
+  EXPECT_TRUE(fails_with<InputError>([&] { Index::open(missing); }, {"no.db", "No such file"}));
   EXPECT_TRUE(fails_with<IoError>([&] { Index::open(temp_.path()); }, {"directory"}));
 }
 

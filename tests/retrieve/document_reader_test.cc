@@ -111,7 +111,7 @@ TEST(SourceFiles, FoldersAreReadInOrderOfNames) {
 
 TEST(SourceFiles, WhatCannotBeRead) {
   const TempFolder temp;
-  EXPECT_TRUE(fails_with<IoError>([&] { list_sources({temp / "no.txt"}); }, {"no.txt", "No such file"}));
+  EXPECT_TRUE(fails_with<InputError>([&] { list_sources({temp / "no.txt"}); }, {"no.txt", "No such file"}));
   EXPECT_TRUE(fails_with<InputError>([&] { list_sources({temp.write("a.pdf", "x")}); }, {"a.pdf", ".txt"}));
   EXPECT_TRUE(fails_with<InputError>([&] { list_sources({temp.path()}); }, {temp.path().string(), "none"}));
   const auto file = temp.write("a.txt", "x");

@@ -157,7 +157,7 @@ prompt = ''''ö'''''
 }
 
 TEST_F(StudyFile, AMissingFileIsSaid) {
-  EXPECT_TRUE(fails_with<IoError>([&] { read_study(folder_ / "none.toml"); }, {"none.toml"}));
+  EXPECT_TRUE(fails_with<InputError>([&] { read_study(folder_ / "none.toml"); }, {"none.toml"}));
 }
 
 TEST(Nearest, FindsWhatIsMeantAndNothingElse) {

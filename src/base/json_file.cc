@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/lfs_pointer.h"
 #include "base/utf8.h"
 
 namespace buoy {
@@ -57,7 +58,10 @@ Json parse_json(std::string_view text, const std::string& name) {
 }
 
 Json read_json_file(const std::filesystem::path& path, std::uintmax_t limit) {
-  return parse_json(read_file(path, limit), path.string());
+  const std::string text = read_file(path, limit);
+  if (is_lfs_pointer(text))
+    throw_input_error({path.string(), "valid JSON", "a Git LFS pointer in place of it (git lfs pull)"});
+  return parse_json(text, path.string());
 }
 
 std::string describe_json(const Json& json) {

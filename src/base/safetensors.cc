@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/json_file.h"
+#include "base/lfs_pointer.h"
 #include "base/utf8.h"
 
 namespace buoy {
@@ -133,6 +134,8 @@ SafetensorsFile parse_safetensors(std::span<const std::byte> bytes, const std::s
     throw_input_error(
         {name, "a safetensors file of at least 8 bytes", fmt::format("{} bytes", bytes.size())});
   }
+  if (is_lfs_pointer({reinterpret_cast<const char*>(bytes.data()), bytes.size()}))
+    throw_input_error({name, "a safetensors file", "a Git LFS pointer in place of it (git lfs pull)"});
   std::uint64_t header_size = 0;
   for (int i = 7; i >= 0; --i) header_size = header_size << 8 | std::to_integer<std::uint64_t>(bytes[i]);
   if (header_size > kHeaderLimit || header_size > bytes.size() - 8) {

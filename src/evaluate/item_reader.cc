@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/lfs_pointer.h"
 #include "evaluate/record.h"
 
 namespace buoy::evaluate {
@@ -21,7 +22,7 @@ std::string without_inner_line(std::string message) {
 }
 
 Json parse_line(std::string_view line, const std::string& where) {
-  if (line.starts_with("version https://git-lfs")) {
+  if (is_lfs_pointer(line)) {
     throw_input_error({where, "JSON Lines", "a Git LFS pointer in place of the data"});
   }
   if (line.starts_with('[')) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json_file.h"
+#include "base/lfs_pointer.h"
 #include "evaluate/line_reader.h"
 #include "retrieve/document_reader.h"
 
@@ -35,7 +36,7 @@ Json parse_line(std::string_view line, const std::string& where) {
 class Record {
  public:
   Record(std::string_view line, std::string where) : where_(std::move(where)) {
-    if (line.starts_with("version https://git-lfs")) {
+    if (is_lfs_pointer(line)) {
       throw_input_error({where_, "JSON Lines", "a Git LFS pointer in place of the data"});
     }
     json_ = parse_line(line, where_);

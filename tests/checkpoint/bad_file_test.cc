@@ -66,6 +66,11 @@ TEST_F(BadFile, HeaderLongerThanTheFile) {
   EXPECT_TRUE(refused(lying, {"header", "expected at most 2 bytes", "found a declared length of 100"}));
 }
 
+TEST_F(BadFile, APointerOfGitLfs) {
+  EXPECT_TRUE(
+      refused("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", {"Git LFS pointer"}));
+}
+
 TEST_F(BadFile, HeaderLengthOfAllOnes) {
   EXPECT_TRUE(refused(std::string(16, '\xFF'), {"header", "expected at most 8 bytes",
                                                 "found a declared length of 18446744073709551615"}));

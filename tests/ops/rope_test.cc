@@ -137,7 +137,8 @@ TEST_P(Rope, LeavesPositionZeroAndTheUnrotatedRestAlone) {
   const auto dim = static_cast<size_t>(r.head_dim), rotary = 2 * r.frequencies.size();
   for (size_t i = 0; i < dim * Rotation::kHeads; ++i) EXPECT_EQ(rotated[i], r.states[i]) << "position 0";
   for (size_t at = 0; at < rotated.size(); at += dim) {
-    EXPECT_EQ(std::memcmp(&rotated[at + rotary], &r.states[at + rotary], (dim - rotary) * sizeof(float)), 0);
+    const float *ours = rotated.data() + at + rotary, *before = r.states.data() + at + rotary;
+    EXPECT_EQ(std::memcmp(ours, before, (dim - rotary) * sizeof(float)), 0);
   }
   EXPECT_NE(rotated, r.states);
 }

@@ -13,17 +13,22 @@ namespace {
 
 const std::string kHeadText = "mean: heads averaged (published), or the number of the head";
 
-Table map_table() {
+std::string rule_text(const AnalysisOptions& options) {
+  const RuleOptions rules{options.epsilon, options.share_factor, options.mad_factor};
+  return fmt::format("{}, {}", rule_name(Rule::kThreeSigma, rules), estimator_name(Rule::kThreeSigma, rules));
+}
+
+Table map_table(const std::string& rule) {
   return {
       "drift_map",
-      "Received attention by step and position of one sample, floating cells marked (published: three sigma)",
+      fmt::format("Received attention by step and position of one sample, floating cells marked ({})", rule),
       {{"sample", "id of the sample"},
        {"layer", "layer of the model"},
        {"head", kHeadText},
        {"step", "denoising step"},
        {"position", "position in the row"},
        {"received", "share of received attention, of 1"},
-       {"floating", "1: selected by three sigma, the published rule; nothing: rows too short for it"},
+       {"floating", fmt::format("1: selected by {}; nothing: rows too short for it", rule)},
        {"masked", "1: still masked when this step's forward ran"},
        {"token", "text of the token in the final row; empty when the trace has none"}},
       {}};
@@ -47,11 +52,11 @@ Table path_table() {
           {}};
 }
 
-Table tracks_table() {
+Table tracks_table(const std::string& rule) {
   return {"drift_tracks",
-          "Tracks of the anchors of one sample (three sigma): born when a position enters the set, moved "
-          "when one "
-          "leaves as another enters (nearest first), dead when it leaves",
+          fmt::format("Tracks of the anchors of one sample ({}): born when a position enters the set, moved "
+                      "when one leaves as another enters (nearest first), dead when it leaves",
+                      rule),
           {{"sample", "id of the sample"},
            {"layer", "layer of the model"},
            {"head", kHeadText},
@@ -77,9 +82,9 @@ std::string token_text(const ObservedSample& sample, std::int64_t position) {
 DriftMap::DriftMap(const AnalysisOptions& options)
     : layer_(options.layer),
       head_(options.head),
-      map_(map_table()),
+      map_(map_table(rule_text(options))),
       path_(path_table()),
-      tracks_(tracks_table()) {}
+      tracks_(tracks_table(rule_text(options))) {}
 
 void DriftMap::draw(const ObservedSample& sample, const LayerAxis& axis, AnchorDetector& detector) {
   if (head_ >= sample.heads) {

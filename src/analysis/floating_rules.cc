@@ -39,9 +39,10 @@ double median_of(std::vector<double>& values) {
 std::string rule_name(Rule rule, const RuleOptions& options) {
   switch (rule) {
     case Rule::kThreeSigma:
-      return "three_sigma";
+      return options.epsilon == kPublishedEpsilon ? "three_sigma"
+                                                  : fmt::format("{:g}_sigma", options.epsilon);
     case Rule::kThreeSigmaLift:
-      return "three_sigma_lift";
+      return rule_name(Rule::kThreeSigma, options) + "_lift";
     case Rule::kAdditive:
       return "additive";
     case Rule::kRulliSum:
@@ -60,8 +61,10 @@ std::string rule_name(Rule rule, const RuleOptions& options) {
   throw InternalError("a rule without a name");
 }
 
-std::string estimator_name(Rule rule) {
-  return rule == Rule::kThreeSigma || rule == Rule::kAdditive ? "published" : "calibrated";
+std::string estimator_name(Rule rule, const RuleOptions& options) {
+  const bool published =
+      rule == Rule::kAdditive || (rule == Rule::kThreeSigma && options.epsilon == kPublishedEpsilon);
+  return published ? "published" : "calibrated";
 }
 
 AnchorDetector::AnchorDetector(bool causal, std::int64_t tokens, const RuleOptions& options)

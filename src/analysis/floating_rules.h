@@ -29,14 +29,18 @@ inline constexpr std::array kRules = {
 };
 inline constexpr auto kRuleCount = static_cast<std::int64_t>(kRules.size());
 
+inline constexpr double kPublishedEpsilon = 3.0;
+
 struct RuleOptions {
-  double epsilon = 3.0;
+  double epsilon = kPublishedEpsilon;
   double share_factor = 4.0;
   double mad_factor = 6.0;
 };
 
-std::string rule_name(Rule rule, const RuleOptions& options);  // "three_sigma", "share_4"
-std::string estimator_name(Rule rule);                         // "published" or "calibrated"
+// "three_sigma", or "2_sigma" with that epsilon; "share_4".
+std::string rule_name(Rule rule, const RuleOptions& options);
+// "published" or "calibrated": a published rule with another number in it is not the published one.
+std::string estimator_name(Rule rule, const RuleOptions& options);
 
 // The positions one rule selects.
 struct Anchors {

@@ -9,7 +9,8 @@ constexpr auto kLists = static_cast<std::int64_t>(kCompositionRules.size());
 constexpr std::int64_t kTokenLines = 25;
 const std::string kView(kViewMeaning);
 const std::string kRuleMeaning =
-    "detection rule; three_sigma and additive are the published ones, the others calibrated "
+    "detection rule; three_sigma and additive are the published ones, the others calibrated, as are those of "
+    "another epsilon (2_sigma) "
     "(docs/analyses.md)";
 
 Table by_layer(const LayerAxis& axis, const RuleOptions& options, const FloatingState* state) {
@@ -43,12 +44,12 @@ Table by_layer(const LayerAxis& axis, const RuleOptions& options, const Floating
         const Rule rule = kRules[static_cast<size_t>(r)];
         const std::int64_t cell = state->rules.at({l, v, r});
         const Interval size = state->sizes.interval(cell), share = state->shares.interval(cell);
-        table.add({axis.number(l), std::string(view_name(v)), rule_name(rule, options), estimator_name(rule),
-                   number_cell(size.mean), number_cell(size.lower), number_cell(size.upper),
-                   number_cell(state->null_sizes.mean(r)), number_cell(share.mean), number_cell(share.lower),
-                   number_cell(share.upper), number_cell(state->null_shares.mean(r)),
-                   number_cell(state->fires.mean(cell)), number_cell(state->undefined.mean(cell)),
-                   size.samples});
+        table.add({axis.number(l), std::string(view_name(v)), rule_name(rule, options),
+                   estimator_name(rule, options), number_cell(size.mean), number_cell(size.lower),
+                   number_cell(size.upper), number_cell(state->null_sizes.mean(r)), number_cell(share.mean),
+                   number_cell(share.lower), number_cell(share.upper),
+                   number_cell(state->null_shares.mean(r)), number_cell(state->fires.mean(cell)),
+                   number_cell(state->undefined.mean(cell)), size.samples});
       }
     }
   }

@@ -67,11 +67,7 @@ class FloatingSets {
 class Qk final : public Analysis {
  public:
   Qk(const TraceFacts& facts, const AnalysisOptions& options)
-      : manifest_(facts.manifest),
-        options_(options),
-        sums_(manifest_.model, options.bootstrap),
-        maps_(options),
-        published_(options) {}
+      : manifest_(facts.manifest), options_(options), sums_(manifest_.model, options), maps_(options) {}
 
   void add(const ObservedSample& sample) override {
     require_layers(sample, manifest_);

@@ -60,7 +60,8 @@ Table depth_table(const std::vector<DepthSeries>& series, const Bootstrap& boots
       {{"set", "how floating columns were chosen; see qk_by_layer"},
        {"stage", "after or before the rotary encoding"},
        {"statistic",
-        "slope: change from the first layer to the last by least squares; fraction: part / advantage; "
+        "slope: of a straight line fitted through the layers (least squares) over relative depth, 0 first "
+        "layer, 1 last; fraction: part / advantage; "
         "angle weight: direction / (|direction| + |scale|)"},
        {"samples", "samples with floating columns"}},
       {}};

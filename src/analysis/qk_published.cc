@@ -49,9 +49,8 @@ double dot(const double* a, const double* b, std::int64_t size) {
 
 }  // namespace
 
-QkPublished::QkPublished(const AnalysisOptions& options)
-    : options_(options),
-      table_{
+QkPublished::QkPublished()
+    : table_{
           "qk_published",
           "Published form: head-averaged query and key vectors, column means over rows 8-51 of one sample",
           {{"source", "paper: LLaDA, read off the figure; trace: this sample (only when states were traced)"},
@@ -99,7 +98,7 @@ void QkPublished::draw_layer(const ObservedSample& sample, std::int64_t l) {
     for (size_t panel = 0; panel < 3; ++panel) columns[panel].push_back(rows > 0 ? sum[panel] / rows : kNan);
   }
   const Received received = sample.received(s, l);
-  AnchorDetector detector(sample.causal, T, {options_.epsilon, options_.share_factor, options_.mad_factor});
+  AnchorDetector detector(sample.causal, T, RuleOptions{});
   Anchors anchors;
   detector.look(received.mean);
   detector.find(Rule::kThreeSigma, anchors);

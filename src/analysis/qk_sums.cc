@@ -11,11 +11,12 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-QkSums::QkSums(const trace::ModelCard& model, const BootstrapOptions& options)
-    : layers_(model.layers),
+QkSums::QkSums(const trace::ModelCard& model, const AnalysisOptions& options)
+    : rules_{options.epsilon, options.share_factor, options.mad_factor},
+      layers_(model.layers),
       heads_(model.heads),
       root_(std::sqrt(static_cast<double>(model.head_dim))),
-      terms_(layers_ * kWays * kStages * kTerms, options),
+      terms_(layers_ * kWays * kStages * kTerms, options.bootstrap),
       layer_(layers_ * kWays * kStages * kLayerCells),
       head_(layers_ * heads_ * kWays * kStages * kContrasts),
       step_(0),

@@ -3,7 +3,9 @@
 #include <array>
 #include <vector>
 
+#include "analysis/analysis.h"
 #include "analysis/bootstrap.h"
+#include "analysis/floating_rules.h"
 #include "analysis/mean_error.h"
 #include "analysis/observed_sample.h"
 #include "analysis/qk_depth.h"
@@ -14,8 +16,7 @@ namespace buoy::analysis {
 
 // Ways to choose the floating columns.
 enum Way : std::uint8_t { kThreeSigmaHead, kThreeSigmaMean, kTopOne, kThreeSigmaLift, kWays };
-inline constexpr std::array kWayNames = {"three_sigma_head", "three_sigma_head_mean", "top_1",
-                                         "three_sigma_lift"};
+std::string way_name(std::int64_t way, const RuleOptions& rules);  // "three_sigma_head", "top_1"
 
 // The order-free terms, with intervals of their own.
 enum Term : std::uint8_t { kTermAdvantage, kTermScale, kTermDirection, kTermResidual, kTerms };
@@ -36,7 +37,7 @@ struct ContrastOf {
 // Contrasts of floating columns, averaged over the steps of a sample, then over samples.
 class QkSums {
  public:
-  QkSums(const trace::ModelCard& model, const BootstrapOptions& options);
+  QkSums(const trace::ModelCard& model, const AnalysisOptions& options);
 
   void begin(const ObservedSample& sample);
   void add(const SliceOfSample& slice, const ContrastOf& of, const ContrastValues& values);
@@ -54,6 +55,7 @@ class QkSums {
     return (layer * kWays + way) * kStages + stage;
   }
 
+  RuleOptions rules_;
   std::int64_t layers_, heads_;
   double root_;  // sqrt of the head size
   // Of the sample under way: [layers, heads, ways, stages, contrasts].

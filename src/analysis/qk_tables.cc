@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -41,7 +43,8 @@ constexpr std::array kPlain = {
 const std::vector<Column> kSetColumns = {{"set",
                                           "floating columns: three_sigma_head (of this head's attention), "
                                           "three_sigma_head_mean, top_1, and of causal "
-                                          "layers three_sigma_lift (attention over even attention)"},
+                                          "layers three_sigma_lift (attention over even attention); 2_sigma "
+                                          "for three_sigma with that epsilon"},
                                          {"stage", "after or before the rotary encoding"}};
 
 double fraction(double part, double advantage) {
@@ -49,6 +52,12 @@ double fraction(double part, double advantage) {
 }
 
 }  // namespace
+
+std::string way_name(std::int64_t way, const RuleOptions& rules) {
+  if (way == kTopOne) return rule_name(Rule::kTop1, rules);
+  if (way == kThreeSigmaLift) return rule_name(Rule::kThreeSigmaLift, rules);
+  return rule_name(Rule::kThreeSigma, rules) + (way == kThreeSigmaHead ? "_head" : "_head_mean");
+}
 
 Table QkSums::by_layer() const {
   Table table{
@@ -73,7 +82,7 @@ Table QkSums::by_layer() const {
     const std::int64_t stats = g * kLayerCells, terms = g * kTerms;
     if (layer_.count(stats + kContrasts) == 0) continue;
     const Interval advantage = terms_.interval(terms + kTermAdvantage);
-    std::vector<Cell> row = {g / (kWays * kStages), kWayNames[static_cast<size_t>(g / kStages % kWays)],
+    std::vector<Cell> row = {g / (kWays * kStages), way_name(g / kStages % kWays, rules_),
                              kStageNames[static_cast<size_t>(g % kStages)], advantage.samples,
                              number_cell(layer_.mean(stats + kContrasts))};
     add_interval_cells(row, advantage);
@@ -111,8 +120,7 @@ Table QkSums::by_head() const {
   for (std::int64_t i = 0; i < layers_ * heads_ * kWays * kStages; ++i) {
     const std::int64_t cell = i * kContrasts, head = i / (kWays * kStages);
     if (head_.count(cell + kAdvantage) == 0) continue;
-    std::vector<Cell> row = {head / heads_, head % heads_,
-                             kWayNames[static_cast<size_t>(i / kStages % kWays)],
+    std::vector<Cell> row = {head / heads_, head % heads_, way_name(i / kStages % kWays, rules_),
                              kStageNames[static_cast<size_t>(i % kStages)], head_.count(cell + kAdvantage)};
     for (const auto contrast : {kAdvantage, kScale, kDirection, kResidual}) {
       row.push_back(number_cell(head_.mean(cell + contrast)));
@@ -128,20 +136,20 @@ Table QkSums::by_head() const {
 }
 
 Table QkSums::by_step() const {
-  Table table{
-      "qk_by_step",
-      "Calibrated: the split by step and layer (three_sigma_head, after the rotation), mean over heads",
-      {{"step", "denoising step, from 0"},
-       {"layer", "layer, from 0"},
-       {"samples", "samples with floating columns there"},
-       {"floating_columns", "columns in the set, where there are any"},
-       {"advantage", "S_F - S_O in q.k, not divided by sqrt(head size)"},
-       {"advantage_error", "its standard error over samples"},
-       {"scale", "order-free part due to length"},
-       {"direction", "order-free part due to angle"},
-       {"residual", "exact rest"},
-       {"fraction_angle", "direction / advantage, of the means"}},
-      {}};
+  Table table{"qk_by_step",
+              fmt::format("Calibrated: the split by step and layer ({}, after the rotation), mean over heads",
+                          way_name(kThreeSigmaHead, rules_)),
+              {{"step", "denoising step, from 0"},
+               {"layer", "layer, from 0"},
+               {"samples", "samples with floating columns there"},
+               {"floating_columns", "columns in the set, where there are any"},
+               {"advantage", "S_F - S_O in q.k, not divided by sqrt(head size)"},
+               {"advantage_error", "its standard error over samples"},
+               {"scale", "order-free part due to length"},
+               {"direction", "order-free part due to angle"},
+               {"residual", "exact rest"},
+               {"fraction_angle", "direction / advantage, of the means"}},
+              {}};
   for (std::int64_t i = 0; i < step_.cells() / kStepCells; ++i) {
     const std::int64_t cell = i * kStepCells;
     if (step_.count(cell) == 0) continue;
@@ -156,8 +164,7 @@ Table QkSums::depth() const {
   std::vector<DepthSeries> all;
   for (std::int64_t way = 0; way < kWays; ++way) {
     for (std::int64_t stage = 0; stage < kStages; ++stage) {
-      DepthSeries one{
-          kWayNames[static_cast<size_t>(way)], kStageNames[static_cast<size_t>(stage)], {}, {}, 0};
+      DepthSeries one{way_name(way, rules_), kStageNames[static_cast<size_t>(stage)], {}, {}, 0};
       for (std::int64_t l = 0; l < layers_; ++l) {
         const std::int64_t cell = group(l, way, stage) * kTerms;
         one.samples = std::max(one.samples, terms_.interval(cell).samples);

@@ -25,6 +25,27 @@ void add_samples(const trace::TraceReader& reader, const TraceInput& input, cons
   if (taken == 0) throw_input_error({input.folder.string(), "at least one traced sample", "none"});
 }
 
+struct AnalysedTrace {
+  Analyses analyses;
+  std::vector<SkippedSample> skipped;
+};
+
+AnalysedTrace analyse_trace(const std::vector<std::string>& names, const TraceInput& input,
+                            const RunOptions& options) {
+  const auto reader = trace::TraceReader::open(input.folder);
+  const TraceFacts facts{input.label, reader.manifest()};
+  AnalysedTrace out;
+  for (const auto& name : names) out.analyses.push_back(find_analysis(name).make(facts, options.analysis));
+  add_samples(reader, input, options, out.analyses, out.skipped);
+  return out;
+}
+
+std::string reasons(const std::vector<LeftOutTrace>& left_out) {
+  std::string out;
+  for (const auto& trace : left_out) out += (out.empty() ? "" : "; ") + trace.trace + ": " + trace.reason;
+  return out;
+}
+
 }  // namespace
 
 RunResult run_analyses(const std::vector<std::string>& names, const std::vector<TraceInput>& traces,
@@ -34,25 +55,33 @@ RunResult run_analyses(const std::vector<std::string>& names, const std::vector<
   for (const auto& name : names) result.analyses.push_back({std::string(find_analysis(name).name), {}});
   std::vector<std::vector<std::vector<Table>>> tables;  // [trace][analysis][table]
   std::vector<Analyses> to_compare(names.size());       // [analysis][trace]; the others are let go
+  std::vector<std::string> labels;                      // [trace]
   for (const auto& input : traces) {
-    const auto reader = trace::TraceReader::open(input.folder);
-    const TraceFacts facts{input.label, reader.manifest()};
-    Analyses analyses;
-    for (const auto& name : names) analyses.push_back(find_analysis(name).make(facts, options.analysis));
-    add_samples(reader, input, options, analyses, result.skipped);
+    AnalysedTrace analysed;
+    try {
+      analysed = analyse_trace(names, input, options);
+    } catch (const InputError& error) {
+      if (!options.leave_out_lacking) throw;
+      result.left_out.push_back({input.label, error.what()});
+      continue;
+    }
+    auto& [analyses, skipped] = analysed;
+    result.skipped.insert(result.skipped.end(), skipped.begin(), skipped.end());
+    labels.push_back(input.label);
     auto& of_trace = tables.emplace_back();
     for (size_t a = 0; a < names.size(); ++a) {
       of_trace.push_back(analyses[a]->tables());
       if (find_analysis(names[a]).compare != nullptr) to_compare[a].push_back(std::move(analyses[a]));
     }
   }
+  if (tables.empty()) throw InputError(reasons(result.left_out));
   for (size_t a = 0; a < names.size(); ++a) {
     for (size_t t = 0; t < tables[0][a].size(); ++t) {
       std::vector<LabelledTable> labelled;
       const std::string name = tables[0][a][t].name;
-      for (size_t n = 0; n < traces.size(); ++n) {
+      for (size_t n = 0; n < tables.size(); ++n) {
         BUOY_CHECK(tables[n][a][t].name == name);
-        labelled.push_back({traces[n].label, std::move(tables[n][a][t])});
+        labelled.push_back({labels[n], std::move(tables[n][a][t])});
       }
       result.analyses[a].tables.push_back(stack(labelled));
     }

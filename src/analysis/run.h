@@ -24,15 +24,24 @@ struct AnalysisResult {
   std::vector<Table> tables;  // of all traces, with a first column "trace"; then what compares them
 };
 
+// A trace that lacks what the analyses need.
+struct LeftOutTrace {
+  std::string trace, reason;
+};
+
 struct RunResult {
   std::vector<AnalysisResult> analyses;
   std::vector<SkippedSample> skipped;  // samples that failed while tracing
+  std::vector<LeftOutTrace> left_out;  // only with leave_out_lacking
 };
 
 struct RunOptions {
   AnalysisOptions analysis;
   std::int64_t limit = 0;           // samples per trace; 0: all
   std::function<void()> on_sample;  // progress; may be empty
+  // A trace that one of the analyses cannot be run on is left out, and the others are analysed. Otherwise,
+  // and when no trace is left, InputError is thrown.
+  bool leave_out_lacking = false;
 };
 
 // Runs the named analyses over the traces in one pass over the samples of each.

@@ -1,5 +1,8 @@
 #include "analysis/sample_regions.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -24,9 +27,11 @@ void find_groups(const ObservedSample& sample, SampleRegions& out) {
     if (region >= 0) out.groups[static_cast<size_t>(region)].push_back(index);
   }
   if (out.answer >= 0 && out.groups[static_cast<size_t>(out.answer)].empty()) {
-    throw_input_error({"sample " + sample.id() + ": group_names",
-                       "query groups of the answer, " + std::string(kRevealedGroup) + " among them",
-                       "none; trace again with this version of Buoy"});
+    throw_input_error(
+        {"sample " + sample.id() + ": group_names",
+         "query groups of the answer, " + std::string(kRevealedGroup) + " among them",
+         fmt::format("{}; trace again with --groups regions (or state, which gives no rollout)",
+                     group_names.empty() ? "none" : fmt::format("{}", fmt::join(group_names, ", ")))});
   }
   out.all_rows =
       std::none_of(out.groups.begin(), out.groups.end(), [](const auto& groups) { return groups.empty(); });

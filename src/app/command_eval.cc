@@ -43,9 +43,15 @@ experiment::TraceOfModel traces_of_models(const std::string& option, const std::
   for (const auto& model : spec.models) {
     if (!traces.contains(model.name))
       throw_usage_error({option, fmt::format("a trace for every model, as in {}=TRACE", model.name), "none"});
-    experiment::require_trace_of(traces.at(model.name), model.path);
   }
   return traces;
+}
+
+void require_own_traces(const experiment::EvaluationSpec& spec, const experiment::TraceOfModel& traces) {
+  for (const auto& model : spec.models) {
+    if (const auto own = traces.find(model.name); own != traces.end())
+      experiment::require_trace_of(own->second, model.path);
+  }
 }
 
 std::vector<experiment::Condition> conditions(const EvalOptions& options,
@@ -71,7 +77,10 @@ std::vector<experiment::Condition> conditions(const EvalOptions& options,
     fmt::print(stderr, "{} has no passages: asking closed book\n", spec.data.front().path.string());
     request.closed_book = true;
   }
-  return experiment::make_conditions(request);
+  auto made = experiment::make_conditions(request);
+  if (request.heads) require_own_traces(spec, request.heads->traces);
+  require_own_traces(spec, request.columns);
+  return made;
 }
 
 experiment::EvaluationSpec make_spec(const EvalOptions& options) {

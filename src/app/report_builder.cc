@@ -9,10 +9,12 @@
 
 #include "app/command_line.h"
 #include "app/data_options.h"
+#include "app/explored_trace.h"
 #include "base/error.h"
 #include "base/json_file.h"
 #include "experiment/summary.h"
 #include "report/page.h"
+#include "report/result_files.h"
 #include "trace/reader.h"
 
 namespace buoy::app {
@@ -72,6 +74,12 @@ report::AnalysedTables evaluation_tables(const std::vector<std::string>& runs) {
   return out;
 }
 
+// On the page, and at once.
+void add_note(report::ReportInput& input, std::string note) {
+  fmt::print(stderr, "note: {}\n", note);
+  input.notes.push_back(std::move(note));
+}
+
 }  // namespace
 
 void build_report(const ReportRequest& request) {
@@ -82,34 +90,45 @@ void build_report(const ReportRequest& request) {
   const auto tasks = request.tasks.empty() ? inputs : labelled_traces(request.tasks);
   report::ReportInput input;
   input.command = command_as_typed();
-  for (const auto& trace : inputs) input.traces.push_back(summary_of(trace));
+  for (const auto& trace : inputs) {
+    input.traces.push_back(summary_of(trace));
+    input.explorer.push_back(explored_trace(trace, request.call.run.analysis));
+  }
   for (const auto& trace : tasks) {
     if (std::any_of(inputs.begin(), inputs.end(),
                     [&](const auto& other) { return fs::equivalent(other.folder, trace.folder); }))
       continue;
     input.traces.push_back(summary_of(trace));
     input.traces.back().judged = false;
+    input.explorer.push_back(explored_trace(trace, request.call.run.analysis));
+    input.explorer.back().folded = true;
   }
   if (!request.evaluations.empty()) input.analyses.push_back(evaluation_tables(request.evaluations));
+  bool failures_noted = false;
   for (const auto& kind : analysis::analysis_kinds()) {
     const auto& wanted = request.analyses;
     const auto& traces = kind.compare != nullptr ? tasks : inputs;
     if (traces.empty()) continue;
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), kind.name) == wanted.end()) continue;
     try {
-      auto result = run_with_progress({std::string(kind.name)}, traces, request.call.run);
+      auto run = request.call.run;
+      run.leave_out_lacking = true;
+      auto result = run_with_progress({std::string(kind.name)}, traces, run);
+      for (const auto& lacking : result.left_out)
+        add_note(input, fmt::format("{} is left out for {}: {}", kind.title, lacking.trace, lacking.reason));
       input.analyses.push_back({std::string(kind.name), std::move(result.analyses[0].tables)});
-      if (!input.notes.empty() || result.skipped.empty()) continue;
+      if (failures_noted || result.skipped.empty()) continue;
+      failures_noted = true;
       input.notes.push_back(
           fmt::format("{} samples failed while they were traced and are not part of this report.",
                       result.skipped.size()));
     } catch (const InputError& error) {
-      input.notes.push_back(fmt::format("{} is left out: {}", kind.title, error.what()));
-      fmt::print(stderr, "note: {}\n", input.notes.back());
+      add_note(input, fmt::format("{} is left out: {}", kind.title, error.what()));
     }
   }
   if (input.analyses.empty())
     throw InputError("no analysis could be run on these traces; see the notes above");
+  report::remove_results(request.out);  // of an earlier report on other traces
   const auto size = report::write_report(input, request.out);
   fmt::print("{}/report.html: {} analyses, {} tables, {} figures\n", request.out.string(),
              input.analyses.size(), size.tables, size.figures);

@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "report/claims_judges.h"
+#include "report/rule_names.h"
 
 namespace buoy::report {
 namespace {
 
 constexpr double kCorrelationMargin = 0.1;
-constexpr double kSetSizeMargin = 0.1;     // positions, from the first to the last layer
+constexpr double kSetSizeMargin = 0.1;     // positions, over the depth of the model
 constexpr double kEntropyMargin = 0.02;    // nats
 constexpr double kTopShareMargin = 0.001;  // of all attention
 constexpr double kFractionMargin = 0.05;
@@ -60,22 +61,26 @@ TraceVerdict judge_drift_of(const Material& material, const TraceKind& trace) {
 
 struct DepthTrend {
   const char* quantity;
-  const char* rule;
+  bool of_a_set;
   Side side;
   double margin;
 };
 
 TraceVerdict judge_depth_of(const Material& material, const TraceKind& trace) {
-  constexpr DepthTrend kTrends[] = {{"set_size", "three_sigma", Side::kBelow, kSetSizeMargin},
-                                    {"entropy", "", Side::kBelow, kEntropyMargin},
-                                    {"top_share", "", Side::kAbove, kTopShareMargin}};
+  constexpr DepthTrend kTrends[] = {{"set_size", true, Side::kBelow, kSetSizeMargin},
+                                    {"entropy", false, Side::kBelow, kEntropyMargin},
+                                    {"top_share", false, Side::kAbove, kTopShareMargin}};
+  const std::string rule = sigma_rule(find_table(material.tables, "floating_depth"));
   std::vector<Part> parts;
   for (const std::string view : {"per_head", "head_mean"}) {
     for (const auto& trend : kTrends) {
-      const Lookup row{
-          "floating_depth",
-          {{"quantity", trend.quantity}, {"rule", trend.rule}, {"view", view}, {"depth", "slope"}}};
-      const std::string name = fmt::format("slope of {}, {}", trend.quantity, view);
+      const Lookup row{"floating_depth",
+                       {{"quantity", trend.quantity},
+                        {"rule", trend.of_a_set ? rule : ""},
+                        {"view", view},
+                        {"depth", "slope"}}};
+      const std::string name =
+          fmt::format("slope of {}{}, {}", trend.quantity, trend.of_a_set ? by_other_rule(rule) : "", view);
       parts.push_back(judge(material.read(trace, row), {name, trend.side, 0, trend.margin}));
     }
   }
@@ -145,17 +150,19 @@ TraceVerdict judge_absorption_of(const Material& material, const TraceKind& caus
 }
 
 TraceVerdict judge_split_of(const Material& material, const TraceKind& trace) {
+  const std::string rule = sigma_rule(find_table(material.tables, "qk_depth"), "set");
+  const std::string set = rule + "_head", by = by_other_rule(rule);
   const auto row = [&](const std::string& statistic) {
     return material.read(trace, {"qk_depth",
-                                 {{"set", "three_sigma_head"}, {"stage", "after"}, {"statistic", statistic}},
+                                 {{"set", set}, {"stage", "after"}, {"statistic", statistic}},
                                  "value",
                                  "value_lower",
                                  "value_upper"});
   };
   const Part angle = judge(row("slope of the fraction due to angle"),
-                           {"slope of the fraction due to angle", Side::kAbove, 0, kFractionMargin});
+                           {"slope of the fraction due to angle" + by, Side::kAbove, 0, kFractionMargin});
   const Part scale = judge(row("slope of the fraction due to scale"),
-                           {"slope of the fraction due to scale", Side::kBelow, 0, kFractionMargin});
+                           {"slope of the fraction due to scale" + by, Side::kBelow, 0, kFractionMargin});
   TraceVerdict out = judge_trace(trace.label, std::vector<Part>{angle, scale});
   for (const std::string part : {"angle", "scale"}) {
     const Reading shallow = row(fmt::format("fraction due to {} of the shallow third", part));
@@ -199,9 +206,9 @@ ClaimVerdict judge_depth(const Material& material) {
   claim.id = "C2";
   claim.claim = "Shallow layers have several spread anchors, deep layers fewer and sharper ones.";
   claim.test = fmt::format(
-      "Diffusion traces, slopes from the first to the last layer, per head and with heads averaged: size of "
-      "the "
-      "three-sigma set below 0, entropy of received attention below 0, share of the largest above 0. A slope "
+      "Diffusion traces, slopes over depth of straight lines fitted through the layers, per head and with "
+      "heads averaged: size of the three-sigma set (or that of --epsilon) below 0, "
+      "entropy of received attention below 0, share of the largest above 0. A slope "
       "is "
       "absent when its interval lies within {:g} positions, {:g} nats, {:g} of attention.",
       kSetSizeMargin, kEntropyMargin, kTopShareMargin);
@@ -242,9 +249,9 @@ ClaimVerdict judge_split(const Material& material) {
   claim.id = "C5";
   claim.claim = "Floating columns win by angle and norm in shallow layers, mainly by angle in deep ones.";
   claim.test = fmt::format(
-      "Diffusion traces, columns that float in the head itself, after the rotation, slopes from the first to "
-      "the "
-      "last layer: fraction of the advantage due to angle above 0, fraction due to scale below 0. Absent "
+      "Diffusion traces, columns that float in the head itself, after the rotation, slopes over depth "
+      "of straight lines fitted through the layers: fraction of the advantage due to angle above 0, fraction "
+      "due to scale below 0. Absent "
       "when the "
       "interval lies within {:g} of 0.",
       kFractionMargin);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "report/claims_judges.h"
+#include "report/rule_names.h"
 
 namespace buoy::report {
 namespace {
@@ -31,22 +32,27 @@ Part merge(const std::string& name, std::span<const Part> parts) {
   return {finding, fmt::format("{} {}: {}", name, name_of(verdict), join(words, ", ")), {}};
 }
 
-Lookup structure_row(const std::string& quantity, const std::string& token_class) {
+std::string set_rule(const Material& material) {
+  return sigma_rule(find_table(material.tables, "structure_depth"));
+}
+
+Lookup structure_row(const Material& material, const std::string& quantity, const std::string& token_class) {
   const bool floating = quantity == "floating_share";
   return {"structure_depth",
           {{"quantity", quantity},
            {"class", token_class},
            {"queries", floating ? "" : "all"},
-           {"rule", floating ? "three_sigma" : ""},
+           {"rule", floating ? set_rule(material) : ""},
            {"view", floating ? "per_head" : ""},
            {"depth", "slope"}}};
 }
 
 Part judge_structural(const Material& material, const TraceKind& trace) {
   const std::vector<Part> parts = {
-      judge(material.read(trace, structure_row("floating_share", "structural")),
-            {"slope of the structural share of floating tokens", Side::kBelow, 0, kShareMargin}),
-      judge(material.read(trace, structure_row("lift", "structural")),
+      judge(material.read(trace, structure_row(material, "floating_share", "structural")),
+            {"slope of the structural share of floating tokens" + by_other_rule(set_rule(material)),
+             Side::kBelow, 0, kShareMargin}),
+      judge(material.read(trace, structure_row(material, "lift", "structural")),
             {"slope of the lift of structural tokens", Side::kBelow, 0, kLiftMargin})};
   return merge("(a) structure falls", parts);
 }
@@ -54,7 +60,7 @@ Part judge_structural(const Material& material, const TraceKind& trace) {
 Part judge_gold_lift(const Material& material, const TraceKind& trace) {
   std::vector<Part> parts;
   for (const std::string token_class : {"gold", "evidence"}) {
-    parts.push_back(judge(material.read(trace, structure_row("lift", token_class)),
+    parts.push_back(judge(material.read(trace, structure_row(material, "lift", token_class)),
                           {"slope of the lift of " + token_class, Side::kAbove, 0, kLiftMargin}));
   }
   return merge("(c) gold rises", parts);

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
+#include "report/claims.h"
+#include "report/rule_names.h"
 #include "report/sections.h"
 
 namespace buoy::report {
@@ -53,6 +56,7 @@ figure::Heatmap map_of(const TableView& rows) {
 
 void add_maps(std::span<const Table> tables, Section& section) {
   const auto all = find_table(tables, "drift_map");
+  const std::string rule = sigma_rule(find_table(tables, "drift_by_layer"));
   for (const auto& trace : all.distinct("trace")) {
     const auto of_trace = all.where({{"trace", trace}});
     if (of_trace.distinct("step").size() < 2) continue;
@@ -63,8 +67,9 @@ void add_maps(std::span<const Table> tables, Section& section) {
         {file_name("drift_map_", trace),
          fmt::format(
              "{}, sample {}: attention received by every position at every step, heads averaged. Outlined: "
-             "three-sigma sets, as published. Dots: still masked.",
-             trace, of_trace.text("sample")),
+             "{}. Dots: still masked.",
+             trace, of_trace.text("sample"),
+             rule == kPublishedSigmaRule ? "three-sigma sets, as published" : "sets by " + rule),
          page});
   }
 }
@@ -99,20 +104,35 @@ void add_strips(std::span<const Table> tables, Section& section) {
   }
 }
 
+// A point of fewer samples is not drawn: joined to its neighbours it would look as sure as they are.
+constexpr double kFewestDrawn = 3;
+
+figure::Series sure_curve(const std::string& name, const TableView& rows) {
+  figure::Series series = curve(name, rows, {"layer", "value", "lower", "upper"});
+  const auto samples = rows.numbers("samples");
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (samples[i] >= kFewestDrawn) continue;
+    for (auto* values : {&series.y, &series.lower, &series.upper}) {
+      if (!values->empty()) (*values)[i] = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  return series;
+}
+
 NamedFigure scalars(std::span<const Table> tables) {
   const auto all = find_table(tables, "drift_by_layer").where({{"view", "head_mean"}, {"positions", "all"}});
   figure::LineChart stability{"Layer", "Jaccard of consecutive sets", {}, {}, {}, 0.0, 1.0};
   figure::LineChart direction{"Layer", "Spearman of top position", {}, {}, {}, -1.0, 1.0};
   for (const auto& trace : all.distinct("trace")) {
     const auto of_trace = all.where({{"trace", trace}});
-    const auto sets = of_trace.where({{"rule", "three_sigma"}, {"scalar", "jaccard"}});
+    const auto sets = of_trace.where({{"rule", sigma_rule(all)}, {"scalar", "jaccard"}});
     if (!has_number(sets.numbers("value"))) continue;  // one forward: nothing can drift
-    stability.series.push_back(curve(trace, sets, {"layer", "value", "lower", "upper"}));
+    stability.series.push_back(sure_curve(trace, sets));
     stability.references.push_back(reference("random sets", sets, "null", stability.series.size() - 1));
     const auto path = of_trace.where({{"scalar", "spearman_step"}}),
                frontier = of_trace.where({{"scalar", "spearman_frontier"}});
-    direction.series.push_back(curve(trace + ", with step", path, {"layer", "value", "lower", "upper"}));
-    direction.series.push_back(curve(trace + ", with frontier", frontier, {"layer", "value", "", ""}));
+    direction.series.push_back(sure_curve(trace + ", with step", path));
+    direction.series.push_back(sure_curve(trace + ", with frontier", frontier));
   }
   figure::Figure page;
   page.columns = 2;
@@ -120,11 +140,18 @@ NamedFigure scalars(std::span<const Table> tables) {
   page.panels = {{"Do anchors stay?", stability}, {"Do they move right?", direction}};
   return {
       "drift_by_layer",
-      "Stability of the floating set from step to step, beside that of random sets of the same size, and "
-      "rank "
-      "correlation of the strongest position with the step and with the unmasking frontier. Bands: bootstrap "
-      "intervals.",
+      fmt::format("Stability of the floating set from step to step, beside that of random sets of the same "
+                  "size, and rank correlation of the strongest position with the step and with the unmasking "
+                  "frontier, where it moves. Bands: bootstrap intervals. Layers in which fewer than {:g} "
+                  "samples have a value are not drawn.",
+                  kFewestDrawn),
       page};
+}
+
+// " (1 sample)" behind a number that too few samples gave for a verdict.
+std::string if_few(double samples) {
+  if (!(samples > 0) || samples >= static_cast<double>(kFewestSamples)) return "";
+  return fmt::format(" ({:g} sample{})", samples, samples == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -138,7 +165,8 @@ Section drift_section(std::span<const Table> tables) {
   for (const auto& trace : summary.distinct("trace")) {
     const auto value = [&](const std::string& scalar) {
       const auto row = summary.where({{"trace", trace}, {"scalar", scalar}});
-      return with_interval(row.number("value"), row.number("lower"), row.number("upper"));
+      return with_interval(row.number("value"), row.number("lower"), row.number("upper")) +
+             if_few(row.number("samples"));
     };
     if (value("static") == "not defined") {
       section.readings.push_back(trace + ": one forward over the final row; nothing can drift.");

@@ -3,14 +3,16 @@
 #include <cmath>
 #include <limits>
 
+#include "report/rule_names.h"
 #include "report/sections.h"
 
 namespace buoy::report {
 namespace {
 
 NamedFigure by_layer(std::span<const Table> tables) {
-  const auto sizes =
-      find_table(tables, "floating_by_layer").where({{"view", "head_mean"}, {"rule", "three_sigma"}});
+  const auto all = find_table(tables, "floating_by_layer");
+  const std::string rule = sigma_rule(all);
+  const auto sizes = all.where({{"view", "head_mean"}, {"rule", rule}});
   const auto top =
       find_table(tables, "floating_concentration").where({{"view", "per_head"}, {"measure", "top_share"}});
   figure::LineChart count{"Layer", "Floating tokens", {}, {}, {}, 0.0, {}};
@@ -26,7 +28,10 @@ NamedFigure by_layer(std::span<const Table> tables) {
   figure::Figure page;
   page.columns = 2;
   page.letters = true;
-  page.panels = {{"Three-sigma sets, head mean (published)", count}, {"Largest share, per head", share}};
+  page.panels = {{rule == kPublishedSigmaRule ? "Three-sigma sets, head mean (published)"
+                                              : fmt::format("Sets by {}, head mean", rule),
+                  count},
+                 {"Largest share, per head", share}};
   return {"floating_by_layer",
           "How many tokens float in each layer, and how much the strongest receives. Bands: bootstrap "
           "intervals "
@@ -45,8 +50,9 @@ double mean_of(const std::vector<double>& values) {
 
 // What floats: share of each class among floating tokens over its share among all.
 NamedFigure composition(std::span<const Table> tables) {
-  const auto all = find_table(tables, "floating_composition")
-                       .where({{"view", "per_head"}, {"rule", "share_4"}, {"dimension", "type"}});
+  const auto table = find_table(tables, "floating_composition");
+  const std::string rule = share_rule(table);
+  const auto all = table.where({{"view", "per_head"}, {"rule", rule}, {"dimension", "type"}});
   figure::Figure page;
   page.columns = 2;
   page.letters = true;
@@ -67,8 +73,9 @@ NamedFigure composition(std::span<const Table> tables) {
     page.panels.push_back({trace, chart});
   }
   return {"floating_types",
-          "What floats, averaged over layers (share rule, per head), beside the share of each type among all "
-          "tokens.",
+          fmt::format("What floats, averaged over layers ({}, per head), beside the share of each type "
+                      "among all tokens.",
+                      rule),
           page};
 }
 
@@ -80,10 +87,11 @@ Section floating_section(std::span<const Table> tables) {
   section.figures = {by_layer(tables)};
   if (auto types = composition(tables); !types.figure.panels.empty()) section.figures.push_back(types);
   const auto depth = find_table(tables, "floating_depth").where({{"view", "head_mean"}});
-  const auto tokens =
-      find_table(tables, "floating_tokens").where({{"view", "per_head"}, {"rule", "share_4"}});
+  const std::string sigma = sigma_rule(depth);
+  const auto all_tokens = find_table(tables, "floating_tokens");
+  const auto tokens = all_tokens.where({{"view", "per_head"}, {"rule", share_rule(all_tokens)}});
   for (const auto& trace : depth.distinct("trace")) {
-    const auto sizes = depth.where({{"trace", trace}, {"quantity", "set_size"}, {"rule", "three_sigma"}});
+    const auto sizes = depth.where({{"trace", trace}, {"quantity", "set_size"}, {"rule", sigma}});
     const auto all = sizes.where({{"depth", "all layers"}}),
                change = sizes.where({{"depth", "last minus first third"}});
     std::string names;

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <initializer_list>
+#include <optional>
+
 #include "report/sections.h"
 
 namespace buoy::report {
@@ -38,6 +41,16 @@ figure::Matrix square(const TableView& rows, const std::vector<std::string>& nam
   return matrix;
 }
 
+std::optional<double> largest_of(std::initializer_list<figure::Matrix> matrices) {
+  std::optional<double> largest;
+  for (const auto& matrix : matrices) {
+    for (const double value : matrix.values) {
+      if (value > largest.value_or(0)) largest = value;
+    }
+  }
+  return largest;
+}
+
 NamedFigure rollout(const TableView& all) {
   figure::Figure page;
   page.columns = 2;
@@ -50,14 +63,14 @@ NamedFigure rollout(const TableView& all) {
     scale.map = figure::ColorMap::kBlues;
     scale.low = 0;
     scale.label = "flow";
-    page.panels.push_back(
-        {trace + ", rollout", figure::flow_matrix(square(rows, names, "flow"), names, scale)});
-    page.panels.push_back(
-        {trace + ", uniform null", figure::flow_matrix(square(rows, names, "uniform"), names, scale)});
+    const auto flow = square(rows, names, "flow"), uniform = square(rows, names, "uniform");
+    scale.high = largest_of({flow, uniform});  // the same colour is the same number in both
+    page.panels.push_back({trace + ", rollout", figure::flow_matrix(flow, names, scale)});
+    page.panels.push_back({trace + ", uniform null", figure::flow_matrix(uniform, names, scale)});
   }
   return {"flow_rollout",
           "Published rollout over all layers (rows: from, columns: to) beside the same pipeline on uniform "
-          "attention. "
+          "attention, in the same colours. "
           "What both panels share says nothing about the model.",
           page};
 }

@@ -7,6 +7,9 @@
 #include "base/base64.h"
 #include "base/files.h"
 #include "figure/render.h"
+#include "report/explorer_panel_script.h"
+#include "report/explorer_script.h"
+#include "report/explorer_style.h"
 #include "report/html.h"
 #include "report/page_style.h"
 #include "report/result_files.h"
@@ -106,6 +109,7 @@ ReportSize write_report(const ReportInput& input, const fs::path& folder) {
   const auto claims = judge_claims(all, kinds);
 
   std::string nav = "<nav><div><a href=\"#run\">Run</a><a href=\"#claims\">Verdicts</a>", body;
+  if (!input.explorer.empty()) nav += "<a href=\"#explore\">Explore</a>";
   for (const auto& analysis : input.analyses) {
     const Section section = build_section(analysis.name, analysis.tables);
     nav += fmt::format("<a href=\"#{}\">{}</a>", section.name, escape_html(section.title));
@@ -122,6 +126,7 @@ ReportSize write_report(const ReportInput& input, const fs::path& folder) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
       "<title>Where attention floats</title>\n<style>";
   page += kStyle;
+  if (!input.explorer.empty()) page += kExplorerStyle;
   page += "</style></head><body>\n" + nav + "<main>\n<h1>Where attention floats</h1>\n";
   page += "<p class=\"lead\">Made by Buoy " BUOY_VERSION
           ". Published estimators beside calibrated ones; intervals are bootstraps over samples, of shares "
@@ -132,8 +137,11 @@ ReportSize write_report(const ReportInput& input, const fs::path& folder) {
     for (const auto& note : input.notes) page += "<p>" + escape_html(note) + "</p>";
     page += "</div>\n";
   }
-  page += claims_html(claims) + body + runs_html(input) + "</main>\n<script>";
+  page += claims_html(claims) + explorer_html(input.explorer) + body + runs_html(input) + "</main>\n<script>";
   page += kScript;
+  if (!input.explorer.empty()) {
+    for (const char* part : {kExplorerScriptBegin, kExplorerPanelScript, kExplorerScriptEnd}) page += part;
+  }
   page += "</script></body></html>\n";
   write_file_atomically(folder / "report.html", page);
   return size;

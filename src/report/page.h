@@ -7,6 +7,7 @@
 
 #include "base/table.h"
 #include "report/claims.h"
+#include "report/explorer.h"
 #include "report/section.h"
 
 namespace buoy::report {
@@ -27,7 +28,8 @@ struct ReportInput {
   std::string command;
   std::vector<TraceSummary> traces;
   std::vector<AnalysedTables> analyses;
-  std::vector<std::string> notes;  // samples left out, analyses that could not be run and why
+  std::vector<ExplorerPanel> explorer;  // one per trace
+  std::vector<std::string> notes;       // samples left out, analyses that could not be run and why
 };
 
 struct ReportSize {

@@ -45,6 +45,10 @@ table.claims th { background: none; color: var(--soft); }
 .mixed { background: #fdf3cf; color: #6b5200; }
 .untestable { background: #eceef1; color: #4a5260; }
 .notes { background: #fdf3cf; border-radius: 6px; padding: 8px 14px; font-size: 14px; }
+@media (prefers-color-scheme: dark) {
+  :root { color-scheme: dark; --ink: #e8eaed; --soft: #a3abb6; --line: #3a414b; --page: #14171c; --panel: #1d2128; --accent: #7db8e8; }
+  .notes { color: #1a1a1a; }
+}
 @media print { nav, details { display: none; } main { padding: 0; } }
 )";
 

@@ -15,12 +15,16 @@ struct Written {
 };
 
 // Each writes below a folder, which gets the subfolder it needs: tables/NAME.csv and .json; figures/NAME.svg,
-// .pdf and .png (none without Cairo). They return how many tables or figures that were.
+// .pdf and .png (none without Cairo). They return how many tables or figures that were. What they write they
+// list in the folder's file .buoy-results.
 size_t write_tables(std::span<const Table> tables, const std::filesystem::path& folder);
 size_t write_figures(const Section& section, const std::filesystem::path& folder);
 
-// Both, for one analysis.
+// Both, for one analysis, instead of what an earlier call for the same analysis wrote there.
 Written write_results(const std::string& analysis, const std::vector<Table>& tables,
                       const std::filesystem::path& folder);
+
+// Removes the tables and figures that the folder's list names, and the list. Other files stay.
+void remove_results(const std::filesystem::path& folder);
 
 }  // namespace buoy::report

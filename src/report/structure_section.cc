@@ -46,9 +46,9 @@ Section structure_section(std::span<const Table> tables) {
       return with_interval(row.number("value"), row.number("lower"), row.number("upper"));
     };
     section.readings.push_back(
-        fmt::format("{}: from the first to the last layer the lift of structural tokens changes by {}, that "
-                    "of content tokens by "
-                    "{}, and the answer's lift on the evidence by {}.",
+        fmt::format("{}: slopes over the depth of the model, of straight lines fitted through all layers "
+                    "(single layers may lie far off): lift of structural tokens {}, of content tokens {}, "
+                    "the answer's lift on the evidence {}.",
                     trace, slope("structural", "all"), slope("content", "all"), slope("evidence", "answer")));
   }
   return section;

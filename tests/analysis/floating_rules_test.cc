@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analysis/anchor_tracks.h"
+#include "analysis/qk_sums.h"
 #include "analysis/rank_correlation.h"
 #include "analysis/set_stability.h"
 #include "analysis/token_type.h"
@@ -59,6 +60,20 @@ TEST(FloatingRules, TheAdditiveRuleNeverFires) {
     EXPECT_EQ(anchors.positions, find(Rule::kTop1, received).positions);
   }
   EXPECT_FALSE(find(Rule::kAdditive, {0, 0, 1}).fired);
+}
+
+TEST(FloatingRules, WithAnotherNumberAreNamedByItAndNotPublished) {
+  const RuleOptions published, other{.epsilon = 2, .share_factor = 5};
+  EXPECT_EQ(rule_name(Rule::kThreeSigma, published), "three_sigma");
+  EXPECT_EQ(estimator_name(Rule::kThreeSigma, published), "published");
+  EXPECT_EQ(way_name(kThreeSigmaHead, published), "three_sigma_head");
+  EXPECT_EQ(rule_name(Rule::kThreeSigma, other), "2_sigma");
+  EXPECT_EQ(rule_name(Rule::kThreeSigmaLift, other), "2_sigma_lift");
+  EXPECT_EQ(way_name(kThreeSigmaHead, other), "2_sigma_head");
+  EXPECT_EQ(way_name(kThreeSigmaMean, other), "2_sigma_head_mean");
+  EXPECT_EQ(rule_name(Rule::kShare, other), "share_5");
+  EXPECT_EQ(estimator_name(Rule::kThreeSigma, other), "calibrated");
+  EXPECT_EQ(estimator_name(Rule::kAdditive, other), "published") << "its 3 is not that option";
 }
 
 TEST(FloatingRules, ThreeSigmaNeedsRoom) {

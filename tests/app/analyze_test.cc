@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <map>
+#include <utility>
 
 #include "app/pair.h"
 #include "app/program.h"
@@ -87,9 +88,9 @@ TEST(Report, HoldsEveryAnalysisVerdictsAndNothingFromTheNetwork) {
                               "--out", (scratch / "r").string(), "--replicates", "100"});
   ASSERT_EQ(made.exit_code, 0) << made.err;
   const std::string page = read_file(scratch / "r" / "report.html");
-  for (const char* part :
-       {"id=\"floating\"", "id=\"drift\"", "id=\"absorption\"", "id=\"qk\"", "id=\"retrieval\"",
-        "id=\"flow\"", "id=\"structure\"", "id=\"tasks\"", "id=\"claims\"", "pair-autoregressive", "C10"}) {
+  for (const char* part : {"id=\"explore\"", "id=\"floating\"", "id=\"drift\"", "id=\"absorption\"",
+                           "id=\"qk\"", "id=\"retrieval\"", "id=\"flow\"", "id=\"structure\"", "id=\"tasks\"",
+                           "id=\"claims\"", "pair-autoregressive", "C10"}) {
     EXPECT_NE(page.find(part), std::string::npos) << part;
   }
   for (const char* address : {"src=\"http", "href=\"http", "url(http", "@import"}) {
@@ -110,6 +111,89 @@ TEST(Report, SaysWhatATraceLacks) {
   const auto all = run_buoy({"report", (scratch / "t").string(), "--out", (scratch / "r").string()});
   EXPECT_EQ(all.exit_code, 3) << "nothing can be said";
   EXPECT_FALSE(fs::exists(scratch / "r" / "report.html"));
+}
+
+TEST(Report, LeavesATraceOutOnlyOfWhatItLacksAndSaysSo) {
+  const TempFolder scratch;
+  testing::trace_pair(scratch / "x", {true, 2, 3, {"--observe", "received,qk,norms"}});
+  testing::trace_pair(scratch / "y", {true, 2, 3, {"--observe", "received"}});
+  const auto made = run_buoy({"report", "y=" + (scratch / "y").string(), "x=" + (scratch / "x").string(),
+                              "--out", (scratch / "r").string(), "--replicates", "20"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const std::string note = "QK decomposition is left out for y: sample ";
+  EXPECT_NE(made.err.find(note), std::string::npos) << made.err;
+  const std::string page = read_file(scratch / "r" / "report.html");
+  EXPECT_NE(page.find(note), std::string::npos);
+  EXPECT_NE(page.find("qk among --observe"), std::string::npos);
+  EXPECT_NE(page.find("id=\"qk\""), std::string::npos);
+  const Json table = Json::parse(read_file(scratch / "r" / "tables" / "qk_by_layer.json"));
+  ASSERT_FALSE(table["rows"].empty());
+  for (const auto& row : table["rows"]) EXPECT_EQ(row[0], "x");
+  EXPECT_NE(made.err.find("Retrieval heads is left out: y: "), std::string::npos)
+      << "what all lack: " << made.err;
+}
+
+TEST(Report, RemovesWhatAnEarlierReportWroteThereAndNothingElse) {
+  const TempFolder scratch;
+  testing::trace_pair(scratch / "t", {true, 1, 1, {"--observe", "received"}});
+  const fs::path out = scratch / "r";
+  const auto report = [&](const std::string& label) {
+    const auto made = run_buoy(
+        {"report", label + "=" + (scratch / "t").string(), "--out", out.string(), "--replicates", "20"});
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+  };
+  const auto drift = run_buoy(
+      {"analyze", "drift", "c=" + (scratch / "t").string(), "--out", out.string(), "--replicates", "20"});
+  ASSERT_EQ(drift.exit_code, 0) << drift.err;
+  ASSERT_TRUE(fs::exists(out / "figures" / "drift_map_c.svg"));
+  report("first");
+  ASSERT_TRUE(fs::exists(out / "figures" / "drift_map_first.svg"));
+  EXPECT_FALSE(fs::exists(out / "figures" / "drift_map_c.svg")) << "written by buoy analyze";
+  write_file_atomically(out / "figures" / "drift_map_mine.svg", "mine");
+  write_file_atomically(out / "tables" / "notes.csv", "mine");
+  report("second");
+  EXPECT_TRUE(fs::exists(out / "figures" / "drift_map_second.svg"));
+  for (const char* ending : {".svg", ".pdf", ".png"})
+    EXPECT_FALSE(fs::exists(out / "figures" / (std::string("drift_map_first") + ending))) << ending;
+  EXPECT_TRUE(fs::exists(out / "figures" / "drift_map_mine.svg"));
+  EXPECT_TRUE(fs::exists(out / "tables" / "notes.csv"));
+}
+
+TEST(Analyze, KeepsWhatOtherAnalysesWroteThere) {
+  const TempFolder scratch;
+  testing::trace_pair(scratch / "t", {true, 1, 1, {"--observe", "received"}});
+  const fs::path out = scratch / "r";
+  for (const auto& [name, label] :
+       {std::pair{"absorption", "x"}, std::pair{"drift", "x"}, std::pair{"drift", "y"}}) {
+    const auto made = run_buoy({"analyze", name, std::string(label) + "=" + (scratch / "t").string(), "--out",
+                                out.string(), "--replicates", "20"});
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+  }
+  EXPECT_TRUE(fs::exists(out / "tables" / "absorption_by_layer.csv"));
+  EXPECT_TRUE(fs::exists(out / "figures" / "drift_map_y.svg"));
+  EXPECT_FALSE(fs::exists(out / "figures" / "drift_map_x.svg"));
+}
+
+TEST(Analyze, SaysWhichGroupsOfQueriesFlowNeeds) {
+  const TempFolder scratch;
+  testing::trace_pair(scratch / "t", {true, 1, 2, {"--observe", "mass", "--groups", "parity"}});
+  const auto flow = run_buoy({"analyze", "flow", (scratch / "t").string()});
+  EXPECT_EQ(flow.exit_code, 3);
+  EXPECT_NE(flow.err.find("even, odd; trace again with --groups regions"), std::string::npos) << flow.err;
+  EXPECT_EQ(flow.err.find("this version of Buoy"), std::string::npos) << flow.err;
+}
+
+TEST(Analyze, ARuleOfAnotherEpsilonIsNamedByIt) {
+  const TempFolder scratch;
+  testing::trace_pair(scratch / "t", {true, 1, 1, {"--observe", "received"}});
+  const auto made =
+      run_buoy({"analyze", "floating", (scratch / "t").string(), "--epsilon", "2", "--share-factor", "2",
+                "--out", (scratch / "r").string(), "--replicates", "20"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const std::string table = read_file(scratch / "r" / "tables" / "floating_by_layer.csv");
+  EXPECT_EQ(table.find("three_sigma"), std::string::npos);
+  EXPECT_NE(table.find(",2_sigma,calibrated,"), std::string::npos);
+  EXPECT_TRUE(fs::exists(scratch / "r" / "figures" / "floating_types.svg"));
 }
 
 TEST(Analyze, UnknownNamesAndSameLabelsAreRefused) {

@@ -66,11 +66,11 @@ TEST(AbsorptionClaim, OfFewSamplesIsMixed) {
 }
 
 // C5: why floating columns win.
-Table split(const Interval& angle, const Interval& scale) {
+Table split(const Interval& angle, const Interval& scale, const std::string& set = "three_sigma_head") {
   Table out = table("qk_depth",
                     {"trace", "set", "stage", "statistic", "samples", "value", "value_lower", "value_upper"});
   const auto add = [&](const std::string& statistic, const Interval& i) {
-    out.add({"diffusion", "three_sigma_head", "after", statistic, kSamples, i.value, i.lower, i.upper});
+    out.add({"diffusion", set, "after", statistic, kSamples, i.value, i.lower, i.upper});
   };
   add("slope of the fraction due to angle", angle);
   add("slope of the fraction due to scale", scale);
@@ -85,6 +85,12 @@ TEST(SplitClaim, IsContradictedTheOtherWayRound) {
   EXPECT_EQ(judged("C5", {split(kBelow, kAbove)}).verdict, Verdict::kContradicted);
 }
 
+TEST(SplitClaim, IsJudgedOnTheColumnsOfAnotherEpsilonAndSaysSo) {
+  const auto claim = judged("C5", {split(kAbove, kBelow, "2_sigma_head")});
+  EXPECT_EQ(claim.verdict, Verdict::kSupported);
+  EXPECT_TRUE(says(claim.evidence, "due to angle by 2_sigma")) << claim.evidence;
+}
+
 TEST(SplitClaim, IsMixedWhenUndecided) {
   EXPECT_EQ(judged("C5", {split(kAbove, kAround)}).verdict, Verdict::kMixed);
 }
@@ -96,12 +102,13 @@ TEST(SplitClaim, SaysWhatToObserve) {
 }
 
 // C6: structure, retrieval and gold over depth.
-std::vector<Table> content(const Interval& structural, const Interval& pearson, const Interval& gold) {
+std::vector<Table> content(const Interval& structural, const Interval& pearson, const Interval& gold,
+                           const std::string& rule = "three_sigma") {
   Table structure = table("structure_depth", {"trace", "quantity", "class", "queries", "rule", "view",
                                               "depth", "value", "lower", "upper", "samples"});
   const auto add = [&](const std::string& quantity, const std::string& token_class, const Interval& i) {
     const bool floating = quantity == "floating_share";
-    structure.add({"diffusion", quantity, token_class, floating ? "" : "all", floating ? "three_sigma" : "",
+    structure.add({"diffusion", quantity, token_class, floating ? "" : "all", floating ? rule : "",
                    floating ? "per_head" : "", "slope", i.value, i.lower, i.upper, kSamples});
   };
   add("floating_share", "structural", structural);
@@ -120,6 +127,13 @@ TEST(ContentClaim, IsSupportedWhenAllThreePartsHold) {
   const auto claim = judged("C6", content(kBelow, kAbove, kAbove));
   EXPECT_EQ(claim.verdict, Verdict::kSupported);
   EXPECT_TRUE(says(claim.evidence, "(b) retrieval rises supported")) << claim.evidence;
+}
+
+TEST(ContentClaim, IsJudgedOnTheSetsOfAnotherEpsilonAndSaysSo) {
+  const auto claim = judged("C6", content(kBelow, kAbove, kAbove, "2.5_sigma"));
+  EXPECT_EQ(claim.verdict, Verdict::kSupported);
+  EXPECT_TRUE(says(claim.evidence, "share of floating tokens by 2.5_sigma -0.5 [-0.7, -0.3] (as claimed)"))
+      << claim.evidence;
 }
 
 TEST(ContentClaim, IsContradictedWhenNoneDoes) {

@@ -104,7 +104,8 @@ TEST(DriftClaim, NeedsADiffusionTrace) {
 
 // C2: over depth.
 Table depth(const Interval& set_size, const Interval& entropy, const Interval& top_share,
-            const std::vector<std::string>& traces = {"diffusion"}) {
+            const std::vector<std::string>& traces = {"diffusion"},
+            const std::string& set_rule = "three_sigma") {
   Table out = table("floating_depth",
                     {"trace", "quantity", "rule", "view", "depth", "value", "lower", "upper", "samples"}, {});
   for (const auto& trace : traces) {
@@ -112,7 +113,7 @@ Table depth(const Interval& set_size, const Interval& entropy, const Interval& t
       const auto add = [&](const std::string& quantity, const std::string& rule, const Interval& i) {
         out.add({trace, quantity, rule, view, "slope", i.value, i.lower, i.upper, kSamples});
       };
-      add("set_size", "three_sigma", set_size);
+      add("set_size", set_rule, set_size);
       add("entropy", "", entropy);
       add("top_share", "", top_share);
     }
@@ -122,6 +123,21 @@ Table depth(const Interval& set_size, const Interval& entropy, const Interval& t
 
 TEST(DepthClaim, IsSupportedWhenSetsAndEntropyFallAndTheLargestShareRises) {
   EXPECT_EQ(judged("C2", {depth(kBelow, kBelow, kAbove)}).verdict, Verdict::kSupported);
+}
+
+TEST(DepthClaim, IsJudgedOnTheSetsOfAnotherEpsilonAndSaysSo) {
+  const auto claim = judged("C2", {depth(kBelow, kBelow, kAbove, {"diffusion"}, "2_sigma")});
+  EXPECT_EQ(claim.verdict, Verdict::kSupported);
+  EXPECT_TRUE(says(claim.evidence, "slope of set_size by 2_sigma, per_head")) << claim.evidence;
+  EXPECT_FALSE(says(judged("C2", {depth(kBelow, kBelow, kAbove)}).evidence, "sigma"));
+}
+
+TEST(DepthClaim, CallsASlopeASlopeAndNotADifferenceOfTwoLayers) {
+  for (const char* id : {"C2", "C5"}) {
+    const auto claim = judged(id, {});
+    EXPECT_FALSE(says(claim.test, "first to the last layer")) << claim.test;
+    EXPECT_TRUE(says(claim.test, "straight lines fitted through the layers")) << claim.test;
+  }
 }
 
 TEST(DepthClaim, IsContradictedWhenAllGoTheOtherWayOrAreAbsent) {

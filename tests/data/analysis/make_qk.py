@@ -223,31 +223,38 @@ def trace(name, causal, steps):
     for j in range(10 if causal else T):
         a, b = q[9][0], k[j][0]
         print(",".join([str(j)] + [show(x) for x in (dot(a, b), dot(a, b) / norm(a) / norm(b), norm(a) * norm(b))]))
+
+    def published():
+        print("expect qk_published source=trace\nlayer,panel,position,floating,others,others_deviation,rank")
+        for layer, data in enumerate(last):
+            received, q, k = data["received"], data["q"], data["k"]
+            mean = [sum(head[j] for head in received) / H / T for j in range(T)]
+            floating = three_sigma(mean) or [mean.index(max(mean))]
+            qm = [[sum(head[d] for head in row) / H for d in range(D)] for row in q]
+            km = [[sum(head[d] for head in row) / V for d in range(D)] for row in k]
+            for position in floating:
+                for panel, pair in (("dot", dot), ("cosine", lambda a, b: dot(a, b) / norm(a) / norm(b)),
+                                    ("norm_product", lambda a, b: norm(a) * norm(b))):
+                    columns = []
+                    for j in range(T):
+                        rows = [i for i in range(8, T) if i >= j or not causal]
+                        columns.append(sum(pair(qm[i], km[j]) for i in rows) / len(rows))
+                    others = [columns[j] for j in range(T) if j not in floating]
+                    m = sum(others) / len(others)
+                    sd = math.sqrt(sum((x - m) ** 2 for x in others) / len(others))
+                    rank = 1 + sum(x > columns[position] for x in columns)
+                    print(",".join([str(layer), panel, str(position), show(columns[position]), show(m), show(sd), str(rank)]))
+
     print("\n# Published form: vectors averaged over heads, then pairs of rows 8 to 13 (51 is past the end), self")
     print("# pairs included; floating by three sigma of the head mean, all columns that have a row.")
-    print("expect qk_published source=trace\nlayer,panel,position,floating,others,others_deviation,rank")
-    for layer, data in enumerate(last):
-        received, q, k = data["received"], data["q"], data["k"]
-        mean = [sum(head[j] for head in received) / H / T for j in range(T)]
-        floating = three_sigma(mean) or [mean.index(max(mean))]
-        qm = [[sum(head[d] for head in row) / H for d in range(D)] for row in q]
-        km = [[sum(head[d] for head in row) / V for d in range(D)] for row in k]
-        for position in floating:
-            for panel, pair in (("dot", dot), ("cosine", lambda a, b: dot(a, b) / norm(a) / norm(b)),
-                                ("norm_product", lambda a, b: norm(a) * norm(b))):
-                columns = []
-                for j in range(T):
-                    rows = [i for i in range(8, T) if i >= j or not causal]
-                    columns.append(sum(pair(qm[i], km[j]) for i in rows) / len(rows))
-                others = [columns[j] for j in range(T) if j not in floating]
-                m = sum(others) / len(others)
-                sd = math.sqrt(sum((x - m) ** 2 for x in others) / len(others))
-                rank = 1 + sum(x > columns[position] for x in columns)
-                print(",".join([str(layer), panel, str(position), show(columns[position]), show(m), show(sd), str(rank)]))
+    published()
     print("\n# A rotation changes no length.")
     print("expect qk_rotation_check\nlayer,largest_change,agrees")
     for layer in range(L):
         print("%d,0~1e-6,yes" % layer)
+    print("\n# The published form keeps its three deviations, whatever epsilon the other sets have.")
+    print("analyze qk %s replicates=10 epsilon=0.1" % name)
+    published()
 
 
 print("# QK decomposition. Written by make_qk.py, which computes every number below from all pairs; do not edit.")

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace buoy::report {
+
+// One sample of a trace to look around in. Its attention is asked for one forward and layer at a time.
+struct ExploredSample {
+  std::string trace, id;  // label of the trace, id of the sample
+  bool causal = false, masked_diffusion = false;
+  bool last_is_final_row = false;  // the last forward is no step but a look at the finished row
+  std::int64_t model_layers = 0, heads = 0, tokens = 0, prompt_length = 0;
+  std::vector<std::int32_t> steps, layers;    // numbers of the observed forwards and layers
+  std::vector<std::string> token_texts;       // [tokens], empty when the trace has none
+  std::vector<std::int32_t> revealed_at;      // [tokens], -1: prompt or never
+  std::vector<std::int32_t> masked_forwards;  // [tokens]: how many forwards, the first ones, saw it masked
+  std::vector<std::string> region_names;      // empty when the trace has none
+  std::vector<std::int32_t> region_of_token;  // [tokens], -1: none; empty when the trace has none
+  std::vector<std::uint8_t> evidence;         // [tokens], empty when the trace has none
+  std::function<std::vector<double>(std::int64_t step, std::int64_t layer)>
+      received;  // by index; [1 + heads, tokens]: the mean over the heads, then every head
+};
+
+// What is drawn of one trace: data for the page's script, or why there is none.
+struct ExplorerPanel {
+  std::string trace;
+  std::string data;     // a JSON object, safe inside <script>
+  std::string lacking;  // a sentence; then data is empty
+  bool folded = false;  // opened by a click only
+};
+
+// Bytes of attention per panel, before base64.
+inline constexpr std::int64_t kExplorerBudget = 3 << 19;
+
+// Head means of all layers and steps come first, single heads at as many steps as the budget has left; what
+// was left out is said in the panel.
+ExplorerPanel explorer_panel(const ExploredSample& sample, std::int64_t budget = kExplorerBudget);
+
+// The section "Explore"; empty without panels.
+std::string explorer_html(std::span<const ExplorerPanel> panels);
+
+}  // namespace buoy::report

@@ -1,0 +1,147 @@
+// What the sections of a report say and draw, from small tables.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <utility>
+#include <variant>
+
+#include "report/claims_support.h"
+#include "report/section.h"
+
+namespace buoy::report {
+namespace {
+
+const NamedFigure* figure_of(const Section& section, const std::string& name) {
+  for (const auto& figure : section.figures) {
+    if (figure.name == name) return &figure;
+  }
+  return nullptr;
+}
+
+TEST(StructureSection, CallsASlopeASlopeAndNotADifferenceOfTwoLayers) {
+  const Table depth =
+      table("structure_depth", {"trace", "quantity", "class", "queries", "depth", "value", "lower", "upper"},
+            {{"d", "lift", "structural", "all", "slope", -1.5, -2.0, -1.0},
+             {"d", "lift", "content", "all", "slope", 0.5, 0.25, 0.75},
+             {"d", "lift", "evidence", "answer", "slope", 4.32, 4.0, 4.7}});
+  const auto section = build_section("structure", std::vector<Table>{depth});
+  ASSERT_EQ(section.readings.size(), 1u);
+  const auto& reading = section.readings[0];
+  EXPECT_TRUE(says(reading, "lift on the evidence 4.32 [4, 4.7]")) << reading;
+  EXPECT_TRUE(says(reading, "straight lines fitted")) << reading;
+  EXPECT_FALSE(says(reading, "first to the last layer")) << reading;
+}
+
+// Tables of `buoy analyze floating`, whose rules are called by the options.
+std::vector<Table> floating_tables(const std::string& sigma, const std::string& share) {
+  const std::string doubled = share + "_doubled";
+  return {table("floating_by_layer",
+                {"trace", "layer", "view", "rule", "set_size", "set_size_lower", "set_size_upper",
+                 "null_set_size"},
+                {{"d", 0.0, "head_mean", sigma, 2.0, 1.5, 2.5, 0.0},
+                 {"d", 1.0, "head_mean", sigma, 3.0, 2.5, 3.5, 0.0},
+                 {"d", 0.0, "head_mean", sigma + "_lift", 9.0, 8.0, 10.0, 0.0}}),
+          table("floating_concentration",
+                {"trace", "layer", "view", "measure", "value", "lower", "upper", "null"},
+                {{"d", 0.0, "per_head", "top_share", 0.2, 0.1, 0.3, 0.02}}),
+          table("floating_composition", {"trace", "view", "rule", "dimension", "class", "share", "base"},
+                {{"d", "per_head", share, "type", "content", 0.75, 0.5},
+                 {"d", "per_head", doubled, "type", "content", 0.25, 0.5}}),
+          table("floating_depth", {"trace", "quantity", "rule", "view", "depth", "value", "lower", "upper"},
+                {{"d", "set_size", sigma, "head_mean", "all layers", 2.5, 2.25, 2.75}}),
+          table("floating_tokens", {"trace", "view", "rule", "token"},
+                {{"d", "per_head", share, "anchor"}, {"d", "per_head", doubled, "other"}})};
+}
+
+TEST(FloatingSection, FindsTheRulesOfOtherOptionsAndDoesNotCallThemPublished) {
+  for (const auto& [sigma, share] : {std::pair{"three_sigma", "share_4"}, std::pair{"2_sigma", "share_5"}}) {
+    const auto section = build_section("floating", floating_tables(sigma, share));
+    const auto* sizes = figure_of(section, "floating_by_layer");
+    ASSERT_NE(sizes, nullptr);
+    const auto& panel = sizes->figure.panels.at(0);
+    EXPECT_EQ(panel.title, std::string(sigma) == "three_sigma" ? "Three-sigma sets, head mean (published)"
+                                                               : "Sets by 2_sigma, head mean");
+    const auto& chart = std::get<figure::LineChart>(panel.content);
+    ASSERT_EQ(chart.series.size(), 1u) << sigma;
+    EXPECT_EQ(chart.series[0].y, (std::vector<double>{2.0, 3.0})) << sigma;
+    const auto* types = figure_of(section, "floating_types");
+    ASSERT_NE(types, nullptr) << share;
+    EXPECT_TRUE(says(types->caption, share)) << types->caption;
+    EXPECT_EQ(std::get<figure::BarChart>(types->figure.panels.at(0).content).series.at(0).values,
+              (std::vector<double>{0.75}));
+    ASSERT_EQ(section.readings.size(), 1u);
+    EXPECT_TRUE(says(section.readings[0], "2.5 [2.25, 2.75] tokens float")) << section.readings[0];
+    EXPECT_TRUE(says(section.readings[0], "Most often: \"anchor\".")) << section.readings[0];
+  }
+}
+
+// Tables of `buoy analyze drift` in which some layers have a value in a few samples only.
+std::vector<Table> drift_tables(std::int64_t thin) {
+  Table layers = table("drift_by_layer", {"trace", "layer", "view", "positions", "rule", "scalar", "value",
+                                          "lower", "upper", "null", "samples"});
+  const auto add = [&](double layer, const std::string& rule, const std::string& scalar, std::int64_t n) {
+    const Cell none;
+    layers.add({"d", layer, "head_mean", "all", rule, scalar, 0.5, n > 1 ? Cell(0.25) : none,
+                n > 1 ? Cell(0.75) : none, 0.0, n});
+  };
+  for (const double layer : {0.0, 1.0, 2.0}) {
+    const std::int64_t n = layer == 1 ? thin : kSamples;
+    add(layer, "three_sigma", "jaccard", kSamples);
+    add(layer, "", "spearman_step", n);
+    add(layer, "", "spearman_frontier", n);
+  }
+  Table summary = table("drift_summary", {"trace", "view", "positions", "scalar", "depth", "value", "lower",
+                                          "upper", "samples"});
+  for (const std::string scalar : {"jaccard", "static", "spearman_step"})
+    summary.add({"d", "head_mean", "all", scalar, "all layers", 0.5, 0.25, 0.75, kSamples});
+  summary.add(
+      {"d", "head_mean", "all", "spearman_step_given_frontier", "all layers", 0.0, Cell(), Cell(), thin});
+  return {layers, summary};
+}
+
+TEST(DriftSection, SaysOfHowFewSamplesANumberIs) {
+  const auto reading = build_section("drift", drift_tables(1)).readings.at(0);
+  EXPECT_TRUE(says(reading, "given the unmasking frontier 0 (1 sample).")) << reading;
+  EXPECT_TRUE(says(reading, "with the step is 0.5 [0.25, 0.75], given")) << "enough samples are not counted";
+  const auto nine = build_section("drift", drift_tables(9)).readings.at(0);
+  EXPECT_TRUE(says(nine, "0 (9 samples).")) << nine;
+  const auto ten = build_section("drift", drift_tables(10)).readings.at(0);
+  EXPECT_TRUE(says(ten, "frontier 0.")) << ten;
+}
+
+TEST(DriftSection, DoesNotDrawPointsOfOneOrTwoSamples) {
+  for (const std::int64_t thin : {1, 2, 3}) {
+    const auto section = build_section("drift", drift_tables(thin));
+    const auto* figure = figure_of(section, "drift_by_layer");
+    ASSERT_NE(figure, nullptr);
+    const auto& chart = std::get<figure::LineChart>(figure->figure.panels.at(1).content);
+    ASSERT_EQ(chart.series.size(), 2u);
+    for (const auto& series : chart.series) {
+      EXPECT_EQ(std::isfinite(series.y.at(1)), thin == 3) << series.name;
+      EXPECT_EQ(std::isfinite(series.lower.at(1)), thin == 3) << series.name;
+      EXPECT_TRUE(std::isfinite(series.y.at(0)) && std::isfinite(series.lower.at(0))) << series.name;
+    }
+  }
+}
+
+TEST(FlowSection, RolloutAndItsNullHaveOneScale) {
+  const Table rollout =
+      table("flow_rollout", {"trace", "steps", "pooling", "all_layers", "from", "to", "flow", "uniform"},
+            {{"d", "mean", "sum", "yes", "answer", "answer", 0.31, 0.25},
+             {"d", "mean", "sum", "yes", "answer", "bos", 0.1, 0.2},
+             {"d", "mean", "sum", "yes", "bos", "answer", 0.0, 0.1},
+             {"d", "mean", "sum", "yes", "bos", "bos", Cell(), 0.1}});
+  const auto section = build_section("flow", std::vector<Table>{rollout});
+  const auto* figure = figure_of(section, "flow_rollout");
+  ASSERT_NE(figure, nullptr);
+  ASSERT_EQ(figure->figure.panels.size(), 2u);
+  for (const auto& panel : figure->figure.panels) {
+    const auto& colors = std::get<figure::Heatmap>(panel.content).colors;
+    EXPECT_EQ(colors.low, 0.0) << panel.title;
+    EXPECT_EQ(colors.high, 0.31) << panel.title;
+  }
+}
+
+}  // namespace
+}  // namespace buoy::report

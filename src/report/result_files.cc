@@ -11,7 +11,7 @@ constexpr const char* kOfReport = "report";
 
 size_t write_tables_of(const std::string& owner, std::span<const Table> tables,
                        const std::filesystem::path& folder) {
-  std::filesystem::create_directories(folder / "tables");
+  make_folder(folder / "tables");
   ResultList list(folder);
   for (const Table& table : tables) {
     for (const char* ending : {".csv", ".json"}) list.add(owner, "tables/" + table.name + ending);
@@ -27,7 +27,7 @@ size_t write_tables_of(const std::string& owner, std::span<const Table> tables,
 size_t write_figures_of(const std::string& owner, const Section& section,
                         const std::filesystem::path& folder) {
   if (!figure::can_render()) return 0;
-  std::filesystem::create_directories(folder / "figures");
+  make_folder(folder / "figures");
   ResultList list(folder);
   for (const auto& named : section.figures) {
     for (const char* ending : {".svg", ".pdf", ".png"}) list.add(owner, "figures/" + named.name + ending);

@@ -74,8 +74,9 @@ void add_trace(CLI::App& app) {
   command->add_option("--layers", options->request.layers, "only these layers, as in 0-3,31");
   command->add_option("--steps-observed", options->request.steps_observed,
                       "only these denoising steps, as in 0,8,16-31");
-  command->add_option("--groups", options->request.groups,
-                      "query groups, at most 16: state (default), regions, parity, or a list as in bos=0;question=1-20");
+  command->add_option(
+      "--groups", options->request.groups,
+      "query groups, at most 16: state (default), regions, parity, or a list as in bos=0;question=1-20");
   command->add_flag("--no-final", options->no_final,
                     "masked diffusion: no last forward over the fully revealed row");
   command->add_flag("--float16", options->request.float16, "store in half the space");

@@ -52,8 +52,8 @@ TEST(MappedFile, MovesWithoutMovingItsBytes) {
 TEST(MappedFile, NamesThePathItCannotMap) {
   const TempFolder folder;
   const auto missing = folder.path() / "missing";
-  EXPECT_TRUE(
-      fails_with<InputError>([&] { MappedFile file(missing); }, {missing.string(), "cannot open", "No such"}));
+  EXPECT_TRUE(fails_with<InputError>([&] { MappedFile file(missing); },
+                                     {missing.string(), "cannot open", "No such"}));
   EXPECT_TRUE(fails_with<IoError>([&] { MappedFile file(folder.path()); },
                                   {folder.path().string(), "cannot map", "Is a directory"}));
 }

@@ -47,7 +47,8 @@ bool is_folder(const std::filesystem::path& path) {
 }
 
 void throw_cannot_open(const std::string& path, int error_number) {
-  if (error_number == ENOENT) throw InputError(path + ": cannot open: No such file or directory");
+  if (error_number == ENOENT)
+    throw InputError(path + ": cannot open: " + std::generic_category().message(error_number));
   throw_io_error("open", path, error_number);
 }
 

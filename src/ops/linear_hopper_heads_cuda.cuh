@@ -18,25 +18,56 @@ struct HeadsToFinish {
   std::int32_t code;
 };
 
-// A warpgroup's sums [64, 256]: a lane holds two neighbours of every eight columns in two rows, so that it
-// has both numbers that turn with each other, and four lanes have a row of a head.
+// A lane holds two neighbours of every eight columns of two rows, so that it has both numbers that turn with
+// each other; four lanes have a row of a head. These are the cosines and sines of one of its rows.
 template <int kDim>
-__device__ void finish_heads(float (&sums)[128], const HeadsToFinish& heads, int first_row,
-                             int first_column) {
-  constexpr int kBlocks = kDim / 8, kTurning = kBlocks / 2;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, q = lane % 4;
-  if (first_column >= heads.first_value && heads.bias == nullptr) return;
-  float not_finite = 0.0f;  // a NaN when any number is not
-#pragma unroll
-  for (int h = 0; h < 2; ++h) {
+struct RowAngles {
+  static constexpr int kTurning = kDim / 16;
+  float2 cosine[kTurning], sine[kTurning];
+
+  // Row half `h` of the warpgroup's 64 rows from `first_row` on.
+  __device__ void load(const HeadsToFinish& heads, int first_row, int h) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, q = lane % 4;
     const int row = first_row + warp * 16 + lane / 4 + 8 * h;
     const std::int64_t angle =
         row < heads.rows ? static_cast<std::int64_t>(heads.positions[row]) * (kDim / 2) : 0;
     const auto *cosines = reinterpret_cast<const float2*>(heads.cosines + angle) + q,
                *sines = reinterpret_cast<const float2*>(heads.sines + angle) + q;
-    float2 cosine[kTurning], sine[kTurning];
 #pragma unroll
     for (int i = 0; i < kTurning; ++i) cosine[i] = cosines[4 * i], sine[i] = sines[4 * i];
+  }
+};
+
+// Turns row half `h` of the head whose first eight columns are `first_block` of the sums. Returns a NaN when
+// a number is not finite, else 0.
+template <int kDim>
+__device__ float turn_head(float (&sums)[128], const RowAngles<kDim>& angles, int first_block, int h) {
+  constexpr int kTurning = RowAngles<kDim>::kTurning;
+  float not_finite = 0.0f;
+#pragma unroll
+  for (int i = 0; i < kTurning; ++i) {
+    float *low = sums + 4 * (first_block + i) + 2 * h, *high = low + 4 * kTurning;
+    const float2 a = {low[0], low[1]}, b = {high[0], high[1]};
+    const float2 cosine = angles.cosine[i], sine = angles.sine[i];
+    low[0] = a.x * cosine.x - b.x * sine.x;
+    low[1] = a.y * cosine.y - b.y * sine.y;
+    high[0] = b.x * cosine.x + a.x * sine.x;
+    high[1] = b.y * cosine.y + a.y * sine.y;
+    not_finite += (low[0] + low[1]) * 0.0f + (high[0] + high[1]) * 0.0f;
+  }
+  return not_finite;
+}
+
+// A warpgroup's sums [64, 256], whole heads. `angles` are those of both rows.
+template <int kDim>
+__device__ void finish_heads(float (&sums)[128], const HeadsToFinish& heads,
+                             const RowAngles<kDim> (&angles)[2], int first_column) {
+  constexpr int kBlocks = kDim / 8;
+  const int q = threadIdx.x % 4;
+  if (first_column >= heads.first_value && heads.bias == nullptr) return;
+  float not_finite = 0.0f;
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
 #pragma unroll
     for (int head = 0; head < 256 / kDim; ++head) {
       const int column = first_column + head * kDim;
@@ -65,16 +96,7 @@ __device__ void finish_heads(float (&sums)[128], const HeadsToFinish& heads, int
           at(i)[0] *= factor * weight.x, at(i)[1] *= factor * weight.y;
         }
       }
-#pragma unroll
-      for (int i = 0; i < kTurning; ++i) {
-        float *low = at(i), *high = at(i + kTurning);
-        const float2 a = {low[0], low[1]}, b = {high[0], high[1]};
-        low[0] = a.x * cosine[i].x - b.x * sine[i].x;
-        low[1] = a.y * cosine[i].y - b.y * sine[i].y;
-        high[0] = b.x * cosine[i].x + a.x * sine[i].x;
-        high[1] = b.y * cosine[i].y + a.y * sine[i].y;
-        not_finite += (low[0] + low[1]) * 0.0f + (high[0] + high[1]) * 0.0f;
-      }
+      not_finite += turn_head<kDim>(sums, angles[h], head * kBlocks, h);
     }
   }
   if (not_finite != not_finite) atomicMin(heads.flag, heads.code);

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 
+#include "base/error.h"
 #include "tensor/cuda_check.cuh"
 
 namespace buoy::ops {
@@ -25,24 +26,26 @@ decltype(&cuTensorMapEncodeTiled) encoder() {
 
 // Boxes are swizzled panels with rows of at most 128 bytes.
 CUtensorMap encoded(CUtensorMapDataType type, const void* data, std::span<const cuuint64_t> sizes,
-                    std::span<const cuuint64_t> strides, std::span<const cuuint32_t> box) {
+                    std::span<const cuuint64_t> strides, std::span<const cuuint32_t> box,
+                    std::size_t panel_bytes = 128) {
   CUtensorMap map{};
   const std::array<cuuint32_t, 3> every{1, 1, 1};
-  const CUresult status = encoder()(&map, type, static_cast<cuuint32_t>(sizes.size()),
-                                    const_cast<void*>(data), sizes.data(), strides.data(), box.data(),
-                                    every.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                                    CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult status =
+      encoder()(&map, type, static_cast<cuuint32_t>(sizes.size()), const_cast<void*>(data), sizes.data(),
+                strides.data(), box.data(), every.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
+                panel_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B,
+                CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status != CUDA_SUCCESS)
     throw IoError("GPU: cannot describe a tensor to the copy engine: error " + std::to_string(status));
   return map;
 }
 
 CUtensorMap matrix(CUtensorMapDataType type, const void* data, std::size_t item, std::int64_t columns,
-                   std::int64_t rows, std::uint32_t box_rows) {
+                   std::int64_t rows, std::uint32_t box_rows, std::size_t panel_bytes) {
   const std::array<cuuint64_t, 2> sizes{static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
   const std::array<cuuint64_t, 1> strides{sizes[0] * item};
-  const std::array<cuuint32_t, 2> box{static_cast<cuuint32_t>(128 / item), box_rows};
-  return encoded(type, data, sizes, strides, box);
+  const std::array<cuuint32_t, 2> box{static_cast<cuuint32_t>(panel_bytes / item), box_rows};
+  return encoded(type, data, sizes, strides, box, panel_bytes);
 }
 
 }  // namespace
@@ -54,11 +57,13 @@ CUtensorMap tensor_map(const TensorBox& tensor) {
 }
 
 CUtensorMap matrix_map(const std::uint16_t* data, std::int64_t columns, std::int64_t rows,
-                       std::uint32_t box_rows) {
-  return matrix(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, data, sizeof *data, columns, rows, box_rows);
+                       std::uint32_t box_rows, int panel_bytes) {
+  BUOY_CHECK(panel_bytes == 64 || panel_bytes == 128);
+  return matrix(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, data, sizeof *data, columns, rows, box_rows,
+                static_cast<std::size_t>(panel_bytes));
 }
 CUtensorMap matrix_map(const float* data, std::int64_t columns, std::int64_t rows, std::uint32_t box_rows) {
-  return matrix(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, data, sizeof *data, columns, rows, box_rows);
+  return matrix(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, data, sizeof *data, columns, rows, box_rows, 128);
 }
 
 CUtensorMap rows_map(const void* data, std::int64_t head_dim, std::int64_t heads, std::int64_t rows,

@@ -22,9 +22,10 @@ CUtensorMap tensor_map(const TensorBox& tensor);
 CUtensorMap rows_map(const void* data, std::int64_t head_dim, std::int64_t heads, std::int64_t rows,
                      std::int64_t stride, std::uint32_t box_rows);
 
-// A matrix of bf16 or float numbers, its rows side by side, in boxes of 128 bytes by `box_rows` rows.
+// A matrix of bf16 or float numbers, its rows side by side, in boxes of `panel_bytes` (64 or 128; floats:
+// 128) by `box_rows` rows.
 CUtensorMap matrix_map(const std::uint16_t* data, std::int64_t columns, std::int64_t rows,
-                       std::uint32_t box_rows);
+                       std::uint32_t box_rows, int panel_bytes = 128);
 CUtensorMap matrix_map(const float* data, std::int64_t columns, std::int64_t rows, std::uint32_t box_rows);
 
 }  // namespace buoy::ops

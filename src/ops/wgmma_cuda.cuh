@@ -77,15 +77,29 @@ __device__ inline void multiply_64x128(float (&d)[64], std::uint64_t a, std::uin
       : "l"(a), "l"(b), "r"(add));
 }
 
-#define BUOY_NAMES128                                                                                        \
-  BUOY_NAMES64                                                                                               \
-  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, "   \
-  "%84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, " \
-  "%104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, "   \
-  "%121, %122, %123, %124, %125, %126, %127"
+#define BUOY_NAMES96                                                                                       \
+  BUOY_NAMES64                                                                                             \
+  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, " \
+  "%84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define BUOY_NAMES128                                                                                    \
+  BUOY_NAMES96                                                                                           \
+  ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, " \
+  "%113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
+// d [64, 192] = or += a [64, 16] b [192, 16]^T, likewise.
+__device__ inline void multiply_tile(float (&d)[96], std::uint64_t a, std::uint64_t b, int add) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %98, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n192k16.f32.bf16.bf16 {" BUOY_NAMES96
+      "}, %96, %97, p, 1, 1, 0, 0;\n"
+      "}\n"
+      : BUOY_OUT32(d, 0), BUOY_OUT32(d, 32), BUOY_OUT32(d, 64)
+      : "l"(a), "l"(b), "r"(add));
+}
 // d [64, 256] = or += a [64, 16] b [256, 16]^T, likewise.
-__device__ inline void multiply_64x256(float (&d)[128], std::uint64_t a, std::uint64_t b, int add) {
+__device__ inline void multiply_tile(float (&d)[128], std::uint64_t a, std::uint64_t b, int add) {
   asm volatile(
       "{\n"
       ".reg .pred p;\n"

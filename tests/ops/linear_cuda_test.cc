@@ -171,13 +171,30 @@ TEST(LinearCuda, OwnKernelSeesRowsAlone) {
   expect_same(LinearOutput::kSwiglu, std::uint16_t{});
 }
 
+// Enough rows and columns for tall tiles: the bits are those of few rows, which go through wide ones.
+TEST(LinearCuda, OwnKernelInTallTiles) {
+  BUOY_NEEDS_GPU();
+  const Product product({1100, 320, 3456}, 9);
+  const auto all = product.run<std::uint16_t>(LinearChoice::kOwn, LinearOutput::kSwiglu);
+  for (const auto& [first, rows] : {std::pair{0, 300}, {300, 257}, {557, 299}, {856, 243}, {1099, 1}}) {
+    SCOPED_TRACE(std::to_string(first) + " + " + std::to_string(rows));
+    const auto begin = all.begin() + first * 1728;
+    EXPECT_EQ(product.run<std::uint16_t>(LinearChoice::kOwn, LinearOutput::kSwiglu, first, rows),
+              std::vector<std::uint16_t>(begin, begin + rows * 1728));
+  }
+}
+
 // The sum is the float sum of the product and what was there: added once, rounded once.
 TEST(LinearCuda, OwnKernelAddsOnce) {
   BUOY_NEEDS_GPU();
-  const Product product({333, 192, 392}, 6);
-  const auto alone = product.run<float>(LinearChoice::kOwn, LinearOutput::kFloat);
-  const auto added = product.run<float>(LinearChoice::kOwn, LinearOutput::kAddFloat);
-  for (size_t i = 0; i < alone.size(); ++i) ASSERT_EQ(added[i], product.residual[i] + alone[i]) << i;
+  // The second is added in tall and in wide tiles.
+  for (const Shape& shape : {Shape{333, 192, 392}, {4090, 72, 4096}}) {
+    SCOPED_TRACE(std::to_string(shape.rows) + " rows");
+    const Product product(shape, 6);
+    const auto alone = product.run<float>(LinearChoice::kOwn, LinearOutput::kFloat);
+    const auto added = product.run<float>(LinearChoice::kOwn, LinearOutput::kAddFloat);
+    for (size_t i = 0; i < alone.size(); ++i) ASSERT_EQ(added[i], product.residual[i] + alone[i]) << i;
+  }
 }
 
 // Thread blocks that take several tiles one after the other: the bits are those of a few columns alone.

@@ -143,23 +143,26 @@ void add_eval(CLI::App& app) {
   command->add_option("--noise", o->noise, "this many noise passages instead of the item's own")
       ->check(CLI::NonNegativeNumber)
       ->group(asking);
-  command->add_option("--noise-kind", o->noise_kind, "what noise is made of (default random)")
-      ->check(CLI::IsMember(evaluate::noise_names()))
-      ->group(asking);
+  const auto* kind =
+      command->add_option("--noise-kind", o->noise_kind, "what noise is made of (default random)")
+          ->check(CLI::IsMember(evaluate::noise_names()))
+          ->group(asking);
   command
       ->add_flag("--gold-by-answer", o->base.gold_by_answer,
                  "where the data marks no gold passage, those that hold an answer are")
       ->group(asking);
-  command
-      ->add_option(
-          "--heads-from", o->heads_from,
-          "switch heads off: the best retrieval heads of this trace of the model, and as many drawn ones")
-      ->type_name("MODEL=TRACE")
-      ->group(asking);
+  auto* heads = command
+                    ->add_option("--heads-from", o->heads_from,
+                                 "switch heads off: the best retrieval heads of this trace of the model, and "
+                                 "as many drawn ones")
+                    ->type_name("MODEL=TRACE")
+                    ->group(asking);
   command->add_option("--heads-share", o->heads.share, "share of all heads to switch off (default 0.05)")
+      ->needs(heads)
       ->group(asking);
   command->add_option("--heads-controls", o->heads.controls, "times that others are drawn (default 5)")
       ->check(CLI::NonNegativeNumber)
+      ->needs(heads)
       ->group(asking);
   command
       ->add_option(
@@ -183,8 +186,8 @@ void add_eval(CLI::App& app) {
       ->group(prompting);
   command->add_flag("--chat", o->chat, "always use the chat template (default: where the folder has one)")
       ->group(prompting);
-  command->add_flag("--no-chat", o->no_chat, "never use it")->group(prompting);
-  command->add_option("--system", o->spec.chat.system, "system message")->group(prompting);
+  auto* no_chat = command->add_flag("--no-chat", o->no_chat, "never use it")->group(prompting);
+  command->add_option("--system", o->spec.chat.system, "system message")->excludes(no_chat)->group(prompting);
   command->add_option("--chat-style", o->spec.chat.style, "chat template to use instead of the detected one")
       ->type_name("NAME")
       ->group(prompting);
@@ -220,7 +223,12 @@ void add_eval(CLI::App& app) {
       experiment::describe_sweeps() +
       "Example: buoy eval --model LLaDA-8B-Instruct --model Llama-3.1-8B-Instruct --data nq.jsonl.gz\n"
       "         --passages 5 --closed-book --out runs/nq; docs/evaluation.md says what is written.");
-  command->callback([o] { evaluate_models(*o); });
+  command->callback([o, kind] {
+    if (kind->count() > 0 && o->noise < 0 && !o->sweep.starts_with("noise="))
+      throw_usage_error(
+          {"--noise-kind", "--noise N or --sweep noise=..., how many passages of it", "neither"});
+    evaluate_models(*o);
+  });
 }
 
 }  // namespace buoy::app

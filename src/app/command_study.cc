@@ -23,7 +23,7 @@ void add_study(CLI::App& app) {
   command->add_option("--threads", options->threads, "threads to use (default: all cores)")
       ->check(CLI::Range(0, 4096));
   add_device_option(*command, options->device);
-  command->add_flag("--check", options->check, "only read and check the file");
+  command->add_flag("--check", options->check, "only read the file and check what it needs");
   command->footer(
       "Interrupted studies go on where they were. Examples:\n"
       "  buoy study studies/default.toml      the bundled pair, two minutes\n"
@@ -32,6 +32,7 @@ void add_study(CLI::App& app) {
     StudyCall call{study::read_study(options->file), options->threads, device_from_name(options->device)};
     if (!options->out.empty()) call.study.out = options->out;
     if (options->check) {
+      check_study(call);
       fmt::print("{}: {} models, {} data sets, {} traces, {} evaluations\n", options->file,
                  call.study.models.size(), call.study.data.size(), call.study.traces.size(),
                  call.study.evaluations.size());

@@ -32,13 +32,15 @@ void add_prompt_options(CLI::App& command, PromptOptions& options, const std::st
   auto* text = command.add_option(text_flag, options.text, "the text");
   auto* file = command.add_option("--file", options.file, "read the text from a file")->type_name("F");
   text->excludes(file);
-  command.add_flag("--chat", options.chat.use,
-                   "wrap the text as a user's message in the model's chat template");
-  command.add_option("--system", options.chat.system, "system message (with --chat)");
+  auto* chat = command.add_flag("--chat", options.chat.use,
+                                "wrap the text as a user's message in the model's chat template");
+  command.add_option("--system", options.chat.system, "system message")->needs(chat);
   command.add_option("--chat-style", options.chat.style, "template to use instead of the detected one")
-      ->type_name("NAME");
-  command.add_flag("--no-thinking", options.chat.no_thinking,
-                   "Qwen3: close the thinking part before it begins");
+      ->type_name("NAME")
+      ->needs(chat);
+  command
+      .add_flag("--no-thinking", options.chat.no_thinking, "Qwen3: close the thinking part before it begins")
+      ->needs(chat);
 }
 
 experiment::Prompt make_prompt(const PromptOptions& options, const std::filesystem::path& folder,

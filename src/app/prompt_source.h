@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace buoy::app {
 struct PromptSource {
   PromptOptions prompt;
   std::string data;
+  std::shared_ptr<std::vector<std::string>> fields;  // what fields of the data are called
   std::string prompt_template;     // name of a built-in one or a file; "": by what an item has
   std::int64_t limit = 0;          // items; 0: all
   std::int64_t passages = -1;      // at most this many per item; -1: all, 0: closed book

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 
 #include "app/evaluation_runner.h"
 #include "app/report_builder.h"
@@ -11,7 +12,9 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/progress.h"
+#include "checkpoint/config.h"
 #include "evaluate/item_json.h"
+#include "evaluate/prompt_template.h"
 #include "experiment/attention_features.h"
 #include "experiment/trace_request.h"
 
@@ -51,12 +54,44 @@ class StudyRun {
     steps_ += study_.evaluations.size() + 1;
   }
 
-  void run() {
+  // What can be known to go wrong is said before the work, not hours later.
+  void check() const {
     for (const auto& model : study_.models) {
       if (!path_exists(model.path))
         throw_input_error(
             {"models." + model.name, "a Hugging Face folder at " + model.path.string(), "nothing"});
+      read_config(model.path);
     }
+    for (const auto& data : study_.data) {
+      if (data.world) {
+        named("data " + data.name, [&] { world_options(*data.world); });
+      } else {
+        if (!path_exists(data.file)) throw_input_error({"data " + data.name, data.file.string(), "nothing"});
+        evaluate::read_items(data.file, {.require_answers = false, .limit = 1});
+      }
+    }
+    named("prompt", [&] {
+      check_template(study_.prompt.with_passages);
+      check_template(study_.prompt.closed_book);
+    });
+    for (const auto& trace : study_.traces) {
+      named("trace " + trace.name, [&] {
+        check_template(trace.prompt);
+        observe::parse_plan(trace.observe, trace.layers, trace.steps_observed);
+      });
+    }
+    for (const auto& entry : study_.evaluations) {
+      named("evaluate " + entry.name, [&] {
+        check_template(entry.prompt);
+        if (!entry.observe.empty()) observe::parse_plan(observables(entry), "", "");
+        // The others are made from traces.
+        if (!entry.heads && entry.columns_from.empty()) conditions(entry);
+      });
+    }
+  }
+
+  void run() {
+    check();
     fmt::print("{}\n", study_.title);
     for (const auto& data : study_.data) make_data(data);
     for (const auto& trace : study_.traces) {
@@ -67,6 +102,35 @@ class StudyRun {
   }
 
  private:
+  static void check_template(const std::string& name_or_file) {
+    if (!name_or_file.empty()) evaluate::PromptTemplate::load(name_or_file);
+  }
+
+  // What is refused is refused of this part of the study.
+  static void named(const std::string& part, const std::function<void()>& check) {
+    try {
+      check();
+    } catch (const UsageError& error) {
+      throw InputError(part + ": " + error.what());
+    }
+  }
+
+  static std::string observables(const study::EvaluateEntry& entry) {
+    return entry.observe == "features" ? experiment::kFeatureObservables : entry.observe;
+  }
+
+  static evaluate::WorldSetOptions world_options(const study::WorldEntry& w) {
+    evaluate::WorldSetOptions options;
+    options.people = world_people(w.people);
+    options.noise = evaluate::world_noise_from_name(w.noise);
+    options.count = static_cast<std::uint32_t>(w.count);
+    options.passages = static_cast<std::uint32_t>(w.passages);
+    options.gold_position = static_cast<std::uint32_t>(w.gold_position);
+    options.two_hop = w.two_hop;
+    options.seed = static_cast<std::uint64_t>(w.seed);
+    return options;
+  }
+
   void announce(const std::string& what) {
     const double seconds = std::chrono::duration<double>(Clock::now() - started_).count();
     fmt::print("== {} of {}: {} ({} so far)\n", ++step_, steps_, what, describe_duration(seconds));
@@ -93,21 +157,9 @@ class StudyRun {
   }
 
   void make_data(const study::DataEntry& data) const {
-    if (!data.world) {
-      if (!path_exists(data.file)) throw_input_error({"data " + data.name, data.file.string(), "nothing"});
-      return;
-    }
-    const auto& w = *data.world;
-    evaluate::WorldSetOptions options;
-    options.people = world_people(w.people);
-    options.noise = evaluate::world_noise_from_name(w.noise);
-    options.count = static_cast<std::uint32_t>(w.count);
-    options.passages = static_cast<std::uint32_t>(w.passages);
-    options.gold_position = static_cast<std::uint32_t>(w.gold_position);
-    options.two_hop = w.two_hop;
-    options.seed = static_cast<std::uint64_t>(w.seed);
+    if (!data.world) return;
     std::string lines;
-    for (const auto& item : evaluate::make_world_set(evaluate::World(), options))
+    for (const auto& item : evaluate::make_world_set(evaluate::World(), world_options(*data.world)))
       lines += evaluate::item_json(item).dump() + '\n';
     make_folder(study_.out / "data");
     const auto file = data_file(data.name);
@@ -170,7 +222,7 @@ class StudyRun {
     spec.first_line_only = study_.prompt.first_line;
     if (study_.prompt.published_normalisation) spec.normalisation = evaluate::Normalisation::kPublished;
     if (entry.limit > 0) spec.read.limit = static_cast<std::size_t>(entry.limit);
-    spec.observe = entry.observe == "features" ? experiment::kFeatureObservables : entry.observe;
+    spec.observe = observables(entry);
     spec.threads = threads_;
     spec.device = device_;
     spec.conditions = conditions(entry);
@@ -233,6 +285,10 @@ class StudyRun {
 };
 
 }  // namespace
+
+void check_study(const StudyCall& call) {
+  StudyRun(call).check();
+}
 
 void run_study(const StudyCall& call) {
   StudyRun(call).run();

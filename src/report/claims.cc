@@ -24,6 +24,8 @@ std::string_view name_of(Verdict verdict) {
       return "contradicted";
     case Verdict::kMixed:
       return "mixed";
+    case Verdict::kUndecided:
+      return "not decided";
     case Verdict::kNotTestable:
       break;
   }
@@ -46,18 +48,19 @@ std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<
 }
 
 Table claims_table(std::span<const ClaimVerdict> verdicts) {
-  Table table{"claims",
-              "The paper's claims: what this data says",
-              {{"id", "claim of the paper"},
-               {"trace", "overall, a trace, or one trace against another"},
-               {"verdict",
-                "supported, contradicted, mixed (traces or parts disagree, or not decided by this data) "
-                "or not testable with this data"},
-               {"claim", "the claim in one sentence"},
-               {"test", "what was computed, with its threshold"},
-               {"evidence", "numbers with bootstrap intervals over samples"},
-               {"needs", "what is lacking and how to get it"}},
-              {}};
+  Table table{
+      "claims",
+      "The paper's claims: what this data says",
+      {{"id", "claim of the paper"},
+       {"trace", "overall, a trace, or one trace against another"},
+       {"verdict",
+        "supported, contradicted, mixed (traces, parts or layers disagree), not decided (by this many "
+        "samples) or not testable with this data"},
+       {"claim", "the claim in one sentence"},
+       {"test", "what was computed, with its threshold"},
+       {"evidence", "numbers with bootstrap intervals over samples"},
+       {"needs", "what is lacking and how to get it"}},
+      {}};
   const auto text = [](const std::string& value) { return value.empty() ? Cell{} : Cell{value}; };
   for (const auto& claim : verdicts) {
     table.add({claim.id, "overall", std::string(name_of(claim.verdict)), claim.claim, claim.test,

@@ -10,7 +10,13 @@
 
 namespace buoy::report {
 
-enum class Verdict { kSupported, kContradicted, kMixed, kNotTestable };
+enum class Verdict {
+  kSupported,
+  kContradicted,
+  kMixed,      // something speaks for the claim and something against it
+  kUndecided,  // nothing contradicts anything, but intervals are too wide or samples too few
+  kNotTestable,
+};
 std::string_view name_of(Verdict verdict);
 
 // With fewer samples than this nothing is called supported or contradicted: percentile intervals are too

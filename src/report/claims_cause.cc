@@ -58,9 +58,13 @@ void judge_set(const TableView& rows, const std::string& run, ClaimVerdict& clai
     verdict.evidence = thirds.evidence;
     const bool own = std::any_of(thirds.matter.begin(), thirds.matter.end(),
                                  [&](const std::string& third) { return !shared.contains(third); });
-    if (!thirds.matter.empty() && !own)
+    const bool shares = !thirds.matter.empty() && !own;
+    if (shares)
       verdict.evidence += "; where floating columns matter, they matter to the autoregressive model too";
-    verdict.verdict = own ? Verdict::kSupported : thirds.none ? Verdict::kContradicted : Verdict::kMixed;
+    verdict.verdict = own           ? Verdict::kSupported
+                      : shares      ? Verdict::kMixed
+                      : thirds.none ? Verdict::kContradicted
+                                    : Verdict::kUndecided;
     claim.by_trace.push_back(std::move(verdict));
   }
 }

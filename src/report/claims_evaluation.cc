@@ -46,7 +46,7 @@ TraceVerdict judge_ratio(const TableView& row) {
   verdict.evidence += fmt::format("; ratio {}", words_of(ratio));
   verdict.verdict = ratio.lower > kTwice   ? Verdict::kSupported
                     : ratio.upper < kTwice ? Verdict::kContradicted
-                                           : Verdict::kMixed;
+                                           : Verdict::kUndecided;
   return verdict;
 }
 
@@ -59,7 +59,7 @@ TraceVerdict judge_drop(const TableView& row) {
       row.number("positions"), row.number("items"), row.number("ends"), row.number("middle"), words_of(drop));
   verdict.verdict = drop.lower > kDropMargin   ? Verdict::kContradicted
                     : drop.upper < kDropMargin ? Verdict::kSupported
-                                               : Verdict::kMixed;
+                                               : Verdict::kUndecided;
   return verdict;
 }
 

@@ -36,12 +36,6 @@ std::string remark(const Estimate& estimate, const Expectation& expected, Findin
                 : fmt::format("absent: within {:g} of {:g}", expected.margin, expected.null);
 }
 
-Verdict verdict_of(Finding finding) {
-  if (finding == Finding::kFor) return Verdict::kSupported;
-  if (finding == Finding::kAgainst) return Verdict::kContradicted;
-  return finding == Finding::kUndecided ? Verdict::kMixed : Verdict::kNotTestable;
-}
-
 void add_once(std::vector<std::string>& texts, const std::string& text) {
   if (!text.empty() && std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
 }
@@ -159,6 +153,7 @@ Part judge_layers(std::span<const Estimate> layers, const Expectation& expected)
   Part part{Finding::kUndecided, {}, {}};
   if (2 * in_favour > layers.size() && against == 0) part.finding = Finding::kFor;
   if (2 * against > layers.size() && in_favour == 0) part.finding = Finding::kAgainst;
+  if (in_favour > 0 && against > 0) part.finding = Finding::kSplit;
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   part.words = fmt::format("{}: {:.3g} to {:.3g}, {} of {} layers as claimed, {} against", expected.name,
                            *least, *most, in_favour, layers.size(), against);
@@ -185,10 +180,10 @@ Verdict combine(std::span<const Part> parts) {
   const auto any = [&](Finding finding) {
     return std::any_of(parts.begin(), parts.end(), [&](const Part& part) { return part.finding == finding; });
   };
-  if (any(Finding::kFor) && any(Finding::kAgainst)) return Verdict::kMixed;
+  if (any(Finding::kSplit) || (any(Finding::kFor) && any(Finding::kAgainst))) return Verdict::kMixed;
   if (parts.empty() || any(Finding::kLacking)) return Verdict::kNotTestable;
-  if (any(Finding::kUndecided)) return Verdict::kMixed;
-  return verdict_of(parts[0].finding);
+  if (any(Finding::kUndecided)) return Verdict::kUndecided;
+  return any(Finding::kFor) ? Verdict::kSupported : Verdict::kContradicted;
 }
 
 TraceVerdict judge_trace(const std::string& trace, std::span<const Part> parts) {
@@ -204,13 +199,16 @@ TraceVerdict judge_trace(const std::string& trace, std::span<const Part> parts) 
 }
 
 Verdict combine(std::span<const TraceVerdict> traces) {
-  std::vector<Verdict> votes;
-  for (const auto& trace : traces) {
-    if (trace.verdict != Verdict::kNotTestable) votes.push_back(trace.verdict);
+  const auto any = [&](Verdict verdict) {
+    return std::any_of(traces.begin(), traces.end(),
+                       [&](const TraceVerdict& trace) { return trace.verdict == verdict; });
+  };
+  if (any(Verdict::kMixed) || (any(Verdict::kSupported) && any(Verdict::kContradicted)))
+    return Verdict::kMixed;
+  for (const Verdict verdict : {Verdict::kUndecided, Verdict::kSupported, Verdict::kContradicted}) {
+    if (any(verdict)) return verdict;
   }
-  if (votes.empty()) return Verdict::kNotTestable;
-  const bool agree = std::equal(votes.begin() + 1, votes.end(), votes.begin());
-  return agree ? votes[0] : Verdict::kMixed;
+  return Verdict::kNotTestable;
 }
 
 void conclude(ClaimVerdict& claim, Verdict verdict) {

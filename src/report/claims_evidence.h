@@ -11,7 +11,7 @@
 namespace buoy::report {
 
 // What one number says about a claim.
-enum class Finding { kFor, kAgainst, kUndecided, kLacking };
+enum class Finding { kFor, kAgainst, kSplit, kUndecided, kLacking };  // split: some of it for, some against
 
 struct Estimate {
   double value = std::numeric_limits<double>::quiet_NaN();
@@ -55,17 +55,19 @@ struct Part {
 Finding side_of_null(const Estimate& estimate, const Expectation& expected);
 Part judge(const Reading& reading, const Expectation& expected);
 
-// Over layers: found when more than half of them are on the expected side and none on the other.
+// Over layers: found when more than half of them are on the expected side and none on the other; split when
+// there are some on both.
 Part judge_layers(std::span<const Estimate> layers, const Expectation& expected);
 
 // The rows of the last third of depth, cut at 2L/3 rounded down.
 std::vector<Estimate> deep_third(const Reading& by_layer);
 
-// Parts that disagree are mixed, whatever is lacking; otherwise every part must be there.
+// Parts that disagree are mixed, whatever is lacking; otherwise every part must be there, and decided.
 Verdict combine(std::span<const Part> parts);
 TraceVerdict judge_trace(const std::string& trace, std::span<const Part> parts);
 
-// Traces that could not be tested do not vote while others could.
+// Traces that could not be tested do not vote while others could; one that decides nothing leaves the whole
+// undecided unless others disagree.
 Verdict combine(std::span<const TraceVerdict> traces);
 void conclude(ClaimVerdict& claim, Verdict verdict);  // and gathers evidence and needs from claim.by_trace
 

@@ -28,6 +28,7 @@ Part merge(const std::string& name, std::span<const Part> parts) {
   const Verdict verdict = combine(defined);
   const Finding finding = verdict == Verdict::kSupported      ? Finding::kFor
                           : verdict == Verdict::kContradicted ? Finding::kAgainst
+                          : verdict == Verdict::kMixed        ? Finding::kSplit
                                                               : Finding::kUndecided;
   return {finding, fmt::format("{} {}: {}", name, name_of(verdict), join(words, ", ")), {}};
 }

@@ -30,6 +30,8 @@ const char* style_of(Verdict verdict) {
       return "contradicted";
     case Verdict::kMixed:
       return "mixed";
+    case Verdict::kUndecided:
+      return "undecided";
     case Verdict::kNotTestable:
       break;
   }
@@ -56,8 +58,9 @@ std::string runs_html(const ReportInput& input) {
 std::string claims_html(const std::vector<ClaimVerdict>& claims) {
   std::string out =
       "<h2 id=\"claims\">Verdicts</h2>\n<p class=\"question\">What these traces say about the claims of "
-      "arXiv 2601.07894. Below 10 samples nothing is decided; a study to be cited should have 200. Hover a "
-      "claim for its test.</p>\n<table "
+      "arXiv 2601.07894. Mixed: something speaks for a claim and something against it. Not decided: nothing "
+      "contradicts anything, but intervals are too wide, or there are fewer than 10 samples; a study to be "
+      "cited should have 200. Hover a claim for its test.</p>\n<table "
       "class=\"claims\"><thead><tr><th></th><th>Claim</th><th>Verdict</th><th>Evidence</th>"
       "</tr></thead><tbody>\n";
   for (const auto& claim : claims) {

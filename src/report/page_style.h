@@ -43,6 +43,7 @@ table.claims th { background: none; color: var(--soft); }
 .supported { background: #d9ecf8; color: #0b4a7a; }
 .contradicted { background: #fbe0cf; color: #8a3b00; }
 .mixed { background: #fdf3cf; color: #6b5200; }
+.undecided { background: #e9e4f4; color: #4c3b78; }
 .untestable { background: #eceef1; color: #4a5260; }
 .notes { background: #fdf3cf; border-radius: 6px; padding: 8px 14px; font-size: 14px; }
 @media (prefers-color-scheme: dark) {

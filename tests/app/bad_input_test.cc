@@ -55,6 +55,11 @@ TEST(BadInput, UsageIsExplained) {
   expect_failure(generate(llada, {"--ids", "1,112"}), 2, {"token id", "0 to 111", "112"});
   expect_failure(generate(llada, {"--ids", "-1"}), 2, {"-1"});
   expect_failure(generate(llama, {"--ids", "1", "--temperature", "-1"}), 2, {"temperature"});
+  // What would have no effect is a mistake.
+  expect_failure(generate(llada, {"--ids", "1,2", "--system", "Be brief."}), 2, {"--system", "--chat"});
+  for (const char* option : {"--limit", "--passages", "--gold-position", "--template", "--field"})
+    expect_failure({"trace", "--model", llada, "--ids", "1,2", "--out", "x", option, "1"}, 2,
+                   {option, "--data"});
   expect_failure({"generate", "--ids", "1"}, 2, {"--model"});
   expect_failure({"fly"}, 2, {});
   expect_failure({"forward", "--model", llada, "--ids", "1", "--out", "x.npz", "--dump", "logit"}, 2,

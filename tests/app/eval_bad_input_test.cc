@@ -130,6 +130,9 @@ TEST_F(EvalBadInput, CallsThatMakeNoSense) {
   expect_refused(data, {"--sweep", "noise-kind=random"}, 2, {"noise-kind", "--noise N"});
   expect_refused(data, {"--sweep", "noise-kind=loud", "--noise", "1"}, 2, {"random", "repeated", "\"loud\""});
   expect_refused(data, {"--noise", "1", "--noise-kind", "loud"}, 2, {"--noise-kind", "loud"});
+  expect_refused(data, {"--noise-kind", "shuffled"}, 2, {"--noise-kind", "--noise N", "neither"});
+  expect_refused(data, {"--heads-share", "0.1"}, 2, {"--heads-share", "--heads-from"});
+  expect_refused(data, {"--no-chat", "--system", "Be brief."}, 2, {"--no-chat", "--system"});
   expect_refused(data, {"--sweep", "steps=2,4"}, 2, {"--sweep steps", "masked-diffusion model", "none"});
   expect_refused(data, {"--columns-from", "other=" + model}, 2,
                  {"--columns-from", "for every model", "model=TRACE"});

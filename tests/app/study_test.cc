@@ -105,5 +105,35 @@ TEST_F(StudyCommand, ChecksWithoutRunningAndNamesWhatIsMissing) {
   EXPECT_TRUE(holds_in_order(none.err, {"models.a", "/nowhere/a", "nothing"}));
 }
 
+// Hours of tracing before a word nobody knows is found in the last part would be hours lost.
+TEST_F(StudyCommand, RefusesBeforeItBeginsWhatWouldFailLater) {
+  struct Mistake {
+    const char *from, *to;
+    std::vector<std::string> said;
+  };
+  const std::string good = small_study("5");
+  for (const Mistake& mistake :
+       {Mistake{"received,top,row-mass", "received,tops", {"trace t", "--observe", "\"tops\""}},
+        {"closed_book = true\npassages = 2", "sweep = \"places=1-2\"", {"evaluate gain", "\"places\""}},
+        {"world = { passages = 2", "world = { people = \"nobody\"", {"data q", "\"nobody\""}},
+        {"/pair.prompt", "/pear.prompt", {"prompt:", "pear.prompt"}},
+        {"/pair-autoregressive\"", "/pair-autoregressive/nothing\"", {"models.autoregressive", "nothing"}}}) {
+    SCOPED_TRACE(mistake.to);
+    std::string text = good;
+    const auto at = text.find(mistake.from);
+    ASSERT_NE(at, std::string::npos);
+    text.replace(at, std::string(mistake.from).size(), mistake.to);
+    const auto file = folder_.write("bad.toml", text);
+    for (const bool check : {true, false}) {
+      std::vector<std::string> words = {"study", file, "--out", folder_ / "out"};
+      if (check) words.push_back("--check");
+      const auto run = run_buoy(words);
+      EXPECT_EQ(run.exit_code, 3) << run.err;
+      for (const auto& word : mistake.said) EXPECT_NE(run.err.find(word), std::string::npos) << run.err;
+      EXPECT_FALSE(path_exists(folder_ / "out"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace buoy::testing

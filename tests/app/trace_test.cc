@@ -120,6 +120,25 @@ TEST(Trace, SameSeedSameBytes) {
   EXPECT_EQ(contents(scratch / "a"), contents(scratch / "b"));
 }
 
+TEST(Trace, TakesFieldsByTheNamesTheyAreGiven) {
+  const TempFolder scratch;
+  testing::write_talking_model(scratch / "model", true);
+  write_file_atomically(scratch / "q.jsonl", "{\"nummer\": \"7\", \"frage\": \"who is it?\"}\n");
+  const std::vector<std::string> call = {"trace",
+                                         "--model",
+                                         (scratch / "model").string(),
+                                         "--data",
+                                         (scratch / "q.jsonl").string(),
+                                         "--max-new-tokens",
+                                         "4",
+                                         "--out",
+                                         (scratch / "t").string()};
+  EXPECT_EQ(run_buoy(call).exit_code, 3);
+  const auto named = run_buoy(with(call, {"--field", "question=frage", "--field", "id=nummer"}));
+  ASSERT_EQ(named.exit_code, 0) << named.err;
+  EXPECT_NE(read_file(scratch / "t" / "manifest.json").find("\"7\""), std::string::npos);
+}
+
 TEST(Trace, AKilledRunGoesOnAndEndsTheSame) {
   const TempFolder scratch;
   testing::write_talking_model(scratch / "model", true);

@@ -37,7 +37,7 @@ ClaimVerdict judged(const std::string& id, const std::vector<Table>& tables) {
 
 TEST(GainClaim, RestsOnWhereTheIntervalOfTheRatioLies) {
   EXPECT_EQ(judged("C7", {ratio_table(2.5, 2.1, 3.0)}).verdict, Verdict::kSupported);
-  EXPECT_EQ(judged("C7", {ratio_table(2.5, 1.9, 3.0)}).verdict, Verdict::kMixed);
+  EXPECT_EQ(judged("C7", {ratio_table(2.5, 1.9, 3.0)}).verdict, Verdict::kUndecided);
   EXPECT_EQ(judged("C7", {ratio_table(1.2, 0.9, 1.6)}).verdict, Verdict::kContradicted);
   const double none = std::numeric_limits<double>::quiet_NaN();
   const auto undefined = judged("C7", {ratio_table(none, none, none)});
@@ -51,7 +51,7 @@ TEST(MiddleClaim, IsAboutMaskedDiffusionAndNamesTheOthersBesideIt) {
   ASSERT_EQ(claim.by_trace.size(), 1u);
   EXPECT_NE(claim.evidence.find("Beside it, l on nq"), std::string::npos) << claim.evidence;
   EXPECT_EQ(judged("C9", {middle_table(0.2, 0.1, 0.3)}).verdict, Verdict::kContradicted);
-  EXPECT_EQ(judged("C9", {middle_table(0.05, 0.0, 0.1)}).verdict, Verdict::kMixed);
+  EXPECT_EQ(judged("C9", {middle_table(0.05, 0.0, 0.1)}).verdict, Verdict::kUndecided);
 }
 
 // How far the difference of two conditions may be from zero when so many items are all right in both.
@@ -65,7 +65,7 @@ TEST(MiddleClaim, FewItemsThatAllAgreeDecideNothing) {
     const double spread = spread_of_none(static_cast<std::size_t>(items));
     return judged("C9", {middle_table(0, -spread, spread, items)}).verdict;
   };
-  EXPECT_EQ(verdict(16), Verdict::kMixed);
+  EXPECT_EQ(verdict(16), Verdict::kUndecided);
   EXPECT_EQ(verdict(500), Verdict::kSupported);
 }
 
@@ -102,7 +102,7 @@ TEST(CauseClaim, NeedsAThirdInWhichFloatingColumnsMatterMoreThanBothOthers) {
   EXPECT_EQ(judged("C10", {columns_table({none, much, none})}).verdict, Verdict::kSupported);
   EXPECT_EQ(judged("C10", {columns_table({none, none, none})}).verdict, Verdict::kContradicted);
   EXPECT_EQ(judged("C10", {columns_table({none, like_structure, none})}).verdict, Verdict::kContradicted);
-  EXPECT_EQ(judged("C10", {columns_table({none, unsure, none})}).verdict, Verdict::kMixed);
+  EXPECT_EQ(judged("C10", {columns_table({none, unsure, none})}).verdict, Verdict::kUndecided);
 }
 
 TEST(CauseClaim, WhatMattersToAnAutoregressiveModelInTheSameLayersDecidesNothing) {
@@ -131,7 +131,7 @@ TEST(CauseClaim, FewItemsThatAllAgreeDecideNothing) {
     const Drop same{0, 0, spread_of_none(static_cast<std::size_t>(items))};
     return judged("C10", {columns_table({same, same, same}, items)}).verdict;
   };
-  EXPECT_EQ(verdict(24), Verdict::kMixed);
+  EXPECT_EQ(verdict(24), Verdict::kUndecided);
   EXPECT_EQ(verdict(500), Verdict::kContradicted);
 }
 

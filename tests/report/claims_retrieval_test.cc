@@ -47,8 +47,8 @@ TEST(AbsorptionClaim, IsContradictedWhenTheDiffusionLiftsLieAboveThoughThereIsAS
             Verdict::kContradicted);
 }
 
-TEST(AbsorptionClaim, IsMixedWhenIntervalsOverlapOrSelectorsDisagree) {
-  EXPECT_EQ(judged("C4", {absorption({.diffusion_first = {4.8, 4, 5.2}})}).verdict, Verdict::kMixed);
+TEST(AbsorptionClaim, IsNotDecidedWhenIntervalsOverlapAndMixedWhenSelectorsDisagree) {
+  EXPECT_EQ(judged("C4", {absorption({.diffusion_first = {4.8, 4, 5.2}})}).verdict, Verdict::kUndecided);
   EXPECT_EQ(judged("C4", {absorption({.causal_largest = kTwice, .diffusion_largest = kFive})}).verdict,
             Verdict::kMixed);
 }
@@ -59,9 +59,9 @@ TEST(AbsorptionClaim, NeedsBothKindsOfTraces) {
   EXPECT_EQ(judged("C4", {absorption({})}, {kCausal}).verdict, Verdict::kNotTestable);
 }
 
-TEST(AbsorptionClaim, OfFewSamplesIsMixed) {
+TEST(AbsorptionClaim, OfFewSamplesIsNotDecided) {
   const auto claim = judged("C4", {absorption({})}, {kDiffusion, {"causal", false, 5}});
-  EXPECT_EQ(claim.verdict, Verdict::kMixed);
+  EXPECT_EQ(claim.verdict, Verdict::kUndecided);
   EXPECT_TRUE(says(claim.evidence, "5 samples are too few")) << claim.evidence;
 }
 
@@ -91,8 +91,8 @@ TEST(SplitClaim, IsJudgedOnTheColumnsOfAnotherEpsilonAndSaysSo) {
   EXPECT_TRUE(says(claim.evidence, "due to angle by 2_sigma")) << claim.evidence;
 }
 
-TEST(SplitClaim, IsMixedWhenUndecided) {
-  EXPECT_EQ(judged("C5", {split(kAbove, kAround)}).verdict, Verdict::kMixed);
+TEST(SplitClaim, IsNotDecidedWhenAPartIsNot) {
+  EXPECT_EQ(judged("C5", {split(kAbove, kAround)}).verdict, Verdict::kUndecided);
 }
 
 TEST(SplitClaim, SaysWhatToObserve) {
@@ -140,9 +140,9 @@ TEST(ContentClaim, IsContradictedWhenNoneDoes) {
   EXPECT_EQ(judged("C6", content(kAbove, kBelow, kBelow)).verdict, Verdict::kContradicted);
 }
 
-TEST(ContentClaim, IsMixedWhenPartsDisagreeOrOneIsUndecided) {
+TEST(ContentClaim, IsMixedWhenPartsDisagreeAndOpenWhenOneIs) {
   EXPECT_EQ(judged("C6", content(kBelow, kAbove, kBelow)).verdict, Verdict::kMixed);
-  EXPECT_EQ(judged("C6", content(kBelow, kAround, kAbove)).verdict, Verdict::kMixed);
+  EXPECT_EQ(judged("C6", content(kBelow, kAround, kAbove)).verdict, Verdict::kUndecided);
 }
 
 TEST(ContentClaim, NeedsEveryPartUnlessThoseThereDisagree) {
@@ -163,7 +163,7 @@ TEST(ContentClaim, CountsTheSamplesThatWereScored) {
   tables.push_back(table("retrieval_tests", {"trace", "what", "value"}));
   tables.back().add({"diffusion", "tests (samples scored)", std::int64_t{3}});
   const auto claim = judged("C6", tables);
-  EXPECT_EQ(claim.verdict, Verdict::kMixed);
+  EXPECT_EQ(claim.verdict, Verdict::kUndecided);
   EXPECT_TRUE(says(claim.evidence, "3 samples are too few")) << claim.evidence;
 }
 
@@ -210,13 +210,13 @@ TEST(FlowClaim, IsMixedWhenGoldLosesAtOnePosition) {
   EXPECT_EQ(claim.by_trace[1].verdict, Verdict::kSupported);
 }
 
-TEST(FlowClaim, IsMixedWhenTheFirstTokenIsUndecided) {
-  EXPECT_EQ(judged("C8", flow({.first_token = kAroundOne})).verdict, Verdict::kMixed);
+TEST(FlowClaim, IsNotDecidedWhenTheFirstTokenIsNot) {
+  EXPECT_EQ(judged("C8", flow({.first_token = kAroundOne})).verdict, Verdict::kUndecided);
 }
 
-TEST(FlowClaim, IsMixedWhenPositionsHaveFewSamples) {
+TEST(FlowClaim, IsNotDecidedWhenPositionsHaveFewSamples) {
   const auto claim = judged("C8", flow({.samples = 4}));
-  EXPECT_EQ(claim.verdict, Verdict::kMixed);
+  EXPECT_EQ(claim.verdict, Verdict::kUndecided);
   EXPECT_TRUE(says(claim.evidence, "4 samples are too few")) << claim.evidence;
 }
 

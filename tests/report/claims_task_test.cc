@@ -80,19 +80,19 @@ TEST(TaskClaim, IsContradictedWhenAllAnchorsStandAtTheSamePlace) {
 }
 
 TEST(TaskClaim, IsNotDecidedBetweenTheThresholds) {
-  EXPECT_EQ(judged({tasks({{kWeak, kWeak}, {kWeak, kAbsent}})}).verdict, Verdict::kMixed);
+  EXPECT_EQ(judged({tasks({{kWeak, kWeak}, {kWeak, kAbsent}})}).verdict, Verdict::kUndecided);
 }
 
 TEST(TaskClaim, ALargeShareWithoutALowPValueIsNotEnough) {
   Anchor chance = kFollows;
   chance.p = 0.06;
-  EXPECT_EQ(judged({tasks({{chance, kAbsent}, {chance, kAbsent}})}).verdict, Verdict::kMixed);
+  EXPECT_EQ(judged({tasks({{chance, kAbsent}, {chance, kAbsent}})}).verdict, Verdict::kUndecided);
 }
 
 TEST(TaskClaim, WhatThePromptsGiveWithoutAModelIsNotEnough) {
   Anchor prompts = kFollows;
   prompts.layout = 0.45;
-  EXPECT_EQ(judged({tasks({{kAbsent, prompts}, {kAbsent, prompts}})}).verdict, Verdict::kMixed);
+  EXPECT_EQ(judged({tasks({{kAbsent, prompts}, {kAbsent, prompts}})}).verdict, Verdict::kUndecided);
 }
 
 TEST(TaskClaim, WithoutTypesThePlaceDecides) {
@@ -104,7 +104,7 @@ TEST(TaskClaim, WithoutTypesThePlaceDecides) {
 
 TEST(TaskClaim, FewSamplesInOneTaskDecideNothing) {
   const auto claim = judged({tasks({{kFollows, kFollows}}, {.fewest = 9})});
-  EXPECT_EQ(claim.verdict, Verdict::kMixed);
+  EXPECT_EQ(claim.verdict, Verdict::kUndecided);
   EXPECT_TRUE(says(claim.evidence, "9 samples are too few")) << claim.evidence;
 }
 
@@ -120,7 +120,7 @@ TEST(TaskClaim, WhatOnlyPromptsOfOtherLengthsShowIsNotEnough) {
   const Model all{.sets = {"all"}}, alike{.sets = {"alike"}};
   const auto follows = tasks({{kFollows, kFollows}}, all);
   EXPECT_EQ(judged({both(follows, tasks({{kAbsent, kAbsent}}, alike))}).verdict, Verdict::kMixed);
-  EXPECT_EQ(judged({both(follows, tasks({{kWeak, kAbsent}}, alike))}).verdict, Verdict::kMixed);
+  EXPECT_EQ(judged({both(follows, tasks({{kWeak, kAbsent}}, alike))}).verdict, Verdict::kUndecided);
   const auto alone = judged({follows});
   EXPECT_EQ(alone.verdict, Verdict::kNotTestable);
   EXPECT_TRUE(says(alone.needs, "like lengths")) << alone.needs;

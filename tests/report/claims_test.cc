@@ -76,9 +76,9 @@ TEST(DriftClaim, IsContradictedWhenNoAnchorMovesThoughNoCorrelationExistsThen) {
   EXPECT_TRUE(says(claim.evidence, "stay put")) << claim.evidence;
 }
 
-TEST(DriftClaim, IsMixedWhenTheIntervalHoldsZero) {
+TEST(DriftClaim, IsNotDecidedWhenTheIntervalHoldsZero) {
   const auto claim = judged("C1", drift({.step = kAround}));
-  EXPECT_EQ(claim.verdict, Verdict::kMixed);
+  EXPECT_EQ(claim.verdict, Verdict::kUndecided);
   EXPECT_TRUE(says(claim.evidence, "not decided by this data")) << claim.evidence;
 }
 
@@ -144,9 +144,9 @@ TEST(DepthClaim, IsContradictedWhenAllGoTheOtherWayOrAreAbsent) {
   EXPECT_EQ(judged("C2", {depth(kAbove, kTightAtZero, kBelow)}).verdict, Verdict::kContradicted);
 }
 
-TEST(DepthClaim, IsMixedWhenTheMeasuresDisagree) {
+TEST(DepthClaim, IsMixedWhenTheMeasuresDisagreeAndOpenWhenOneIs) {
   EXPECT_EQ(judged("C2", {depth(kBelow, kAbove, kAbove)}).verdict, Verdict::kMixed);
-  EXPECT_EQ(judged("C2", {depth(kBelow, kAround, kAbove)}).verdict, Verdict::kMixed);
+  EXPECT_EQ(judged("C2", {depth(kBelow, kAround, kAbove)}).verdict, Verdict::kUndecided);
 }
 
 TEST(DepthClaim, SaysWhichTableIsLackingAndHowToGetIt) {
@@ -174,6 +174,15 @@ TEST(DepthClaim, IsMixedWhenTracesDisagreeAndKeepsTheVerdictOfEach) {
   EXPECT_EQ(claim.by_trace[1].verdict, Verdict::kContradicted);
 }
 
+TEST(DepthClaim, IsNotDecidedWhenOneTraceDecidesNothing) {
+  Table both = depth(kBelow, kBelow, kAbove);
+  for (auto& row : depth(kAround, kAround, kAround, {"second"}).rows) both.add(row);
+  const auto claim = judged("C2", {both}, {kDiffusion, {"second", true, kSamples}});
+  EXPECT_EQ(claim.verdict, Verdict::kUndecided);
+  EXPECT_EQ(claim.by_trace[0].verdict, Verdict::kSupported);
+  EXPECT_EQ(claim.by_trace[1].verdict, Verdict::kUndecided);
+}
+
 TEST(DepthClaim, ATraceWithoutTheTableDoesNotVote) {
   const auto claim =
       judged("C2", {depth(kBelow, kBelow, kAbove)}, {kDiffusion, {"second", true, kSamples}, kCausal});
@@ -186,14 +195,14 @@ TEST(FewSamples, AreNeverEnoughForAVerdict) {
   for (const auto& claim :
        {judged("C2", {depth(kBelow, kBelow, kAbove)}, {few}),
         judged("C2", {depth(kAbove, kAbove, kBelow)}, {few}), judged("C1", drift({}), {few})}) {
-    EXPECT_EQ(claim.verdict, Verdict::kMixed);
+    EXPECT_EQ(claim.verdict, Verdict::kUndecided);
     EXPECT_TRUE(says(claim.evidence, "9 samples are too few")) << claim.evidence;
   }
 }
 
 TEST(FewSamples, AreCountedWhereANumberRestsOnFewerThanTheTraceHas) {
   const auto claim = judged("C1", drift({.samples = 4}));
-  EXPECT_EQ(claim.verdict, Verdict::kMixed);
+  EXPECT_EQ(claim.verdict, Verdict::kUndecided);
   EXPECT_TRUE(says(claim.evidence, "4 samples are too few")) << claim.evidence;
 }
 
@@ -207,7 +216,7 @@ TEST(MissingValues, WithoutAnIntervalNothingIsDecided) {
   Table t = depth(kBelow, kBelow, kAbove);
   for (auto& row : t.rows) row[6] = row[7] = Cell{};
   const auto claim = judged("C2", {t});
-  EXPECT_EQ(claim.verdict, Verdict::kMixed);
+  EXPECT_EQ(claim.verdict, Verdict::kUndecided);
   EXPECT_TRUE(says(claim.evidence, "no interval")) << claim.evidence;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "app/canvas.h"
+#include "app/change_options.h"
 #include "app/commands.h"
 #include "app/decode_options.h"
 #include "app/model_folder.h"
@@ -21,26 +22,31 @@ struct GenerateOptions {
   ModelOptions model;
   PromptOptions prompt;
   DecodeOptions decode;
+  ChangeOptions changes;
   bool json = false;
   bool no_canvas = false;
 };
 
 void run(const Context& context, model::Model& model, decode::StepMachine& machine,
-         const GenerateOptions& options, const std::optional<text::Tokenizer>& tokenizer) {
+         const GenerateOptions& options, const std::optional<text::Tokenizer>& tokenizer,
+         probe::Probe* change) {
   decode::StepMachine* machines[] = {&machine};
   if (!options.json && !options.no_canvas && Canvas::possible()) {
     Canvas canvas(tokenizer,
                   options.decode.mask_token ? options.decode.mask_token : model.config().mask_token);
     decode::drive(
         context, model, machines,
-        [&](size_t, const decode::StepMachine& m, const decode::StepRecord& r) { canvas.draw(m, r); });
+        [&](size_t, const decode::StepMachine& m, const decode::StepRecord& r) { canvas.draw(m, r); },
+        change);
   } else {
     std::optional<Progress> progress;
-    decode::drive(context, model, machines,
-                  [&](size_t, const decode::StepMachine&, const decode::StepRecord& r) {
-                    if (!progress) progress.emplace(stderr, "step", r.steps);
-                    progress->advance();
-                  });
+    decode::drive(
+        context, model, machines,
+        [&](size_t, const decode::StepMachine&, const decode::StepRecord& r) {
+          if (!progress) progress.emplace(stderr, "step", r.steps);
+          progress->advance();
+        },
+        change);
   }
 }
 
@@ -48,7 +54,9 @@ void generate(const GenerateOptions& options) {
   if (options.decode.max_new_tokens < 1) {
     throw_usage_error({"--max-new-tokens", "at least 1", std::to_string(options.decode.max_new_tokens)});
   }
+  const auto changes = experiment::parse_changes(options.changes.heads, options.changes.keys);
   auto [model, tokenizer] = load_model(options.model);
+  experiment::ChangingProbe changing(changes, model.config(), {}, nullptr);
   const auto prompt = make_prompt(options.prompt, options.model.folder, tokenizer);
   const auto machine = experiment::make_machine(model, options.decode, prompt.ids, tokenizer);
   const std::int64_t length = static_cast<std::int64_t>(prompt.ids.size()) + options.decode.max_new_tokens;
@@ -58,7 +66,7 @@ void generate(const GenerateOptions& options) {
   }
 
   ThreadPool threads(thread_count(options.model));
-  run({threads}, model, *machine, options, tokenizer);
+  run({threads}, model, *machine, options, tokenizer, changes.any() ? &changing : nullptr);
 
   const auto ids = machine->generated();
   const std::optional<std::string> text =
@@ -90,6 +98,7 @@ void add_generate(CLI::App& app) {
   command->add_option("--ids", options->prompt.ids,
                       "token ids instead of text, as in 1,2,3 (needs no tokenizer)");
   add_decode_options(*command, options->decode);
+  add_change_options(*command, options->changes);
   command->add_flag("--json", options->json, "print JSON");
   command->add_flag("--no-canvas", options->no_canvas, "no live view");
   command->footer(

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "app/change_options.h"
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/decode_options.h"
@@ -17,6 +18,7 @@ struct TraceOptions {
   ModelOptions model;
   PromptSource source;
   experiment::TraceRequest request;
+  ChangeOptions changes;
   bool no_final = false;
 };
 
@@ -34,6 +36,7 @@ void announce(const observe::Recorder::Bytes& each, size_t samples, bool float16
 void trace_run(TraceOptions options) {
   auto& request = options.request;
   observe::parse_plan(request.observe, request.layers, request.steps_observed);  // before a model is loaded
+  request.changes = experiment::parse_changes(options.changes.heads, options.changes.keys);
   const PromptSource& source = options.source;
   request.items = read_prompt_items(source);
   auto loaded = load_model(options.model);
@@ -82,6 +85,7 @@ void add_trace(CLI::App& app) {
   command->add_flag("--float16", options->request.float16, "store in half the space");
   command->add_flag("--resume", options->request.resume, "continue a run that was interrupted");
   add_decode_options(*command, options->request.decode);
+  add_change_options(*command, options->changes);
   command->footer(
       observe::describe_observables() +
       "\nThe trace is described in docs/trace-format.md; python/buoy_trace.py reads it with numpy.\n"

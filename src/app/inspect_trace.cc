@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "analysis/observed_sample.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_file.h"
@@ -29,17 +30,29 @@ Counts count(const trace::TraceReader& reader) {
   return counts;
 }
 
-// The arrays of the first whole sample, with their shapes: all samples of a run hold the same ones.
-Json arrays_of(const trace::TraceReader& reader) {
-  Json arrays = Json::object();
+// What the first whole sample holds: all samples of a run hold the same arrays, and most the same regions.
+struct Contents {
+  Json arrays = Json::object();  // with their shapes
+  std::vector<std::string> regions;
+};
+Contents contents_of(const trace::TraceReader& reader) {
+  Contents out;
   for (const auto& entry : reader.samples()) {
     if (entry.status != trace::Status::kDone) continue;
-    const auto sample = reader.read(entry.id, trace::Integrity::kSizeOnly);
+    auto sample = reader.read(entry.id, trace::Integrity::kSizeOnly);
     for (const auto& name : sample.names())
-      arrays[name] = {{"dtype", sample.dtype(name)}, {"shape", sample.shape(name)}};
+      out.arrays[name] = {{"dtype", sample.dtype(name)}, {"shape", sample.shape(name)}};
+    out.regions = analysis::ObservedSample(reader.manifest(), std::move(sample)).region_names;
     break;
   }
-  return arrays;
+  return out;
+}
+
+// What was done to the model while it ran (docs/changes.md).
+std::vector<std::string> changes_of(const trace::Manifest& manifest) {
+  const Json probe = Json::parse(manifest.probe, nullptr, false);
+  if (!probe.is_object() || !probe.contains("changes")) return {};
+  return probe["changes"].get<std::vector<std::string>>();
 }
 
 }  // namespace
@@ -53,7 +66,8 @@ void inspect_trace(const std::filesystem::path& folder, bool json) {
   const auto& manifest = reader.manifest();
   const auto problems = reader.verify();
   const Counts counts = count(reader);
-  const Json arrays = problems.empty() ? arrays_of(reader) : Json::object();
+  const auto [arrays, regions] = problems.empty() ? contents_of(reader) : Contents{};
+  const auto changes = changes_of(manifest);
   if (json) {
     const Json out = {{"complete", reader.complete()},
                       {"model", manifest.model.name},
@@ -63,6 +77,8 @@ void inspect_trace(const std::filesystem::path& folder, bool json) {
                       {"failed", counts.failed},
                       {"bytes", counts.bytes},
                       {"arrays", arrays},
+                      {"regions", regions},
+                      {"changes", changes},
                       {"problems", problems}};
     fmt::print("{}\n", out.dump(2));
   } else {
@@ -78,6 +94,8 @@ void inspect_trace(const std::filesystem::path& folder, bool json) {
     line("decoding", fmt::format("{}, seed {}", manifest.decoding, manifest.seed));
     line("samples", fmt::format("{} of {} done, {} failed, {}", counts.done, manifest.sample_ids.size(),
                                 counts.failed, describe_bytes(counts.bytes)));
+    if (!changes.empty()) line("changed", fmt::format("{}", fmt::join(changes, ", ")));
+    if (!regions.empty()) line("regions", fmt::format("{}", fmt::join(regions, ", ")));
     for (const auto& [name, array] : arrays.items())
       line("array",
            fmt::format("{:<24} {} {}", name, array["dtype"].get<std::string>(), array["shape"].dump()));

@@ -53,6 +53,7 @@ std::string describe_probe(const TraceRequest& request, const observe::Plan& pla
       {"passages", request.passages},    {"gold_position", request.gold_position},
       {"chat", request.chat.use},        {"prompts_sha256", prompts}};
   if (device == Device::kCuda) out["device"] = "cuda";
+  if (request.changes.any()) out["changes"] = request.changes.texts;
   return out.dump();
 }
 
@@ -71,7 +72,8 @@ TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) 
   run.tracer = {.decode = request.decode,
                 .plan = observe::parse_plan(request.observe, request.layers, request.steps_observed),
                 .groups = request.groups,
-                .final_row = request.final_row};
+                .final_row = request.final_row,
+                .changes = request.changes};
   run.manifest = describe_run(loaded.model, request.decode, request.command);
   run.manifest.storage = request.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
   for (const auto& item : request.items) run.manifest.sample_ids.push_back(item.id);

@@ -24,6 +24,7 @@ struct TraceRequest {
   std::string observe, layers, steps_observed, groups;
   bool final_row = true, float16 = false, resume = false;
   DecodeOptions decode;
+  Changes changes;
 };
 
 // The run that answers a request; it is as good as complete: its manifest says all that decides its bytes.

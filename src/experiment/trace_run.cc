@@ -12,11 +12,12 @@ TraceRunResult run_trace(const Context& context, LoadedModel& model, const Trace
   auto writer = run.resume ? trace::TraceWriter::resume(run.folder, run.manifest)
                            : trace::TraceWriter::create(run.folder, run.manifest);
   TraceRunResult result;
+  std::string first_failure;
   const auto& ids = run.manifest.sample_ids;
   for (std::size_t n = 0; n < ids.size(); ++n) {
     const auto fail = [&](const Error& error) {
       writer.write_failure(ids[n], error.what());
-      ++result.failed;
+      if (result.failed++ == 0) first_failure = error.what();
     };
     if (!writer.has(ids[n])) {
       try {
@@ -31,7 +32,8 @@ TraceRunResult run_trace(const Context& context, LoadedModel& model, const Trace
   }
   writer.finish();
   result.samples = ids.size() - result.failed;
-  if (result.samples == 0) throw InputError(run.folder.string() + ": every sample failed; see manifest.json");
+  if (result.samples == 0)
+    throw InputError(run.folder.string() + ": every sample failed, the first with: " + first_failure);
   return result;
 }
 

@@ -50,14 +50,19 @@ Traced Tracer::run(const ItemPrompt& prompt, std::uint64_t number) {
   const bool diffusion = is_masked_diffusion(model_.config().family);
   // A causal row never changes once written: one pass over the final row holds every step's attention. Only
   // then is its length known.
-  if (!diffusion) decode::drive(context_, model_, machines, nullptr);
+  if (!diffusion) {
+    ChangingProbe change(options_.changes, model_.config(), prompt.regions, nullptr);
+    decode::drive(context_, model_, machines, nullptr, options_.changes.any() ? &change : nullptr);
+  }
   const auto watched = subject(prompt, static_cast<std::int64_t>(machine->row().size()));
   observe::Recorder recorder(options_.plan, watched);
-  if (diffusion) decode::drive(context_, model_, machines, nullptr, &recorder);
+  ChangingProbe changing(options_.changes, model_.config(), prompt.regions, &recorder);
+  probe::Probe* const probe = options_.changes.any() ? static_cast<probe::Probe*>(&changing) : &recorder;
+  if (diffusion) decode::drive(context_, model_, machines, nullptr, probe);
   if (!diffusion || options_.final_row) {
     std::vector<model::SequenceInput> inputs = {{machine->row(), {}}};
     inputs[0].address.step = watched.steps - 1;
-    model_.forward(context_, inputs, &recorder);
+    model_.forward(context_, inputs, probe);
   }
   auto sample = sample_of(prompt, *machine, watched, recorder.arrays());
   return {std::move(sample), std::move(machine)};

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "experiment/changes.h"
 #include "experiment/decoding.h"
 #include "experiment/prompter.h"
 #include "observe/recorder.h"
@@ -16,6 +17,7 @@ struct TracerOptions {
   observe::Plan plan;
   std::string groups;     // --groups
   bool final_row = true;  // masked diffusion: one more forward over the row when all is revealed
+  Changes changes;        // made to the model while it decodes and is observed
 };
 
 struct Traced {

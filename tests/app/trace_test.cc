@@ -120,6 +120,29 @@ TEST(Trace, SameSeedSameBytes) {
   EXPECT_EQ(contents(scratch / "a"), contents(scratch / "b"));
 }
 
+TEST(Trace, ChangesAreSaidAndNotContinuedByOthers) {
+  const TempFolder scratch;
+  testing::write_talking_model(scratch / "model", true);
+  write_questions(scratch / "q.jsonl", 2);
+  const std::vector<std::string> call = {"trace",
+                                         "--model",
+                                         (scratch / "model").string(),
+                                         "--data",
+                                         (scratch / "q.jsonl").string(),
+                                         "--max-new-tokens",
+                                         "4",
+                                         "--out",
+                                         (scratch / "t").string()};
+  ASSERT_EQ(run_buoy(with(call, {"--scale-keys", "0=0", "--scale-heads", "0.0=0.5"})).exit_code, 0);
+  const auto inspected = run_buoy({"inspect", (scratch / "t").string()});
+  EXPECT_NE(inspected.out.find("heads 0.0=0.5, keys 0=0"), std::string::npos) << inspected.out;
+  EXPECT_NE(inspected.out.find("regions"), std::string::npos) << inspected.out;
+  const auto other = run_buoy(with(call, {"--scale-keys", "0=0", "--resume"}));
+  EXPECT_EQ(other.exit_code, 3);
+  EXPECT_NE(other.err.find("probe.changes"), std::string::npos) << other.err;
+  EXPECT_EQ(run_buoy(with(call, {"--scale-keys", "0"})).exit_code, 2);
+}
+
 TEST(Trace, TakesFieldsByTheNamesTheyAreGiven) {
   const TempFolder scratch;
   testing::write_talking_model(scratch / "model", true);

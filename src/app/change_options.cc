@@ -1,0 +1,20 @@
+#include "app/change_options.h"
+
+namespace buoy::app {
+
+void add_change_options(CLI::App& command, ChangeOptions& options) {
+  const std::string group = "Changes to the model (docs/changes.md)";
+  command
+      .add_option("--scale-heads", options.heads,
+                  "factor on the output of heads, as in 3.1,4.0=0 (layer.head); may be given again")
+      ->type_name("HEADS=FACTOR")
+      ->group(group);
+  command
+      .add_option("--scale-keys", options.keys,
+                  "factor on the attention that positions or a region of the prompt get, before it is\n"
+                  "normalised: 0=0.1, 0,5-8@16-31=0 (in these layers), query/0-3=0 (at these steps)")
+      ->type_name("WHERE[@LAYERS][/STEPS]=FACTOR")
+      ->group(group);
+}
+
+}  // namespace buoy::app

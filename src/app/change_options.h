@@ -1,0 +1,19 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiment/changes.h"
+
+namespace buoy::app {
+
+struct ChangeOptions {
+  std::vector<std::string> heads, keys;
+};
+
+// --scale-heads and --scale-keys.
+void add_change_options(CLI::App& command, ChangeOptions& options);
+
+}  // namespace buoy::app

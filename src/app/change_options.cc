@@ -11,8 +11,8 @@ void add_change_options(CLI::App& command, ChangeOptions& options) {
       ->group(group);
   command
       .add_option("--scale-keys", options.keys,
-                  "factor on the attention that positions or a region of the prompt get, before it is\n"
-                  "normalised: 0=0.1, 0,5-8@16-31=0 (in these layers), query/0-3=0 (at these steps)")
+                  "factor on the attention that positions get (traces: or a region), before it is\n"
+                  "normalised: 0=0.1, 0,5-8@16-31=0 (in these layers), 0/0-3=0 (at these steps)")
       ->type_name("WHERE[@LAYERS][/STEPS]=FACTOR")
       ->group(group);
 }

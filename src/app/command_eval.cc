@@ -190,9 +190,11 @@ void add_eval(CLI::App& app) {
   command->add_option("--system", o->spec.chat.system, "system message")->excludes(no_chat)->group(prompting);
   command->add_option("--chat-style", o->spec.chat.style, "chat template to use instead of the detected one")
       ->type_name("NAME")
+      ->excludes(no_chat)
       ->group(prompting);
   command
       ->add_flag("--no-thinking", o->spec.chat.no_thinking, "Qwen3: close the thinking part before it begins")
+      ->excludes(no_chat)
       ->group(prompting);
   command
       ->add_flag("--keep-text-after-end", o->spec.keep_text_after_end,

@@ -56,7 +56,6 @@ void generate(const GenerateOptions& options) {
   }
   const auto changes = experiment::parse_changes(options.changes.heads, options.changes.keys);
   auto [model, tokenizer] = load_model(options.model);
-  experiment::ChangingProbe changing(changes, model.config(), {}, nullptr);
   const auto prompt = make_prompt(options.prompt, options.model.folder, tokenizer);
   const auto machine = experiment::make_machine(model, options.decode, prompt.ids, tokenizer);
   const std::int64_t length = static_cast<std::int64_t>(prompt.ids.size()) + options.decode.max_new_tokens;
@@ -65,6 +64,9 @@ void generate(const GenerateOptions& options) {
                length, model.config().context);
   }
 
+  experiment::ChangingProbe changing(
+      changes, model.config(), {{}, length, options.decode.steps.value_or(options.decode.max_new_tokens)},
+      nullptr);
   ThreadPool threads(thread_count(options.model));
   run({threads}, model, *machine, options, tokenizer, changes.any() ? &changing : nullptr);
 

@@ -6,12 +6,13 @@
 
 #include <algorithm>
 
-#include "analysis/observed_sample.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_file.h"
 #include "base/progress.h"
+#include "experiment/changes.h"
 #include "trace/reader.h"
+#include "trace/schema.h"
 
 namespace buoy::app {
 namespace {
@@ -39,20 +40,13 @@ Contents contents_of(const trace::TraceReader& reader) {
   Contents out;
   for (const auto& entry : reader.samples()) {
     if (entry.status != trace::Status::kDone) continue;
-    auto sample = reader.read(entry.id, trace::Integrity::kSizeOnly);
+    const auto sample = reader.read(entry.id, trace::Integrity::kSizeOnly);
     for (const auto& name : sample.names())
       out.arrays[name] = {{"dtype", sample.dtype(name)}, {"shape", sample.shape(name)}};
-    out.regions = analysis::ObservedSample(reader.manifest(), std::move(sample)).region_names;
+    if (sample.has_text(trace::kRegionNames)) out.regions = sample.text_list(trace::kRegionNames);
     break;
   }
   return out;
-}
-
-// What was done to the model while it ran (docs/changes.md).
-std::vector<std::string> changes_of(const trace::Manifest& manifest) {
-  const Json probe = Json::parse(manifest.probe, nullptr, false);
-  if (!probe.is_object() || !probe.contains("changes")) return {};
-  return probe["changes"].get<std::vector<std::string>>();
 }
 
 }  // namespace
@@ -67,7 +61,7 @@ void inspect_trace(const std::filesystem::path& folder, bool json) {
   const auto problems = reader.verify();
   const Counts counts = count(reader);
   const auto [arrays, regions] = problems.empty() ? contents_of(reader) : Contents{};
-  const auto changes = changes_of(manifest);
+  const auto changes = experiment::changes_of(manifest);
   if (json) {
     const Json out = {{"complete", reader.complete()},
                       {"model", manifest.model.name},

@@ -12,6 +12,7 @@
 #include "app/explored_trace.h"
 #include "base/error.h"
 #include "base/json_file.h"
+#include "experiment/changes.h"
 #include "experiment/summary.h"
 #include "report/page.h"
 #include "report/result_files.h"
@@ -93,6 +94,11 @@ void build_report(const ReportRequest& request) {
   for (const auto& trace : inputs) {
     input.traces.push_back(summary_of(trace));
     input.explorer.push_back(explored_trace(trace, request.call.run.analysis));
+    const auto changes = experiment::changes_of(trace::TraceReader::open(trace.folder).manifest());
+    if (changes.empty()) continue;
+    input.traces.back().judged = false;
+    add_note(input, fmt::format("{}: the model was changed ({}), so no claim is judged on this trace.",
+                                trace.label, fmt::join(changes, ", ")));
   }
   for (const auto& trace : tasks) {
     if (std::any_of(inputs.begin(), inputs.end(),

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 
+#include "analysis/analysis.h"
 #include "app/evaluation_runner.h"
 #include "app/report_builder.h"
 #include "app/world_options.h"
@@ -62,14 +63,7 @@ class StudyRun {
             {"models." + model.name, "a Hugging Face folder at " + model.path.string(), "nothing"});
       read_config(model.path);
     }
-    for (const auto& data : study_.data) {
-      if (data.world) {
-        named("data " + data.name, [&] { world_options(*data.world); });
-      } else {
-        if (!path_exists(data.file)) throw_input_error({"data " + data.name, data.file.string(), "nothing"});
-        evaluate::read_items(data.file, {.require_answers = false, .limit = 1});
-      }
-    }
+    for (const auto& data : study_.data) named("data " + data.name, [&] { check_data(data); });
     named("prompt", [&] {
       check_template(study_.prompt.with_passages);
       check_template(study_.prompt.closed_book);
@@ -77,17 +71,27 @@ class StudyRun {
     for (const auto& trace : study_.traces) {
       named("trace " + trace.name, [&] {
         check_template(trace.prompt);
-        observe::parse_plan(trace.observe, trace.layers, trace.steps_observed);
+        const auto plan = observe::parse_plan(trace.observe, trace.layers, trace.steps_observed);
+        for (const auto* model : models_of(trace.models)) plan.layers.below(read_config(model->path).layers);
+        if (trace.groups != "regions") observe::QueryGroups::parse(trace.groups, {});
       });
     }
     for (const auto& entry : study_.evaluations) {
       named("evaluate " + entry.name, [&] {
         check_template(entry.prompt);
         if (!entry.observe.empty()) observe::parse_plan(observables(entry), "", "");
-        // The others are made from traces.
-        if (!entry.heads && entry.columns_from.empty()) conditions(entry);
+        const int kinds =
+            (entry.sweep.empty() ? 0 : 1) + (entry.heads ? 1 : 0) + (entry.columns_from.empty() ? 0 : 1);
+        if (kinds > 1) throw_usage_error({"conditions", "a sweep, heads or columns_from", "more than one"});
+        if (entry.heads && !(entry.heads->share > 0 && entry.heads->share < 1))
+          throw_usage_error(
+              {"heads.share", "more than 0 and less than 1", fmt::format("{:g}", entry.heads->share)});
+        // Those of heads and columns are made from traces.
+        if (entry.heads || !entry.columns_from.empty()) return;
+        for (const auto& condition : conditions(entry)) check_template(condition.prompt.value_or(""));
       });
     }
+    for (const auto& name : study_.report.analyses) named("report", [&] { analysis::find_analysis(name); });
   }
 
   void run() {
@@ -113,6 +117,19 @@ class StudyRun {
     } catch (const UsageError& error) {
       throw InputError(part + ": " + error.what());
     }
+  }
+
+  void check_data(const study::DataEntry& data) const {
+    if (data.world) {
+      evaluate::make_world_set(evaluate::World(), world_options(*data.world));
+      return;
+    }
+    if (!path_exists(data.file)) throw_input_error({"data " + data.name, data.file.string(), "nothing"});
+    const bool asked =
+        std::any_of(study_.evaluations.begin(), study_.evaluations.end(), [&](const auto& entry) {
+          return std::find(entry.data.begin(), entry.data.end(), data.name) != entry.data.end();
+        });
+    evaluate::read_items(data.file, {.require_answers = asked, .limit = 1});
   }
 
   static std::string observables(const study::EvaluateEntry& entry) {

@@ -1,15 +1,20 @@
 #include "experiment/changes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_file.h"
 
 namespace buoy::experiment {
 namespace {
 
+constexpr double kLargestFactor = 1e6;
 constexpr char kHeadsOption[] = "--scale-heads", kKeysOption[] = "--scale-keys";
 constexpr char kHeadsForm[] = "LAYER.HEAD,...=FACTOR, as in 3.1,4.0=0";
 constexpr char kKeysForm[] = "WHERE[@LAYERS][/STEPS]=FACTOR, as in 0=0.1, 0,5-8@16-31=0 or query/0-3=0";
@@ -31,20 +36,24 @@ Split split_factor(const std::string& text, const char* option, const char* form
   if (equals == std::string::npos || equals == 0 || !read_number(text.substr(equals + 1), out.factor) ||
       !std::isfinite(out.factor))
     throw_usage_error({option, form, '"' + text + '"'});
-  if (out.factor < 0)
-    throw_usage_error({option, "a factor from 0 on", fmt::format("{:g} in \"{}\"", out.factor, text)});
+  if (out.factor < 0 || out.factor > kLargestFactor)
+    throw_usage_error({option, fmt::format("a factor from 0 to {:g}", kLargestFactor),
+                       fmt::format("{:g} in \"{}\"", out.factor, text)});
   out.before = text.substr(0, equals);
   return out;
 }
 
 void add_heads(const std::string& text, Changes& out) {
   const auto [list, factor] = split_factor(text, kHeadsOption, kHeadsForm);
+  std::vector<HeadId> heads;  // of this text: one that is named twice is changed once
   for (const auto& item : observe::split_list(list)) {
     const auto dot = item.find('.');
     HeadId id;
     if (dot == std::string::npos || !read_number(item.substr(0, dot), id.layer) ||
         !read_number(item.substr(dot + 1), id.head))
       throw_usage_error({kHeadsOption, kHeadsForm, '"' + item + '"'});
+    if (std::find(heads.begin(), heads.end(), id) != heads.end()) continue;
+    heads.push_back(id);
     out.heads.push_back({id, factor});
   }
 }
@@ -74,28 +83,40 @@ void add_keys(const std::string& text, Changes& out) {
   }
   if (where.empty()) throw_usage_error({kKeysOption, kKeysForm, '"' + text + '"'});
   change.where = where;
+  if (where.find_first_not_of("0123456789,-") == std::string::npos) {
+    change.positions = observe::NumberSet(where, kKeysOption).listed();
+    std::sort(change.positions.begin(), change.positions.end());
+    const auto twice = std::unique(change.positions.begin(), change.positions.end());
+    change.positions.erase(twice, change.positions.end());
+  }
   out.keys.push_back(std::move(change));
 }
 
-bool names_positions(const std::string& where) {
-  return where.find_first_not_of("0123456789,-") == std::string::npos;
-}
-
-std::vector<std::int64_t> positions_of(const std::string& where, const observe::Regions& regions) {
-  if (names_positions(where)) return observe::NumberSet(where, kKeysOption).listed();
-  for (std::size_t r = 0; r < regions.names.size(); ++r) {
-    if (regions.names[r] != where) continue;
-    std::vector<std::int64_t> out;
-    for (std::size_t i = 0; i < regions.of_token.size(); ++i) {
-      if (regions.of_token[i] == r) out.push_back(static_cast<std::int64_t>(i));
+// Of the row: a change of nothing is refused.
+std::vector<std::int64_t> positions_of(const KeyChange& change, const ChangedRow& row) {
+  std::vector<std::int64_t> out;
+  const auto& names = row.regions.names;
+  if (!change.positions.empty()) {
+    for (const auto position : change.positions) {
+      if (position < row.tokens) out.push_back(position);
     }
+    if (out.empty())
+      throw_usage_error({kKeysOption, fmt::format("positions below {}, the tokens of this row", row.tokens),
+                         '"' + change.where + '"'});
     return out;
   }
-  throw_usage_error({kKeysOption,
-                     regions.names.empty() ? "positions, as in 0,5-8 (this prompt has no regions)"
-                                           : fmt::format("positions, or one of the prompt's regions {}",
-                                                         fmt::join(regions.names, ", ")),
-                     '"' + where + '"'});
+  const auto region =
+      static_cast<std::size_t>(std::find(names.begin(), names.end(), change.where) - names.begin());
+  for (std::size_t i = 0; i < row.regions.of_token.size(); ++i) {
+    if (region < names.size() && row.regions.of_token[i] == region)
+      out.push_back(static_cast<std::int64_t>(i));
+  }
+  if (!out.empty()) return out;
+  throw_usage_error(
+      {kKeysOption,
+       names.empty() ? "positions, as in 0,5-8 (there are no regions here)"
+                     : fmt::format("positions, or a region that has tokens, of {}", fmt::join(names, ", ")),
+       '"' + change.where + '"'});
 }
 
 }  // namespace
@@ -113,29 +134,51 @@ Changes parse_changes(const std::vector<std::string>& heads, const std::vector<s
   return out;
 }
 
-ChangingProbe::ChangingProbe(const Changes& changes, const ModelConfig& config,
-                             const observe::Regions& regions, probe::Probe* observer)
-    : heads_(config.heads),
-      scale_(static_cast<std::size_t>(config.layers * config.heads), 1.0f),
-      scaled_(static_cast<std::size_t>(config.layers), false),
-      bias_(static_cast<std::size_t>(config.layers)),
-      observer_(observer) {
+void check_changes(const Changes& changes, const ModelConfig& config) {
   for (const auto& [id, factor] : changes.heads) {
     if (id.layer < 0 || id.layer >= config.layers || id.head < 0 || id.head >= config.heads) {
       throw_usage_error({kHeadsOption,
                          fmt::format("layers 0 to {} and heads 0 to {}", config.layers - 1, config.heads - 1),
                          fmt::format("{}.{}", id.layer, id.head)});
     }
-    scale_[static_cast<std::size_t>(id.layer * heads_ + id.head)] *= static_cast<float>(factor);
-    scaled_[static_cast<std::size_t>(id.layer)] = true;
   }
   for (const auto& change : changes.keys) {
     change.layers.below(config.layers);  // refuses others
     if (change.of_single_steps && !is_masked_diffusion(config.family))
       throw_usage_error(
           {kKeysOption, "no steps: an autoregressive row is the same at every step", change.where + "/..."});
-    keys_.push_back(
-        {&change, positions_of(change.where, regions), static_cast<float>(std::log(change.factor))});
+  }
+}
+
+std::vector<std::string> changes_of(const trace::Manifest& manifest) {
+  const Json probe = Json::parse(manifest.probe, nullptr, false);
+  std::vector<std::string> out;
+  if (!probe.is_object() || !probe.contains("changes")) return out;
+  for (const auto& text : probe["changes"])
+    out.push_back(text.is_string() ? text.get<std::string>() : text.dump());
+  return out;
+}
+
+ChangingProbe::ChangingProbe(const Changes& changes, const ModelConfig& config, const ChangedRow& row,
+                             probe::Probe* observer)
+    : heads_(config.heads),
+      scale_(static_cast<std::size_t>(config.layers * config.heads), 1.0f),
+      scaled_(static_cast<std::size_t>(config.layers), false),
+      bias_(static_cast<std::size_t>(config.layers)),
+      observer_(observer) {
+  check_changes(changes, config);
+  for (const auto& [id, factor] : changes.heads) {
+    scale_[static_cast<std::size_t>(id.layer * heads_ + id.head)] *= static_cast<float>(factor);
+    scaled_[static_cast<std::size_t>(id.layer)] = true;
+  }
+  for (const auto& change : changes.keys) {
+    if (change.of_single_steps) {
+      const auto steps = change.steps.listed();
+      if (std::none_of(steps.begin(), steps.end(), [&](std::int64_t step) { return step < row.steps; }))
+        throw_usage_error({kKeysOption, fmt::format("steps below {}", row.steps),
+                           fmt::format("{} in \"{}/...\"", steps.front(), change.where)});
+    }
+    keys_.push_back({&change, positions_of(change, row), static_cast<float>(std::log(change.factor))});
   }
 }
 

@@ -9,6 +9,7 @@
 #include "observe/number_set.h"
 #include "observe/query_groups.h"
 #include "probe/probe.h"
+#include "trace/manifest.h"
 
 namespace buoy::experiment {
 
@@ -18,11 +19,12 @@ struct HeadChange {
   double factor = 0;  // on the head's output
 };
 struct KeyChange {
-  std::string where;             // positions, or the name of a region of the prompt
-  observe::NumberSet layers;     // of an empty list: all
-  observe::NumberSet steps;      // of the denoising
-  bool of_single_steps = false;  // steps are named
-  double factor = 0;             // on weights before they are normalised; 0 hides
+  std::string where;                    // positions, or the name of a region
+  std::vector<std::int64_t> positions;  // where they are given
+  observe::NumberSet layers;            // of an empty list: all
+  observe::NumberSet steps;             // of the denoising
+  bool of_single_steps = false;         // steps are named
+  double factor = 0;                    // on weights before they are normalised; 0 hides
 };
 struct Changes {
   std::vector<HeadChange> heads;
@@ -36,12 +38,26 @@ struct Changes {
 // (steps). UsageErrors name the option and what it expects.
 Changes parse_changes(const std::vector<std::string>& heads, const std::vector<std::string>& keys);
 
+// UsageError when the model has no such head or layer, or no steps to tell apart.
+void check_changes(const Changes& changes, const ModelConfig& config);
+
+// What was changed in the model of a trace, as it was given.
+std::vector<std::string> changes_of(const trace::Manifest& manifest);
+
+// What changes are made to.
+struct ChangedRow {
+  observe::Regions regions;  // "answer" among them; empty: there are none
+  std::int64_t tokens = 0;   // at most
+  std::int64_t steps = 0;    // forwards that have a number
+};
+
 // Makes the changes to one sequence; what it observes it leaves to another probe, if any. Factors on the same
 // keys multiply.
 class ChangingProbe final : public probe::Probe {
  public:
-  // UsageError when there is no such head, layer or region.
-  ChangingProbe(const Changes& changes, const ModelConfig& config, const observe::Regions& regions,
+  // UsageError when check_changes() has one, and when the row has no such region, position or step: a change
+  // that changes nothing is a mistake.
+  ChangingProbe(const Changes& changes, const ModelConfig& config, const ChangedRow& row,
                 probe::Probe* observer);
 
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override;

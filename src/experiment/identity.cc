@@ -13,6 +13,7 @@
 #include "base/json_file.h"
 #include "base/mapped_file.h"
 #include "base/sha256.h"
+#include "experiment/changes.h"
 #include "tensor/thread_pool.h"
 #include "trace/reader.h"
 
@@ -92,6 +93,9 @@ Json describe_model_files(const fs::path& folder) {
 void require_trace_of(const fs::path& trace, const fs::path& model_folder) {
   const auto reader = trace::TraceReader::open(trace);
   const auto& traced = reader.manifest().model;
+  if (const auto changes = changes_of(reader.manifest()); !changes.empty())
+    throw_input_error(
+        {trace.string(), "a trace of the model as it is", "one with changes: " + changes.front()});
   if (traced.weights_sha256 == weights_sum(model_folder)) return;
   throw_input_error({trace.string(), fmt::format("a trace of {}", model_folder.string()),
                      fmt::format("one of another model ({})", traced.name)});

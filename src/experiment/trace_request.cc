@@ -66,6 +66,7 @@ evaluate::Item arranged(evaluate::Item item, std::int64_t passages, std::int64_t
 }  // namespace
 
 TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) {
+  check_changes(request.changes, loaded.model.config());
   TraceRun run;
   run.folder = request.folder;
   run.resume = request.resume;

@@ -36,6 +36,14 @@ observe::Subject Tracer::subject(const ItemPrompt& prompt, std::int64_t tokens) 
           .groups = groups};
 }
 
+ChangedRow Tracer::changed_row(const ItemPrompt& prompt) const {
+  const auto slots = std::max<std::int64_t>(options_.decode.max_new_tokens, 0);
+  ChangedRow row{prompt.regions, static_cast<std::int64_t>(prompt.prompt.ids.size()) + slots,
+                 decoding_steps(options_.decode) + (options_.final_row ? 1 : 0)};
+  add_answer(row.regions, slots);
+  return row;
+}
+
 observe::Recorder::Bytes Tracer::expected_bytes(const ItemPrompt& prompt) const {
   const auto tokens = static_cast<std::int64_t>(prompt.prompt.ids.size()) +
                       std::max<std::int64_t>(options_.decode.max_new_tokens, 0);
@@ -50,13 +58,14 @@ Traced Tracer::run(const ItemPrompt& prompt, std::uint64_t number) {
   const bool diffusion = is_masked_diffusion(model_.config().family);
   // A causal row never changes once written: one pass over the final row holds every step's attention. Only
   // then is its length known.
+  const ChangedRow row = changed_row(prompt);
   if (!diffusion) {
-    ChangingProbe change(options_.changes, model_.config(), prompt.regions, nullptr);
-    decode::drive(context_, model_, machines, nullptr, options_.changes.any() ? &change : nullptr);
+    ChangingProbe changing(options_.changes, model_.config(), row, nullptr);
+    decode::drive(context_, model_, machines, nullptr, options_.changes.any() ? &changing : nullptr);
   }
   const auto watched = subject(prompt, static_cast<std::int64_t>(machine->row().size()));
   observe::Recorder recorder(options_.plan, watched);
-  ChangingProbe changing(options_.changes, model_.config(), prompt.regions, &recorder);
+  ChangingProbe changing(options_.changes, model_.config(), row, &recorder);
   probe::Probe* const probe = options_.changes.any() ? static_cast<probe::Probe*>(&changing) : &recorder;
   if (diffusion) decode::drive(context_, model_, machines, nullptr, probe);
   if (!diffusion || options_.final_row) {

@@ -37,6 +37,7 @@ class Tracer {
   observe::Recorder::Bytes expected_bytes(const ItemPrompt& prompt) const;
 
  private:
+  ChangedRow changed_row(const ItemPrompt& prompt) const;
   observe::Subject subject(const ItemPrompt& prompt, std::int64_t tokens) const;
   trace::Sample sample_of(const ItemPrompt& prompt, const decode::StepMachine& machine,
                           const observe::Subject& subject, std::vector<trace::Array> observed) const;

@@ -19,7 +19,7 @@ struct WideTile {  // blocks above each other share weights
   static constexpr bool kSharesInput = false;
   static constexpr int kPanelBytes = 128, kBuffers = 2;
 };
-// A fifth less to bring for the same work, where its greater size costs no wave.
+// A fifth less arrives in shared memory for the same work. For outputs where its greater size costs no wave.
 struct TallTile {  // blocks side by side share inputs
   static constexpr int kRowBlocks = 2, kRows = 256, kColumns = 192, kStages = 3;
   static constexpr bool kSharesInput = true;

@@ -14,6 +14,7 @@ constexpr double kMargin = 0.05;  // a drop below this is none
 struct Thirds {
   std::set<std::string> matter;  // those in which floating columns cost more than both others
   bool none = true;              // in every third they cost no more than one of the others
+  std::int64_t items = 0;        // the fewest that a number rests on
   std::string evidence;
 };
 
@@ -27,6 +28,8 @@ Thirds look_at_thirds(const TableView& rows) {
       const auto row = rows.where({{"third", third}, {"against", against}});
       const Estimate difference = {row.number("difference"), row.number("lower"), row.number("upper"), 0};
       seen = row.number("seen");
+      const auto items = static_cast<std::int64_t>(row.number("items"));
+      out.items = out.items == 0 ? items : std::min(out.items, items);
       floating = row.number("floating");
       text += fmt::format(", {} columns {:.3g} (difference {})", against, row.number("others"),
                           words_of(difference));
@@ -65,6 +68,10 @@ void judge_set(const TableView& rows, const std::string& run, ClaimVerdict& clai
                       : shares      ? Verdict::kMixed
                       : thirds.none ? Verdict::kContradicted
                                     : Verdict::kUndecided;
+    if (thirds.items < kFewestSamples) {
+      verdict.verdict = Verdict::kUndecided;
+      verdict.evidence += fmt::format(" ({})", too_few(thirds.items));
+    }
     claim.by_trace.push_back(std::move(verdict));
   }
 }

@@ -29,6 +29,15 @@ std::vector<TableView> rows_of(const TableView& view, const std::vector<std::str
   return todo;
 }
 
+// Few items decide nothing, however well they agree.
+bool few_items(const TableView& row, TraceVerdict& verdict) {
+  const auto items = static_cast<std::int64_t>(row.number("items"));
+  if (items >= kFewestSamples) return false;
+  verdict.verdict = Verdict::kUndecided;
+  verdict.evidence += fmt::format(" ({})", too_few(items));
+  return true;
+}
+
 TraceVerdict judge_ratio(const TableView& row) {
   const Estimate ratio{row.number("ratio"), row.number("lower"), row.number("upper"), 0};
   TraceVerdict verdict;
@@ -44,6 +53,7 @@ TraceVerdict judge_ratio(const TableView& row) {
     return verdict;
   }
   verdict.evidence += fmt::format("; ratio {}", words_of(ratio));
+  if (few_items(row, verdict)) return verdict;
   verdict.verdict = ratio.lower > kTwice   ? Verdict::kSupported
                     : ratio.upper < kTwice ? Verdict::kContradicted
                                            : Verdict::kUndecided;
@@ -57,6 +67,7 @@ TraceVerdict judge_drop(const TableView& row) {
   verdict.evidence = fmt::format(
       "{} places, {} items: exact match {:.3g} at the ends, {:.3g} in the middle, drop {}",
       row.number("positions"), row.number("items"), row.number("ends"), row.number("middle"), words_of(drop));
+  if (few_items(row, verdict)) return verdict;
   verdict.verdict = drop.lower > kDropMargin   ? Verdict::kContradicted
                     : drop.upper < kDropMargin ? Verdict::kSupported
                                                : Verdict::kUndecided;

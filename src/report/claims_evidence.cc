@@ -131,6 +131,10 @@ Part judge(const Reading& reading, const Expectation& expected) {
           {}};
 }
 
+bool split(std::size_t in_favour, std::size_t against, std::size_t layers) {
+  return 8 * in_favour > layers && 8 * against > layers;
+}
+
 Part judge_layers(std::span<const Estimate> layers, const Expectation& expected) {
   size_t in_favour = 0, against = 0, thin = 0;
   std::int64_t most_samples = 0;
@@ -153,7 +157,7 @@ Part judge_layers(std::span<const Estimate> layers, const Expectation& expected)
   Part part{Finding::kUndecided, {}, {}};
   if (2 * in_favour > layers.size() && against == 0) part.finding = Finding::kFor;
   if (2 * against > layers.size() && in_favour == 0) part.finding = Finding::kAgainst;
-  if (in_favour > 0 && against > 0) part.finding = Finding::kSplit;
+  if (split(in_favour, against, layers.size())) part.finding = Finding::kSplit;
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   part.words = fmt::format("{}: {:.3g} to {:.3g}, {} of {} layers as claimed, {} against", expected.name,
                            *least, *most, in_favour, layers.size(), against);

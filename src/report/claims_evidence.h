@@ -55,8 +55,11 @@ struct Part {
 Finding side_of_null(const Estimate& estimate, const Expectation& expected);
 Part judge(const Reading& reading, const Expectation& expected);
 
-// Over layers: found when more than half of them are on the expected side and none on the other; split when
-// there are some on both.
+// Whether layers disagree: more than an eighth of them on each side. One each way happens by chance: the
+// intervals of all layers together are not corrected.
+bool split(std::size_t in_favour, std::size_t against, std::size_t layers);
+
+// Over layers: found when more than half of them are on the expected side and none on the other.
 Part judge_layers(std::span<const Estimate> layers, const Expectation& expected);
 
 // The rows of the last third of depth, cut at 2L/3 rounded down.

@@ -71,7 +71,7 @@ Part judge_set(const std::string& name, const TableView& rows) {
   Part part{Finding::kUndecided, {}, {}};
   if (2 * together.in_favour > layers.size()) part.finding = Finding::kFor;
   if (2 * together.against > layers.size()) part.finding = Finding::kAgainst;
-  if (part.finding == Finding::kUndecided && together.in_favour > 0 && together.against > 0)
+  if (part.finding == Finding::kUndecided && split(together.in_favour, together.against, layers.size()))
     part.finding = Finding::kSplit;
   part.words = fmt::format(
       "{} ({} tasks, {} samples): {}, {}; {} of {} layers as claimed ({} by place, {} by type), {} against",

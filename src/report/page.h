@@ -16,7 +16,7 @@ namespace buoy::report {
 struct TraceSummary {
   TraceKind kind;
   std::vector<std::pair<std::string, std::string>> facts;  // "model", "LLaDA-8B-Instruct"
-  bool judged = true;  // false: it serves the comparison of tasks, and no claim is judged on it alone
+  bool judged = true;  // false: it serves the comparison of tasks, or its model was changed
 };
 
 struct AnalysedTables {

@@ -116,6 +116,14 @@ TEST_F(StudyCommand, RefusesBeforeItBeginsWhatWouldFailLater) {
        {Mistake{"received,top,row-mass", "received,tops", {"trace t", "--observe", "\"tops\""}},
         {"closed_book = true\npassages = 2", "sweep = \"places=1-2\"", {"evaluate gain", "\"places\""}},
         {"world = { passages = 2", "world = { people = \"nobody\"", {"data q", "\"nobody\""}},
+        {"world = { passages = 2", "world = { passages = 2, gold_position = 9", {"data q", "9"}},
+        {"limit = 2", "limit = 2\nlayers = \"0-99\"", {"trace t", "99"}},
+        {"limit = 2", "limit = 2\ngroups = \"bogus\"", {"trace t", "bogus"}},
+        {"share = 0.1", "share = 7.0", {"evaluate heads", "heads.share", "7"}},
+        {"closed_book = true\npassages = 2",
+         "sweep = \"prompt=none.prompt\"",
+         {"evaluate gain", "none.prompt"}},
+        {"\"floating\", \"retrieval\"", "\"nonsense\"", {"report", "nonsense"}},
         {"/pair.prompt", "/pear.prompt", {"prompt:", "pear.prompt"}},
         {"/pair-autoregressive\"", "/pair-autoregressive/nothing\"", {"models.autoregressive", "nothing"}}}) {
     SCOPED_TRACE(mistake.to);

@@ -47,6 +47,13 @@ std::map<std::string, std::string> contents(const fs::path& folder) {
   return files;
 }
 
+// A trace of the talking model in a folder on the questions beside it.
+std::vector<std::string> trace_questions(const TempFolder& scratch, const std::vector<std::string>& more) {
+  testing::write_talking_model(scratch / "model", true);
+  return with({"trace", "--model", (scratch / "model").string(), "--data", (scratch / "q.jsonl").string()},
+              more);
+}
+
 void write_questions(const fs::path& path, int count) {
   std::string lines;
   for (int i = 0; i < count; ++i)
@@ -100,21 +107,9 @@ TEST(Trace, HoldsTheTokensOfAnUnwatchedRunAndRowsThatSumToOne) {
 
 TEST(Trace, SameSeedSameBytes) {
   const TempFolder scratch;
-  testing::write_talking_model(scratch / "model", true);
   write_questions(scratch / "q.jsonl", 3);
-  const std::vector<std::string> call = {"trace",
-                                         "--model",
-                                         (scratch / "model").string(),
-                                         "--data",
-                                         (scratch / "q.jsonl").string(),
-                                         "--max-new-tokens",
-                                         "8",
-                                         "--temperature",
-                                         "1",
-                                         "--observe",
-                                         "all",
-                                         "--float16",
-                                         "--out"};
+  const auto call = trace_questions(
+      scratch, {"--max-new-tokens", "8", "--temperature", "1", "--observe", "all", "--float16", "--out"});
   ASSERT_EQ(run_buoy(with(call, {(scratch / "a").string()})).exit_code, 0);
   ASSERT_EQ(run_buoy(with(call, {(scratch / "b").string(), "--threads", "1"})).exit_code, 0);
   EXPECT_EQ(contents(scratch / "a"), contents(scratch / "b"));
@@ -122,17 +117,8 @@ TEST(Trace, SameSeedSameBytes) {
 
 TEST(Trace, ChangesAreSaidAndNotContinuedByOthers) {
   const TempFolder scratch;
-  testing::write_talking_model(scratch / "model", true);
   write_questions(scratch / "q.jsonl", 2);
-  const std::vector<std::string> call = {"trace",
-                                         "--model",
-                                         (scratch / "model").string(),
-                                         "--data",
-                                         (scratch / "q.jsonl").string(),
-                                         "--max-new-tokens",
-                                         "4",
-                                         "--out",
-                                         (scratch / "t").string()};
+  const auto call = trace_questions(scratch, {"--max-new-tokens", "4", "--out", (scratch / "t").string()});
   ASSERT_EQ(run_buoy(with(call, {"--scale-keys", "0=0", "--scale-heads", "0.0=0.5"})).exit_code, 0);
   const auto inspected = run_buoy({"inspect", (scratch / "t").string()});
   EXPECT_NE(inspected.out.find("heads 0.0=0.5, keys 0=0"), std::string::npos) << inspected.out;
@@ -140,22 +126,32 @@ TEST(Trace, ChangesAreSaidAndNotContinuedByOthers) {
   const auto other = run_buoy(with(call, {"--scale-keys", "0=0", "--resume"}));
   EXPECT_EQ(other.exit_code, 3);
   EXPECT_NE(other.err.find("probe.changes"), std::string::npos) << other.err;
-  EXPECT_EQ(run_buoy(with(call, {"--scale-keys", "0"})).exit_code, 2);
+}
+
+// What no sample can have is refused before there is a folder; the rest fails the samples that lack it.
+TEST(Trace, ChangesOfNothingAreRefused) {
+  const TempFolder scratch;
+  write_questions(scratch / "q.jsonl", 1);
+  const auto call = trace_questions(scratch, {"--max-new-tokens", "4", "--out", (scratch / "t").string()});
+  for (const char* keys : {"0", "5-3=0", "0@99=0"}) {
+    const auto run = run_buoy(with(call, {"--scale-keys", keys}));
+    EXPECT_EQ(run.exit_code, 2) << keys;
+    EXPECT_NE(run.err.find("--scale-keys"), std::string::npos) << run.err;
+  }
+  EXPECT_NE(run_buoy(with(call, {"--scale-heads", "99.0=0"})).err.find("--scale-heads"), std::string::npos);
+  EXPECT_FALSE(fs::exists(scratch / "t"));
+  for (const char* keys : {"5000=0", "0/77=0", "nowhere=0"}) {
+    const auto run = run_buoy(with(call, {"--scale-keys", keys}));
+    EXPECT_EQ(run.exit_code, 3) << keys;
+    EXPECT_NE(run.err.find("--scale-keys"), std::string::npos) << run.err;
+    fs::remove_all(scratch / "t");
+  }
 }
 
 TEST(Trace, TakesFieldsByTheNamesTheyAreGiven) {
   const TempFolder scratch;
-  testing::write_talking_model(scratch / "model", true);
   write_file_atomically(scratch / "q.jsonl", "{\"nummer\": \"7\", \"frage\": \"who is it?\"}\n");
-  const std::vector<std::string> call = {"trace",
-                                         "--model",
-                                         (scratch / "model").string(),
-                                         "--data",
-                                         (scratch / "q.jsonl").string(),
-                                         "--max-new-tokens",
-                                         "4",
-                                         "--out",
-                                         (scratch / "t").string()};
+  const auto call = trace_questions(scratch, {"--max-new-tokens", "4", "--out", (scratch / "t").string()});
   EXPECT_EQ(run_buoy(call).exit_code, 3);
   const auto named = run_buoy(with(call, {"--field", "question=frage", "--field", "id=nummer"}));
   ASSERT_EQ(named.exit_code, 0) << named.err;
@@ -164,18 +160,8 @@ TEST(Trace, TakesFieldsByTheNamesTheyAreGiven) {
 
 TEST(Trace, AKilledRunGoesOnAndEndsTheSame) {
   const TempFolder scratch;
-  testing::write_talking_model(scratch / "model", true);
   write_questions(scratch / "q.jsonl", 40);
-  const std::vector<std::string> call = {"trace",
-                                         "--model",
-                                         (scratch / "model").string(),
-                                         "--data",
-                                         (scratch / "q.jsonl").string(),
-                                         "--max-new-tokens",
-                                         "16",
-                                         "--observe",
-                                         "all",
-                                         "--out"};
+  const auto call = trace_questions(scratch, {"--max-new-tokens", "16", "--observe", "all", "--out"});
   ASSERT_EQ(run_buoy(with(call, {(scratch / "whole").string()})).exit_code, 0);
   // SIGKILL after a moment; the exit code of timeout -s KILL is 137.
   const auto killed = run_buoy(with(call, {(scratch / "killed").string()}), "timeout -s KILL 0.15 ");

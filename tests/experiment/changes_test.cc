@@ -32,10 +32,14 @@ TEST(Changes, AreReadFromShortTexts) {
   EXPECT_TRUE(changes.keys[2].steps.contains(100));
   EXPECT_EQ(changes.texts.size(), 4u);
   EXPECT_FALSE(parse_changes({}, {}).any());
+  // Named twice, changed once.
+  EXPECT_EQ(parse_changes({"3.1,3.1=0.5"}, {}).heads.size(), 1u);
+  EXPECT_EQ(parse_changes({}, {"0-3,2=0.5"}).keys[0].positions, (std::vector<std::int64_t>{0, 1, 2, 3}));
 }
 
 TEST(Changes, ThatCannotBeReadAreRefused) {
-  for (const char* text : {"", "3.1", "=0", "3=0", "3.=0", "a.b=0", "3.1=x", "3.1=nan", "3.1=-1", "3.1=inf"})
+  for (const char* text :
+       {"", "3.1", "=0", "3=0", "3.=0", "a.b=0", "3.1=x", "3.1=nan", "3.1=-1", "3.1=inf", "3.1=1e39"})
     EXPECT_TRUE(fails_with<UsageError>([&] { parse_changes({text}, {}); }, {"--scale-heads"})) << text;
   for (const char* text : {"", "0", "=0", "@1=0", "0@=0", "0/=0", "0@x=0", "0=1e999", "0@3-1=0"})
     EXPECT_TRUE(fails_with<UsageError>([&] { parse_changes({}, {text}); }, {"--scale-keys"})) << text;
@@ -102,6 +106,15 @@ TEST_P(ChangedPair, DampsByTheFactor) {
   }
 }
 
+TEST_P(ChangedPair, HidesKeysAtTheNamedStepsAlone) {
+  if (!GetParam()) GTEST_SKIP() << "autoregressive rows have no steps";
+  const auto plain = traced({}), changed = traced(parse_changes({}, {"0@2/1=0"}));
+  EXPECT_EQ(plain.received(0, 2).share, changed.received(0, 2).share);
+  EXPECT_EQ(changed.received(1, 2).mean[0], 0);
+  EXPECT_GT(changed.received(2, 2).mean[0], 0);
+  EXPECT_GT(changed.received(changed.final_index(), 2).mean[0], 0);
+}
+
 TEST_P(ChangedPair, TakesRegionsByTheirNames) {
   const auto plain = traced({});
   ASSERT_FALSE(plain.region_names.empty());
@@ -130,12 +143,16 @@ TEST_P(ChangedPair, SwitchesHeadsOff) {
 TEST_P(ChangedPair, RefusesWhatItDoesNotHave) {
   const ModelConfig& config = model_.model.config();
   const auto refuses = [&](const Changes& changes, std::initializer_list<std::string> said) {
-    return fails_with<UsageError>([&] { ChangingProbe(changes, config, {}, nullptr); }, said);
+    return fails_with<UsageError>([&] { ChangingProbe(changes, config, {{}, 20, 4}, nullptr); }, said);
   };
   EXPECT_TRUE(refuses(parse_changes({"8.0=0"}, {}), {"--scale-heads", "0 to 7", "8.0"}));
   EXPECT_TRUE(refuses(parse_changes({"0.4=0"}, {}), {"--scale-heads", "0 to 3", "0.4"}));
   EXPECT_TRUE(refuses(parse_changes({}, {"0@8=0"}), {"--scale-keys", "below 8", "8"}));
   EXPECT_TRUE(refuses(parse_changes({}, {"title=0"}), {"--scale-keys", "no regions", "title"}));
+  EXPECT_TRUE(refuses(parse_changes({}, {"20-30=0"}), {"--scale-keys", "below 20", "20-30"}));
+  if (GetParam()) {
+    EXPECT_TRUE(refuses(parse_changes({}, {"0/4=0"}), {"--scale-keys", "below 4", "4"}));
+  }
   if (!GetParam()) {
     EXPECT_TRUE(refuses(parse_changes({}, {"0/1=0"}), {"--scale-keys", "no steps"}));
   }

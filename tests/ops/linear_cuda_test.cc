@@ -174,13 +174,17 @@ TEST(LinearCuda, OwnKernelSeesRowsAlone) {
 // Enough rows and columns for tall tiles: the bits are those of few rows, which go through wide ones.
 TEST(LinearCuda, OwnKernelInTallTiles) {
   BUOY_NEEDS_GPU();
-  const Product product({1100, 320, 3456}, 9);
-  const auto all = product.run<std::uint16_t>(LinearChoice::kOwn, LinearOutput::kSwiglu);
-  for (const auto& [first, rows] : {std::pair{0, 300}, {300, 257}, {557, 299}, {856, 243}, {1099, 1}}) {
-    SCOPED_TRACE(std::to_string(first) + " + " + std::to_string(rows));
-    const auto begin = all.begin() + first * 1728;
-    EXPECT_EQ(product.run<std::uint16_t>(LinearChoice::kOwn, LinearOutput::kSwiglu, first, rows),
-              std::vector<std::uint16_t>(begin, begin + rows * 1728));
+  // Whole tiles; one that ends inside of a block's; and one that leaves a cluster's second block nothing.
+  for (const std::int64_t outputs : {3456, 3376, 3584}) {
+    const Product product({1100, 320, outputs}, 9);
+    const std::int64_t columns = outputs / 2;
+    const auto all = product.run<std::uint16_t>(LinearChoice::kOwn, LinearOutput::kSwiglu);
+    for (const auto& [first, rows] : {std::pair{0, 300}, {300, 257}, {557, 299}, {856, 243}, {1099, 1}}) {
+      SCOPED_TRACE(std::to_string(outputs) + ": " + std::to_string(first) + " + " + std::to_string(rows));
+      const auto begin = all.begin() + first * columns;
+      EXPECT_EQ(product.run<std::uint16_t>(LinearChoice::kOwn, LinearOutput::kSwiglu, first, rows),
+                std::vector<std::uint16_t>(begin, begin + rows * columns));
+    }
   }
 }
 

@@ -28,7 +28,7 @@ using testing::to_bf16;
 TEST(NormCuda, ChosenRows) {
   BUOY_NEEDS_GPU();
   const Stream stream;
-  for (const std::int64_t width : {32, 40, 4096, 8200}) {
+  for (const std::int64_t width : {32, 40, 4096, 5120, 8200}) {
     const std::int64_t rows = 9;
     const std::vector<std::int32_t> chosen = {8, 0, 3, 3, 7};
     const auto input = normal_numbers(5, rows * width, 3.0), weight = normal_numbers(6, width);

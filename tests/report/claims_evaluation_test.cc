@@ -9,15 +9,15 @@
 namespace buoy::report {
 namespace {
 
-Table ratio_table(double ratio, double lower, double upper) {
+Table ratio_table(double ratio, double lower, double upper, std::int64_t items = 200) {
   Table table{"eval_gain_ratio", "", {}, {}};
   for (const char* name :
-       {"set", "condition", "metric", "diffusion_gain", "diffusion_lower", "diffusion_upper",
+       {"set", "condition", "metric", "items", "diffusion_gain", "diffusion_lower", "diffusion_upper",
         "autoregressive_gain", "autoregressive_lower", "autoregressive_upper", "ratio", "lower", "upper"})
     table.columns.push_back({name, ""});
   for (const char* metric : {"exact_match", "f1"})
-    table.add({"nq", "passages", metric, 0.5, 0.4, 0.6, 0.2, 0.1, 0.3, number_cell(ratio), number_cell(lower),
-               number_cell(upper)});
+    table.add({"nq", "passages", metric, items, 0.5, 0.4, 0.6, 0.2, 0.1, 0.3, number_cell(ratio),
+               number_cell(lower), number_cell(upper)});
   return table;
 }
 
@@ -38,6 +38,7 @@ ClaimVerdict judged(const std::string& id, const std::vector<Table>& tables) {
 TEST(GainClaim, RestsOnWhereTheIntervalOfTheRatioLies) {
   EXPECT_EQ(judged("C7", {ratio_table(2.5, 2.1, 3.0)}).verdict, Verdict::kSupported);
   EXPECT_EQ(judged("C7", {ratio_table(2.5, 1.9, 3.0)}).verdict, Verdict::kUndecided);
+  EXPECT_EQ(judged("C7", {ratio_table(3.0, 2.5, 3.5, 9)}).verdict, Verdict::kUndecided);
   EXPECT_EQ(judged("C7", {ratio_table(1.2, 0.9, 1.6)}).verdict, Verdict::kContradicted);
   const double none = std::numeric_limits<double>::quiet_NaN();
   const auto undefined = judged("C7", {ratio_table(none, none, none)});
@@ -100,6 +101,7 @@ TEST(CauseClaim, NeedsAThirdInWhichFloatingColumnsMatterMoreThanBothOthers) {
   const Drop none{0, 0, 0.02}, much{-0.3, -0.3, 0.1}, like_structure{-0.3, 0, 0.02},
       unsure{-0.05, -0.05, 0.1};
   EXPECT_EQ(judged("C10", {columns_table({none, much, none})}).verdict, Verdict::kSupported);
+  EXPECT_EQ(judged("C10", {columns_table({none, much, none}, 9)}).verdict, Verdict::kUndecided);
   EXPECT_EQ(judged("C10", {columns_table({none, none, none})}).verdict, Verdict::kContradicted);
   EXPECT_EQ(judged("C10", {columns_table({none, like_structure, none})}).verdict, Verdict::kContradicted);
   EXPECT_EQ(judged("C10", {columns_table({none, unsure, none})}).verdict, Verdict::kUndecided);

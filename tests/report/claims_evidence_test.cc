@@ -19,8 +19,22 @@ TEST(Layers, AreForAClaimWhenMostAreAndNoneIsAgainst) {
   EXPECT_EQ(of({kBelow, kBelow, kAround}), Finding::kAgainst);
 }
 
-TEST(Layers, AreSplitWhenSomeAreForAndSomeAgainst) {
+TEST(Layers, AreSplitWhenMoreThanAnEighthAreForAndAgainst) {
   EXPECT_EQ(of({kAbove, kAbove, kAbove, kBelow}), Finding::kSplit);
+  // One of eight on each side is what chance gives now and then.
+  std::vector<Estimate> eight(6, kAround);
+  eight.push_back(kAbove);
+  eight.push_back(kBelow);
+  EXPECT_EQ(of(eight), Finding::kUndecided);
+  eight[0] = kAbove;
+  eight[1] = kBelow;
+  EXPECT_EQ(of(eight), Finding::kSplit);
+}
+
+TEST(Layers, AgainstWhichOneSpeaksAreNotForAClaim) {
+  std::vector<Estimate> most(9, kAbove);
+  most.push_back(kBelow);
+  EXPECT_EQ(of(most), Finding::kUndecided);
 }
 
 TEST(Layers, DecideNothingWhenFewOfThemDo) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,5 +14,6 @@ struct ChangeOptions {
 
 // --scale-heads and --scale-keys.
 void add_change_options(CLI::App& command, ChangeOptions& options);
+experiment::Changes parse_changes(const ChangeOptions& options);
 
 }  // namespace buoy::app

@@ -14,6 +14,7 @@
 #include "base/json_file.h"
 #include "base/progress.h"
 #include "decode/drive.h"
+#include "experiment/changing_probe.h"
 
 namespace buoy::app {
 namespace {
@@ -54,7 +55,7 @@ void generate(const GenerateOptions& options) {
   if (options.decode.max_new_tokens < 1) {
     throw_usage_error({"--max-new-tokens", "at least 1", std::to_string(options.decode.max_new_tokens)});
   }
-  const auto changes = experiment::parse_changes(options.changes.heads, options.changes.keys);
+  const auto changes = parse_changes(options.changes);
   auto [model, tokenizer] = load_model(options.model);
   const auto prompt = make_prompt(options.prompt, options.model.folder, tokenizer);
   const auto machine = experiment::make_machine(model, options.decode, prompt.ids, tokenizer);

@@ -36,7 +36,7 @@ void announce(const observe::Recorder::Bytes& each, size_t samples, bool float16
 void trace_run(TraceOptions options) {
   auto& request = options.request;
   observe::parse_plan(request.observe, request.layers, request.steps_observed);  // before a model is loaded
-  request.changes = experiment::parse_changes(options.changes.heads, options.changes.keys);
+  request.changes = parse_changes(options.changes);
   const PromptSource& source = options.source;
   request.items = read_prompt_items(source);
   auto loaded = load_model(options.model);

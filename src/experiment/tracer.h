@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "experiment/changes.h"
+#include "experiment/changing_probe.h"
 #include "experiment/decoding.h"
 #include "experiment/prompter.h"
 #include "observe/recorder.h"

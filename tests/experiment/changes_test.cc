@@ -1,6 +1,6 @@
 // What somebody changes in a model: how it is said, that it happens where it is said and nowhere else, and
 // that a change by the factor 1 is none.
-#include "experiment/changes.h"
+#include "experiment/changing_probe.h"
 
 #include <gtest/gtest.h>
 

@@ -20,7 +20,7 @@ std::string name_of_position(std::int64_t position) {
   return position == kAll ? "all" : position == kSeveral ? "several" : std::to_string(position);
 }
 
-// Gold over mean distractor read off the published LLaDA panels (measurements.md 12.6).
+// Gold over mean distractor read off the published LLaDA panels (docs/measurements.md 9).
 Cell published_ratio(std::int64_t position) {
   return position == 1 ? Cell(1.47) : position == 5 ? Cell(1.50) : position == 10 ? Cell(1.42) : Cell();
 }

@@ -13,7 +13,7 @@ struct Curve {
   std::vector<double> percent;
 };
 
-// Read off the published figure (shared/spec/measurements.md 12.2); the authors printed no numbers.
+// Read off the published figure (docs/measurements.md 9); the authors printed no numbers.
 const std::vector<Curve>& curves() {
   static const std::vector<Curve> all = {
       {"Llama", "position_0", {52.2, 79.6, 91.3, 87.1, 81.7, 78.1, 72.7, 65.3, 63.2, 63.3, 67.5,

@@ -16,7 +16,7 @@ constexpr std::int64_t kFirstRow = 8, kLastRow = 51;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array kPanels = {"dot", "cosine", "norm_product"};
 
-// Read off the published panels (measurements.md 12.4).
+// Read off the published panels (docs/measurements.md 9).
 struct Panel {
   std::int64_t layer;
   const char* name;

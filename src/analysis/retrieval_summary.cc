@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Read off the published heatmaps, counts before rounding (measurements.md 12.5). Which variant the authors
+// Read off the published heatmaps, counts before rounding (docs/measurements.md 9). Which variant the authors
 // scored with is not known.
 struct Published {
   double llada = kNan, dream = kNan;

@@ -18,7 +18,7 @@ struct ScoreVariant {
   std::int64_t samples = 0;
 };
 
-// What the published heatmaps are summarised by (measurements.md 12.5), for each variant: the mean, counts
+// What the published heatmaps are summarised by (docs/measurements.md 9), for each variant: the mean, counts
 // over thresholds, thirds and halves of the depth, and the correlation with depth (claim C6b). `bootstrap`
 // turns replicates into intervals.
 Table summarise_scores(const std::vector<ScoreVariant>& variants, const Bootstrap& bootstrap);

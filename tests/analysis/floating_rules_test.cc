@@ -31,7 +31,7 @@ std::vector<double> with_anchors(size_t tokens, size_t strong, double share) {
   return received;
 }
 
-// measurements.md 4.2: three sigma marks early positions of uniform causal attention, without any sink.
+// docs/measurements.md 4.1: three sigma marks early positions of uniform causal attention, without any sink.
 TEST(FloatingRules, UniformCausalAttentionIsMarkedByThreeSigmaAndNotByItsLift) {
   const std::vector<std::pair<std::int64_t, size_t>> known = {{28, 1},  {52, 1},  {64, 1},    {84, 2},
                                                               {128, 2}, {256, 5}, {1024, 19}, {4096, 75}};
@@ -93,7 +93,7 @@ TEST(FloatingRules, AnchorsHideEachOtherFromThreeSigma) {
   }
 }
 
-// measurements.md 4.3: at T = 64 the two scales mean shares of 6.2% and 4.5%.
+// docs/measurements.md 4.2: at T = 64 the two scales mean shares of 6.2% and 4.5%.
 TEST(FloatingRules, RulliThresholds) {
   const double sum = 1.0 / 64 + 3.0 / 64 * 63 / 64, percent = 1.0 / 64 + 0.03 * 63 / 64;
   EXPECT_NEAR(sum, 0.062, 5e-4);

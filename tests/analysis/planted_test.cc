@@ -216,7 +216,7 @@ TEST(Planted, DriftIsToldFromTheFrontier) {
   EXPECT_LT(std::abs(result.value("drift_order", {{"scalar", "reveal_order"}})), 0.15);
 }
 
-// measurements.md 12.3: the sets of the published drift figure.
+// docs/measurements.md 9: the sets of the published drift figure.
 TEST(Planted, ThePublishedDriftFigureHasItsJaccard) {
   PlantedSpec spec;
   spec.samples = 1;

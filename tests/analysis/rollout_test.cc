@@ -7,7 +7,7 @@
 namespace buoy::analysis {
 namespace {
 
-// BOS, query, ten documents, answer: the regions of measurements.md 9.2 and 9.3.
+// BOS, query, ten documents, answer: the regions of docs/measurements.md 8.
 const std::vector<std::int64_t> kLengths = {1, 20, 150, 150, 150, 150, 150, 150, 150, 150, 150, 150, 32};
 
 std::vector<double> as_doubles(const std::vector<std::int64_t>& values) {
@@ -25,7 +25,7 @@ std::vector<double> answer_row(bool causal, std::int64_t depth, Pooling pooling)
 }
 
 TEST(Rollout, UniformCausalAttentionGivesTheAnswerRowWrittenInTheSpecification) {
-  // measurements.md 9.3: layers, BOS, query, documents 1, 2, 3 and 10, answer.
+  // docs/measurements.md 8: layers, BOS, query, documents 1, 2, 3 and 10, answer.
   const std::vector<std::vector<double>> table = {
       {1, .000, .007, .049, .049, .049, .049, .505},  {2, .002, .023, .120, .094, .082, .050, .255},
       {4, .010, .088, .269, .141, .100, .027, .065},  {8, .063, .278, .401, .105, .054, .004, .004},

@@ -16,7 +16,7 @@ TEST(Uniform, SharesSumToOne) {
   }
 }
 
-// measurements.md 5.3: position 0, uniform causal.
+// docs/measurements.md 3: position 0, uniform causal.
 TEST(Uniform, FloorsOfThePaper) {
   EXPECT_NEAR(uniform_received(true, 28)[0], 0.140, 5e-4);
   EXPECT_NEAR(uniform_received(true, 52)[0], 0.087, 5e-4);

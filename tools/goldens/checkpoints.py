@@ -1,4 +1,4 @@
-"""Random weights and the on-disk checkpoint layout of every family (models.md sections 1 to 5)."""
+"""Random weights and the on-disk checkpoint layout of every family."""
 
 from __future__ import annotations
 

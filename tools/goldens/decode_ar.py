@@ -1,4 +1,4 @@
-"""Autoregressive decoding, models.md 8.3, with the draws of docs/randomness.md."""
+"""Autoregressive decoding with the draws of docs/randomness.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dream decoding, models.md 8.2, with the draws of docs/randomness.md (one row, so batch averages are exact)."""
+"""Dream's decoding with the draws of docs/randomness.md (one row, so batch averages are exact)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LLaDA decoding, models.md 8.1, with the draws of docs/randomness.md."""
+"""LLaDA's decoding with the draws of docs/randomness.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One plain PyTorch forward pass for all five families, written from models.md sections 0 to 5.
+"""One plain PyTorch forward pass for all five families, after the publishers' definitions.
 
 The working dtype is a parameter:
   float64   everything, rotary tables included, in float64: the true reference
@@ -19,7 +19,7 @@ Weights = dict[str, torch.Tensor]
 
 @dataclass(frozen=True)
 class RopeScaling:
-    """The llama3 rule of models.md 0.1."""
+    """Llama 3.1's rule for the rotary frequencies."""
 
     factor: float
     low_freq_factor: float

@@ -1,4 +1,4 @@
-"""Checks of the building blocks against the values printed in models.md and docs/randomness.md."""
+"""Checks of the building blocks against known values and those in docs/randomness.md."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Writes qk.txt: `python3 make_qk.py > qk.txt`.
 
 An independent computation of the QK decomposition: every pair (query, key) is formed, self pairs are skipped in
-the loop, and the split is taken from its definition (measurements.md 2.3, 7.1, 7.3). Plain Python, no Buoy code.
+the loop, and the split is taken from its definition (docs/measurements.md 2.1 and 6). Plain Python, no Buoy code.
 """
 
 import math

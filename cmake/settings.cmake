@@ -18,7 +18,6 @@ target_compile_options(buoy_settings INTERFACE
 # variant holding a number reads its unused string (105562).
 target_compile_options(buoy_settings INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-maybe-uninitialized>)
-target_compile_definitions(buoy_settings INTERFACE BUOY_VERSION="${PROJECT_VERSION}")
 
 if(BUOY_SANITIZE)
   target_compile_options(buoy_settings INTERFACE

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/progress.h"
+#include "base/version.h"
 #include "benchmark/steps.h"
 
 namespace buoy::app {
@@ -103,7 +104,7 @@ void bench(BenchOptions options) {
   const double held = benchmark::held_product_flops(context, device);
   fmt::print("{}\n", describe_held(held, results));
   if (options.json.empty()) return;
-  const Json out = {{"buoy", BUOY_VERSION},
+  const Json out = {{"buoy", version()},
                     {"machine", benchmark::machine_as_json(context, device)},
                     {"limits",
                      {{"product", limits.product},

@@ -7,6 +7,7 @@
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "base/error.h"
+#include "base/version.h"
 
 namespace {
 
@@ -29,7 +30,7 @@ int main(int argc, char** argv) {
       "Buoy watches where attention floats: it runs masked-diffusion and autoregressive language models\n"
       "from their Hugging Face folders and shows what their attention does.\n");
   app.require_subcommand(1);
-  app.set_version_flag("--version", BUOY_VERSION);
+  app.set_version_flag("--version", fmt::format("{} (commit {})", buoy::version(), buoy::commit()));
   app.footer(
       "First steps:\n"
       "  buoy inspect DIR                                   what is in a checkpoint folder\n"

@@ -13,6 +13,7 @@
 #include "base/json_file.h"
 #include "base/mapped_file.h"
 #include "base/sha256.h"
+#include "base/version.h"
 #include "experiment/changes.h"
 #include "tensor/thread_pool.h"
 #include "trace/reader.h"
@@ -128,7 +129,7 @@ trace::Manifest describe_run(const model::Model& model, const DecodeOptions& dec
   const ModelConfig& c = model.config();
   const fs::path& folder = model.checkpoint().folder();
   trace::Manifest manifest;
-  manifest.created_by = "buoy " BUOY_VERSION;
+  manifest.created_by = fmt::format("buoy {}", version());
   manifest.command = command;
   manifest.machine = describe_machine();
   manifest.model = {.name = fs::absolute(folder).lexically_normal().filename().string(),

@@ -6,6 +6,7 @@
 
 #include "base/base64.h"
 #include "base/files.h"
+#include "base/version.h"
 #include "figure/render.h"
 #include "report/explorer_panel_script.h"
 #include "report/explorer_script.h"
@@ -131,10 +132,11 @@ ReportSize write_report(const ReportInput& input, const fs::path& folder) {
   page += kStyle;
   if (!input.explorer.empty()) page += kExplorerStyle;
   page += "</style></head><body>\n" + nav + "<main>\n<h1>Where attention floats</h1>\n";
-  page += "<p class=\"lead\">Made by Buoy " BUOY_VERSION
-          ". Published estimators beside calibrated ones; intervals are bootstraps over samples, of shares "
-          "Wilson's and Newcombe's (95% unless "
-          "the command says otherwise).</p>\n";
+  page += fmt::format("<p class=\"lead\">Made by Buoy {}", version());
+  page +=
+      ". Published estimators beside calibrated ones; intervals are bootstraps over samples, of shares "
+      "Wilson's and Newcombe's (95% unless "
+      "the command says otherwise).</p>\n";
   if (!input.notes.empty()) {
     page += "<div class=\"notes\">";
     for (const auto& note : input.notes) page += "<p>" + escape_html(note) + "</p>";

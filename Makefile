@@ -1,22 +1,34 @@
 # Thin on purpose: each target says in a line what CMake or a tool is asked to do.
-.PHONY: study test check bench fuzz clean help
+.PHONY: study install test test-heavy test-all check bench fuzz cross clean help
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make study   set up, build, and run the default study"
-	@echo "make test    set up, build, and run all tests"
-	@echo "make check   format, clang-tidy, layers"
-	@echo "make bench   speed, as a share of what the machine can do"
-	@echo "make fuzz    all fuzzers, SECONDS each (default 600)"
+	@echo "make study      set up, build, and run the default study; CUDA=1: on an NVIDIA GPU"
+	@echo "make install    set up, build, and install below PREFIX (default /usr/local); CUDA=1 as above"
+	@echo "make test       set up, build, and run the tests"
+	@echo "make test-all   the same, and the heavy tests (a browser, installing)"
+	@echo "make check      format, clang-tidy, layers, no warning"
+	@echo "make bench      speed, as a share of what the machine can do"
+	@echo "make fuzz       all fuzzers, SECONDS each (default 600)"
+	@echo "make cross      the tests on the other architecture, in an emulator"
 
-study:
+# CUDA=1 chooses the build with GPU kernels; CUDA=0 and nothing the one without.
+release := $(if $(filter-out 0,$(CUDA)),cuda-release,release)
+
+program:
 	tools/setup
-	cmake --preset release
-	cmake --build --preset release --target buoy
-	build/release/bin/buoy study studies/default.toml
+	cmake --preset $(release)
+	cmake --build --preset $(release) --target buoy
+
+study: program
+	build/$(release)/bin/buoy study studies/default.toml
+
+PREFIX ?= /usr/local
+install: program
+	cmake --install build/$(release) --prefix "$(PREFIX)"
 
 test:
-	tools/setup
+	tools/setup test
 	-tools/fetch_tokenizers
 	cmake --preset dev
 	cmake --build --preset dev
@@ -24,18 +36,28 @@ test:
 	tools/check_layers
 	ctest --preset dev --parallel $$(nproc)
 
+# What `make test` leaves out: it takes long or needs much to be installed.
+test-heavy: test
+	tools/setup browser
+	npm install --prefix tests/browser --no-package-lock --no-audit --no-fund --silent
+	ctest --preset heavy --parallel $$(nproc)
+
+test-all: test test-heavy
+
 check:
 	tools/setup check
 	tools/check_layers
 	tools/check_format
 	tools/check_tidy
+	cmake --preset strict
+	cmake --build --preset strict
 
 bench:
-	tools/setup
+	tools/setup bench
 	-tools/fetch_tokenizers
-	cmake --preset release
-	cmake --build --preset release --target buoy_bench
-	build/release/bin/buoy_bench --json build/bench.json
+	cmake --preset bench
+	cmake --build --preset bench --target buoy_bench
+	build/bench/bin/buoy_bench --json build/bench.json
 
 SECONDS ?= 600
 fuzz:
@@ -43,6 +65,9 @@ fuzz:
 	cmake --preset fuzz
 	cmake --build --preset fuzz
 	tools/run_fuzzers build/fuzz $(SECONDS)
+
+cross:
+	tools/cross_test
 
 clean:
 	rm -rf build

@@ -1,13 +1,20 @@
-# python/buoy_trace.py reads the committed traces, and numpy what `buoy export` writes, where there is a Python
-# with numpy.
-find_program(BUOY_PYTHON python3 HINTS /usr/bin)
-if(BUOY_PYTHON)
-  execute_process(COMMAND ${BUOY_PYTHON} -c "import numpy" RESULT_VARIABLE without_numpy OUTPUT_QUIET ERROR_QUIET)
-endif()
-if(BUOY_PYTHON AND NOT without_numpy)
-  add_test(NAME python_trace_reader COMMAND ${BUOY_PYTHON} -B ${PROJECT_SOURCE_DIR}/python/test_buoy_trace.py)
-  add_test(NAME npz_export COMMAND ${BUOY_PYTHON} -B ${PROJECT_SOURCE_DIR}/tests/app/export_test.py
-    $<TARGET_FILE:buoy> ${PROJECT_SOURCE_DIR}/tests/data/goldens)
-else()
-  message(STATUS "No python3 with numpy: the Python trace reader and the npz export are not tested")
-endif()
+# python/buoy_trace.py reads the committed traces, and numpy what `buoy export` writes. Without a Python that has numpy
+# both tests are listed as skipped, with what they need.
+include(${PROJECT_SOURCE_DIR}/cmake/python_with_numpy.cmake)
+buoy_find_python_with_numpy()
+
+# buoy_numpy_test(<name> <script> arguments...)
+function(buoy_numpy_test name)
+  if(BUOY_PYTHON_WITH_NUMPY)
+    add_test(NAME ${name} COMMAND ${BUOY_PYTHON_WITH_NUMPY} -B ${ARGN})
+    return()
+  endif()
+  list(JOIN BUOY_PYTHON_TRIED ", " tried)
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: needs a Python with numpy (Debian: python3-numpy), or "
+    "BUOY_PYTHON=/path/to/python3 when configuring; asked in vain: ${tried}")
+  set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped: ")
+endfunction()
+
+buoy_numpy_test(python_trace_reader ${PROJECT_SOURCE_DIR}/python/test_buoy_trace.py)
+buoy_numpy_test(npz_export ${PROJECT_SOURCE_DIR}/tests/app/export_test.py $<TARGET_FILE:buoy>
+  ${PROJECT_SOURCE_DIR}/tests/data/goldens)

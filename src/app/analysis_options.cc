@@ -11,31 +11,26 @@
 
 namespace buoy::app {
 
-CLI::Option* add_analysis_options(CLI::App& command, AnalysisCall& call) {
+Option* add_analysis_options(Command& command, AnalysisCall& call) {
   auto& options = call.run.analysis;
   auto* traces = command.add_option("traces", call.traces, "folders of traces; LABEL=TRACE to name one")
                      ->type_name("TRACE...");
-  command.add_option("--limit", call.run.limit, "only the first N samples of each trace")
-      ->check(CLI::NonNegativeNumber);
+  command.add_option("--limit", call.run.limit, "only the first N samples of each trace")->nonnegative();
   command.add_option("--epsilon", options.epsilon, "floating: mean + epsilon standard deviations (3)")
-      ->check(CLI::PositiveNumber);
+      ->positive();
   command
       .add_option("--share-factor", options.share_factor, "floating: this many times the uniform share (4)")
-      ->check(CLI::PositiveNumber);
+      ->positive();
   command
       .add_option("--mad-factor", options.mad_factor, "floating: median + this many robust deviations (6)")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--layer", options.layer, "layer that maps show")->check(CLI::NonNegativeNumber);
-  command.add_option("--head", options.head, "head that maps show (default: the mean)")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--sample", options.sample, "sample that maps show, by its number (0)")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--rollout-layers", options.rollout_layers, "longest truncated rollout (8)")
-      ->check(CLI::PositiveNumber);
+      ->positive();
+  command.add_option("--layer", options.layer, "layer that maps show")->nonnegative();
+  command.add_option("--head", options.head, "head that maps show (default: the mean)")->nonnegative();
+  command.add_option("--sample", options.sample, "sample that maps show, by its number (0)")->nonnegative();
+  command.add_option("--rollout-layers", options.rollout_layers, "longest truncated rollout (8)")->positive();
   command.add_option("--replicates", options.bootstrap.replicates, "bootstrap replicates (1000)")
-      ->check(CLI::Range(10, 100000));
-  command.add_option("--confidence", options.bootstrap.confidence, "of intervals (0.95)")
-      ->check(CLI::Range(0.5, 0.999));
+      ->range(10, 100000);
+  command.add_option("--confidence", options.bootstrap.confidence, "of intervals (0.95)")->range(0.5, 0.999);
   command.add_option("--seed", options.bootstrap.seed, "of the bootstrap (1)");
   return traces;
 }

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "analysis/run.h"
+#include "app/options.h"
 
 namespace buoy::app {
 
@@ -15,7 +15,7 @@ struct AnalysisCall {
 };
 
 // Returns the option that takes the traces.
-CLI::Option* add_analysis_options(CLI::App& command, AnalysisCall& call);
+Option* add_analysis_options(Command& command, AnalysisCall& call);
 
 // Traces with the labels given, or else the names of their models; equal names are told apart by folder.
 std::vector<analysis::TraceInput> labelled_traces(const std::vector<std::string>& arguments);

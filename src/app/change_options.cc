@@ -2,7 +2,7 @@
 
 namespace buoy::app {
 
-void add_change_options(CLI::App& command, ChangeOptions& options) {
+void add_change_options(Command& command, ChangeOptions& options) {
   const std::string group = "Changes to the model (docs/changes.md)";
   command
       .add_option(experiment::kHeadsOption, options.heads,

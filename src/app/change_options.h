@@ -1,9 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "app/options.h"
 #include "experiment/changes.h"
 
 namespace buoy::app {
@@ -13,7 +13,7 @@ struct ChangeOptions {
 };
 
 // --scale-heads and --scale-keys.
-void add_change_options(CLI::App& command, ChangeOptions& options);
+void add_change_options(Command& command, ChangeOptions& options);
 experiment::Changes parse_changes(const ChangeOptions& options);
 
 }  // namespace buoy::app

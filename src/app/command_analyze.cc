@@ -36,7 +36,7 @@ void analyze(const AnalyzeOptions& options) {
 
 }  // namespace
 
-void add_analyze(CLI::App& app) {
+void add_analyze(Command& app) {
   auto* command = app.add_subcommand("analyze", "one analysis of one or more traces: tables and figures");
   auto options = std::make_shared<AnalyzeOptions>();
   command->add_option("name", options->name, "which analysis; see below")->required()->type_name("NAME");

@@ -124,7 +124,7 @@ void bench(BenchOptions options) {
 
 }  // namespace
 
-void add_bench(CLI::App& app) {
+void add_bench(Command& app) {
   auto* command = app.add_subcommand("bench", "how fast this machine runs a model");
   auto options = std::make_shared<BenchOptions>();
   auto* folder = command->add_option("--model", options->folder, "Hugging Face folder of the model to time")
@@ -133,19 +133,18 @@ void add_bench(CLI::App& app) {
       command
           ->add_option("--shape", options->shape,
                        "or random weights of this shape (default: llada-8b on a GPU, llada-small else)")
-          ->check(CLI::IsMember(benchmark::shape_names()));
-  auto* layers = command->add_option("--layers", options->layers, "fewer layers than the shape has")
-                     ->check(CLI::Range(1, 1000));
+          ->one_of(benchmark::shape_names());
+  auto* layers =
+      command->add_option("--layers", options->layers, "fewer layers than the shape has")->range(1, 1000);
   folder->excludes(shape);
   folder->excludes(layers);
   add_device_option(*command, options->device);
-  command->add_option("--threads", options->threads, "threads to use (default: all cores)")
-      ->check(CLI::Range(0, 4096));
+  command->add_option("--threads", options->threads, "threads to use (default: all cores)")->range(0, 4096);
   command
       ->add_option("--tokens", options->tokens,
                    "lengths of a single sequence (default: 256,1024,4096 on a GPU, 64,256 else)")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 20));
+      ->range(1, 1 << 20);
   command->add_option("--packed", options->packed, "sequences packed into one pass, as in 16x512")
       ->delimiter(',')
       ->type_name("NxT");

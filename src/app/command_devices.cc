@@ -8,7 +8,7 @@
 
 namespace buoy::app {
 
-void add_devices(CLI::App& app) {
+void add_devices(Command& app) {
   auto* command = app.add_subcommand("devices", "what this build can run on");
   command->callback([] {
     fmt::print("cpu   {} thread{}\n", available_threads(), available_threads() == 1 ? "" : "s");

@@ -109,7 +109,7 @@ void evaluate_models(const EvalOptions& options) {
 
 }  // namespace
 
-void add_eval(CLI::App& app) {
+void add_eval(Command& app) {
   auto* command = app.add_subcommand("eval", "ask questions with and without passages and score the answers");
   auto o = std::make_shared<EvalOptions>();
   o->spec.decode.max_new_tokens = 32;
@@ -123,11 +123,10 @@ void add_eval(CLI::App& app) {
       ->type_name("F.jsonl");
   command->add_option("--out", o->out, "folder of the run")->required()->type_name("DIR");
   command->add_flag("--resume", o->resume, "continue a run that was interrupted");
-  command->add_option("--limit", o->limit, "only the first N questions of each set")
-      ->check(CLI::PositiveNumber);
+  command->add_option("--limit", o->limit, "only the first N questions of each set")->positive();
   const std::string asking = "What is asked";
   command->add_option("--passages", o->passages, "at most this many passages per question (default: all)")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->group(asking);
   command
       ->add_flag("--closed-book", o->closed_book,
@@ -138,14 +137,14 @@ void add_eval(CLI::App& app) {
       ->type_name("AXIS=VALUES")
       ->group(asking);
   command->add_option("--gold-position", o->base.gold_position, "move the gold passage to this place, from 1")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->group(asking);
   command->add_option("--noise", o->noise, "this many noise passages instead of the item's own")
-      ->check(CLI::NonNegativeNumber)
+      ->nonnegative()
       ->group(asking);
   const auto* kind =
       command->add_option("--noise-kind", o->noise_kind, "what noise is made of (default random)")
-          ->check(CLI::IsMember(evaluate::noise_names()))
+          ->one_of(evaluate::noise_names())
           ->group(asking);
   command
       ->add_flag("--gold-by-answer", o->base.gold_by_answer,
@@ -161,7 +160,7 @@ void add_eval(CLI::App& app) {
       ->needs(heads)
       ->group(asking);
   command->add_option("--heads-controls", o->heads.controls, "times that others are drawn (default 5)")
-      ->check(CLI::NonNegativeNumber)
+      ->nonnegative()
       ->needs(heads)
       ->group(asking);
   command
@@ -214,19 +213,17 @@ void add_eval(CLI::App& app) {
   command
       ->add_option("--batch-tokens", o->spec.batch.token_budget,
                    "tokens of one packed forward (default 1024; 1: one question at a time)")
-      ->check(CLI::PositiveNumber);
+      ->positive();
   add_device_option(*command, o->device);
-  command->add_option("--threads", o->threads, "threads to use (default: all cores)")
-      ->check(CLI::Range(0, 4096));
-  command->add_option("--resamples", o->resamples, "of the bootstrap (default 2000)")
-      ->check(CLI::PositiveNumber);
+  command->add_option("--threads", o->threads, "threads to use (default: all cores)")->range(0, 4096);
+  command->add_option("--resamples", o->resamples, "of the bootstrap (default 2000)")->positive();
   add_decode_options(*command, o->spec.decode);
   command->footer(
       experiment::describe_sweeps() +
       "Example: buoy eval --model LLaDA-8B-Instruct --model Llama-3.1-8B-Instruct --data nq.jsonl.gz\n"
       "         --passages 5 --closed-book --out runs/nq; docs/evaluation.md says what is written.");
   command->callback([o, kind] {
-    if (kind->count() > 0 && o->noise < 0 && !o->sweep.starts_with("noise="))
+    if (kind->given() && o->noise < 0 && !o->sweep.starts_with("noise="))
       throw_usage_error(
           {"--noise-kind", "--noise N or --sweep noise=..., how many passages of it", "neither"});
     evaluate_models(*o);

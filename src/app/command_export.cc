@@ -34,12 +34,12 @@ void export_run(const ExportOptions& options) {
 
 }  // namespace
 
-void add_export(CLI::App& app) {
+void add_export(Command& app) {
   auto* command = app.add_subcommand("export", "write a trace in another tool's format");
   auto options = std::make_shared<ExportOptions>();
   command->add_option("trace", options->trace, "folder of the trace")->required()->type_name("TRACE");
   command->add_option("--format", options->format, "npz: what the scripts of arXiv 2601.07894 read")
-      ->check(CLI::IsMember({"npz"}));
+      ->one_of({"npz"});
   command->add_option("--out", options->out, "folder for one file per sample")->required()->type_name("DIR");
   command->footer(
       "The trace must hold matrices: --observe dense-mean (or dense, and states for query and key\n"

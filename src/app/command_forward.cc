@@ -109,7 +109,7 @@ void forward(const ForwardOptions& options) {
 
 }  // namespace
 
-void add_forward(CLI::App& app) {
+void add_forward(Command& app) {
   auto* command = app.add_subcommand("forward", "one forward pass, dumped for numpy");
   auto options = std::make_shared<ForwardOptions>();
   add_model_options(*command, options->model);

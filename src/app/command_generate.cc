@@ -93,7 +93,7 @@ void generate(const GenerateOptions& options) {
 
 }  // namespace
 
-void add_generate(CLI::App& app) {
+void add_generate(Command& app) {
   auto* command = app.add_subcommand("generate", "let a model write, and watch it");
   auto options = std::make_shared<GenerateOptions>();
   add_model_options(*command, options->model);

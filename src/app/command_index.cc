@@ -50,7 +50,7 @@ void index_documents(const IndexCall& call) {
 
 }  // namespace
 
-void add_index(CLI::App& app) {
+void add_index(Command& app) {
   auto* command = app.add_subcommand("index", "make documents searchable, for questions without passages");
   auto call = std::make_shared<IndexCall>();
   command->add_option("documents", call->documents, "files (.txt, .md, .jsonl, also .gz) and folders of them")

@@ -154,7 +154,7 @@ static void inspect_data(const std::string& file, const evaluate::FieldNames& fi
   for (const auto& [name, value] : lines) fmt::print("{:<{}}  {}\n", name, width, value);
 }
 
-void add_inspect(CLI::App& app) {
+void add_inspect(Command& app) {
   auto* command = app.add_subcommand(
       "inspect", "what is in a checkpoint, a trace or a file of questions, and what is wrong with it");
   struct Options {

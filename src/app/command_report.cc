@@ -5,7 +5,7 @@
 
 namespace buoy::app {
 
-void add_report(CLI::App& app) {
+void add_report(Command& app) {
   auto* command = app.add_subcommand("report", "every analysis of one or more traces on one page");
   auto options = std::make_shared<ReportRequest>();
   add_analysis_options(*command, options->call);

@@ -73,12 +73,12 @@ void search(const SearchCall& call) {
 
 }  // namespace
 
-void add_search(CLI::App& app) {
+void add_search(Command& app) {
   auto* command = app.add_subcommand("search", "the passages of an index that fit a question best");
   auto call = std::make_shared<SearchCall>();
   command->add_option("index", call->index, "what `buoy index` wrote")->required()->type_name("DB");
   command->add_option("question", call->question, "in plain words")->required()->type_name("QUESTION");
-  command->add_option("--top", call->top, "passages at most (5)")->check(CLI::PositiveNumber);
+  command->add_option("--top", call->top, "passages at most (5)")->positive();
   command->add_option("--title-weight", call->search.title_weight, "what a word in the title counts (1)");
   command->add_option("--text-weight", call->search.text_weight, "what a word in the text counts (1)");
   command->add_flag("--json", call->json, "whole passages, for programs");

@@ -8,7 +8,7 @@
 
 namespace buoy::app {
 
-void add_study(CLI::App& app) {
+void add_study(Command& app) {
   struct Options {
     std::string file, out, device = "auto";
     int threads = 0;
@@ -20,8 +20,7 @@ void add_study(CLI::App& app) {
       ->required()
       ->type_name("FILE.toml");
   command->add_option("--out", options->out, "folder instead of the file's own")->type_name("DIR");
-  command->add_option("--threads", options->threads, "threads to use (default: all cores)")
-      ->check(CLI::Range(0, 4096));
+  command->add_option("--threads", options->threads, "threads to use (default: all cores)")->range(0, 4096);
   add_device_option(*command, options->device);
   command->add_flag("--check", options->check, "only read the file and check what it needs");
   command->footer(

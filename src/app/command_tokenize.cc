@@ -27,7 +27,7 @@ void tokenize(const std::string& folder, const PromptOptions& options) {
 
 }  // namespace
 
-void add_tokenize(CLI::App& app) {
+void add_tokenize(Command& app) {
   auto* command = app.add_subcommand("tokenize", "turn text into token ids");
   auto folder = std::make_shared<std::string>();
   auto options = std::make_shared<PromptOptions>();

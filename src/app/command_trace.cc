@@ -66,7 +66,7 @@ void trace_run(TraceOptions options) {
 
 }  // namespace
 
-void add_trace(CLI::App& app) {
+void add_trace(Command& app) {
   auto* command = app.add_subcommand("trace", "decode and store what attention did, step by step");
   auto options = std::make_shared<TraceOptions>();
   options->request.observe = "received,entropy";

@@ -55,19 +55,19 @@ void write_world(const WorldCall& call) {
 
 }  // namespace
 
-void add_world(CLI::App& app) {
+void add_world(Command& app) {
   auto* command = app.add_subcommand("world", "questions about a made-up world, with exact ground truth");
   auto call = std::make_shared<WorldCall>();
   command
       ->add_option("--people", call->people,
                    "asked: known, asked about in training; read-only: known, only read about; unknown "
                    "(default): answerable from passages alone")
-      ->check(CLI::IsMember(world_people_names()));
-  command->add_option("--count", call->set.count, "questions (500)")->check(CLI::PositiveNumber);
+      ->one_of(world_people_names());
+  command->add_option("--count", call->set.count, "questions (500)")->positive();
   command->add_option("--passages", call->set.passages, "passages per question (0: closed book)");
   command->add_option("--gold-position", call->set.gold_position, "place of the gold passage; 0: drawn");
   command->add_option("--noise", call->noise, "what the other passages are (random)")
-      ->check(CLI::IsMember(keys(noise_by_name())));
+      ->one_of(keys(noise_by_name()));
   command->add_flag("--two-hop", call->set.two_hop, "ask about somebody's mentor or spouse");
   command->add_option("--seed", call->set.seed, "another seed asks other questions (1)");
   command->add_option("--out", call->out, "file to write (default: print)")->type_name("F.jsonl");

@@ -1,24 +1,24 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "app/options.h"
 
 namespace buoy::app {
 
 // Each adds one subcommand with its options and help, and runs it when chosen.
-void add_inspect(CLI::App& app);
-void add_tokenize(CLI::App& app);
-void add_generate(CLI::App& app);
-void add_forward(CLI::App& app);
-void add_trace(CLI::App& app);
-void add_export(CLI::App& app);
-void add_analyze(CLI::App& app);
-void add_report(CLI::App& app);
-void add_world(CLI::App& app);
-void add_index(CLI::App& app);
-void add_search(CLI::App& app);
-void add_eval(CLI::App& app);
-void add_study(CLI::App& app);
-void add_devices(CLI::App& app);
-void add_bench(CLI::App& app);
+void add_inspect(Command& app);
+void add_tokenize(Command& app);
+void add_generate(Command& app);
+void add_forward(Command& app);
+void add_trace(Command& app);
+void add_export(Command& app);
+void add_analyze(Command& app);
+void add_report(Command& app);
+void add_world(Command& app);
+void add_index(Command& app);
+void add_search(Command& app);
+void add_eval(Command& app);
+void add_study(Command& app);
+void add_devices(Command& app);
+void add_bench(Command& app);
 
 }  // namespace buoy::app

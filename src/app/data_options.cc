@@ -9,7 +9,7 @@
 
 namespace buoy::app {
 
-std::shared_ptr<std::vector<std::string>> add_field_option(CLI::App& command) {
+std::shared_ptr<std::vector<std::string>> add_field_option(Command& command) {
   auto fields = std::make_shared<std::vector<std::string>>();
   command
       .add_option(

@@ -1,17 +1,17 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "app/options.h"
 #include "evaluate/field_names.h"
 #include "experiment/evaluation.h"
 
 namespace buoy::app {
 
 // --field question=NAME: what a field of the data is called where Buoy's guess is wrong.
-std::shared_ptr<std::vector<std::string>> add_field_option(CLI::App& command);
+std::shared_ptr<std::vector<std::string>> add_field_option(Command& command);
 // UsageError for a field there is none of.
 evaluate::FieldNames parse_fields(const std::vector<std::string>& fields);
 

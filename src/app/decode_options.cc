@@ -2,7 +2,7 @@
 
 namespace buoy::app {
 
-void add_decode_options(CLI::App& command, DecodeOptions& o) {
+void add_decode_options(Command& command, DecodeOptions& o) {
   const std::string diffusion = "Diffusion models", autoregressive = "Sampling";
   command.add_option("--max-new-tokens", o.max_new_tokens, "tokens to generate (default 128)");
   command.add_option("--seed", o.seed, "seed of all random draws (default 0)");

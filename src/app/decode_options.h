@@ -1,13 +1,12 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "app/options.h"
 #include "experiment/decoding.h"
 
 namespace buoy::app {
 
 using experiment::DecodeOptions;
 
-void add_decode_options(CLI::App& command, DecodeOptions& options);
+void add_decode_options(Command& command, DecodeOptions& options);
 
 }  // namespace buoy::app

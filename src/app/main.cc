@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <exception>
 #include <new>
 
@@ -26,11 +25,11 @@ int report(const char* kind, const std::string& what, int code) {
 
 int main(int argc, char** argv) {
   buoy::app::remember_command(argc, argv);
-  CLI::App app(
+  buoy::app::Command app(
+      "buoy",
       "Buoy watches where attention floats: it runs masked-diffusion and autoregressive language models\n"
       "from their Hugging Face folders and shows what their attention does.\n");
-  app.require_subcommand(1);
-  app.set_version_flag("--version", fmt::format("{} (commit {})", buoy::version(), buoy::commit()));
+  app.version(fmt::format("{} (commit {})", buoy::version(), buoy::commit()));
   app.footer(
       "First steps:\n"
       "  buoy inspect DIR                                   what is in a checkpoint folder\n"
@@ -54,11 +53,8 @@ int main(int argc, char** argv) {
   buoy::app::add_devices(app);
   buoy::app::add_bench(app);
   try {
-    app.parse(argc, argv);
+    buoy::app::parse_command_line(app, argc, argv)();
     return 0;
-  } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? 0 : kWrongUsage;
   } catch (const buoy::UsageError& error) {
     return report("", error.what(), kWrongUsage);
   } catch (const buoy::InputError& error) {

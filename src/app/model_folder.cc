@@ -9,26 +9,25 @@
 
 namespace buoy::app {
 
-void add_model_options(CLI::App& command, ModelOptions& options) {
+void add_model_options(Command& command, ModelOptions& options) {
   command.add_option("--model", options.folder, "Hugging Face folder of the model")
       ->required()
       ->type_name("DIR");
-  command.add_option("--threads", options.threads, "threads to use (default: all cores)")
-      ->check(CLI::Range(0, 4096));
+  command.add_option("--threads", options.threads, "threads to use (default: all cores)")->range(0, 4096);
   add_device_option(command, options.device);
 }
 
-void add_device_option(CLI::App& command, std::string& device) {
-  command.add_option("--device", device, "where models run: cpu, cuda, or auto (a GPU if there is one)")
-      ->check(CLI::IsMember({"cpu", "cuda", "auto"}))
-      ->capture_default_str();
+void add_device_option(Command& command, std::string& device) {
+  command
+      .add_option("--device", device, "where models run: cpu, cuda, or auto (default: a GPU if there is one)")
+      ->one_of({"cpu", "cuda", "auto"});
 }
 
 int thread_count(const ModelOptions& options) {
   return options.threads > 0 ? options.threads : available_threads();
 }
 
-void add_prompt_options(CLI::App& command, PromptOptions& options, const std::string& text_flag) {
+void add_prompt_options(Command& command, PromptOptions& options, const std::string& text_flag) {
   auto* text = command.add_option(text_flag, options.text, "the text");
   auto* file = command.add_option("--file", options.file, "read the text from a file")->type_name("F");
   text->excludes(file);

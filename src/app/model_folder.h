@@ -1,11 +1,11 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/options.h"
 #include "experiment/chat_choice.h"
 #include "experiment/loaded_model.h"
 #include "experiment/prompter.h"
@@ -19,8 +19,8 @@ struct ModelOptions {
   std::string device = "auto";
 };
 
-void add_model_options(CLI::App& command, ModelOptions& options);
-void add_device_option(CLI::App& command, std::string& device);
+void add_model_options(Command& command, ModelOptions& options);
+void add_device_option(Command& command, std::string& device);
 int thread_count(const ModelOptions& options);
 
 // A prompt given as text or as ids.
@@ -29,7 +29,7 @@ struct PromptOptions {
   experiment::ChatChoice chat;
 };
 
-void add_prompt_options(CLI::App& command, PromptOptions& options, const std::string& text_flag);
+void add_prompt_options(Command& command, PromptOptions& options, const std::string& text_flag);
 
 // Encodes the prompt with the folder's tokenizer; with ids none is needed.
 experiment::Prompt make_prompt(const PromptOptions& options, const std::filesystem::path& folder,

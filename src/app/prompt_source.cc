@@ -12,7 +12,7 @@ constexpr char kPromptId[] = "prompt";
 
 }  // namespace
 
-void add_prompt_source(CLI::App& command, PromptSource& source) {
+void add_prompt_source(Command& command, PromptSource& source) {
   add_prompt_options(command, source.prompt, "--prompt");
   command.add_option("--ids", source.prompt.ids,
                      "token ids instead of text, as in 1,2,3 (needs no tokenizer)");
@@ -20,9 +20,7 @@ void add_prompt_source(CLI::App& command, PromptSource& source) {
       command
           .add_option("--data", source.data, "questions, JSON Lines, plain or gzip (docs/data-formats.md)")
           ->type_name("F.jsonl");
-  command.add_option("--limit", source.limit, "only the first N of --data")
-      ->check(CLI::PositiveNumber)
-      ->needs(data);
+  command.add_option("--limit", source.limit, "only the first N of --data")->positive()->needs(data);
   source.fields = add_field_option(command);
   command.get_option("--field")->needs(data);
   command
@@ -31,10 +29,10 @@ void add_prompt_source(CLI::App& command, PromptSource& source) {
       ->type_name("NAME|FILE")
       ->needs(data);
   command.add_option("--passages", source.passages, "at most this many passages per question; 0: none")
-      ->check(CLI::NonNegativeNumber)
+      ->nonnegative()
       ->needs(data);
   command.add_option("--gold-position", source.gold_position, "move the gold passage to this place, from 1")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->needs(data);
 }
 

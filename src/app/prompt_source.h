@@ -20,7 +20,7 @@ struct PromptSource {
   std::int64_t gold_position = 0;  // move the gold passage there, from 1; 0: leave it
 };
 
-void add_prompt_source(CLI::App& command, PromptSource& source);
+void add_prompt_source(Command& command, PromptSource& source);
 
 // The items of --data, or the one prompt of the command line.
 std::vector<evaluate::Item> read_prompt_items(const PromptSource& source);

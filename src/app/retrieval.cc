@@ -46,14 +46,14 @@ void search_all(const experiment::Named& data, const evaluate::ReadOptions& read
 
 }  // namespace
 
-void add_retrieval_options(CLI::App& command, RetrievalOptions& options, const std::string& group) {
+void add_retrieval_options(Command& command, RetrievalOptions& options, const std::string& group) {
   auto* index = command
                     .add_option("--retrieve", options.index,
                                 "take passages from this index (made by buoy index) instead of the data's")
                     ->type_name("DB")
                     ->group(group);
   command.add_option("--top", options.top, "passages to retrieve (default 5)")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->needs(index)
       ->group(group);
 }

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "app/options.h"
 #include "experiment/evaluation.h"
 
 namespace buoy::app {
@@ -15,7 +15,7 @@ struct RetrievalOptions {
   std::size_t top = 5;
 };
 
-void add_retrieval_options(CLI::App& command, RetrievalOptions& options, const std::string& group);
+void add_retrieval_options(Command& command, RetrievalOptions& options, const std::string& group);
 
 // Searches every question once and writes the data sets with what was found to RUN/retrieved/NAME.jsonl,
 // which take the place of the originals; files that are there already stay. Without an index the data as it

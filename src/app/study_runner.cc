@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "analysis/analysis.h"
 #include "app/evaluation_runner.h"

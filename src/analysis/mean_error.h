@@ -12,7 +12,6 @@ class MeanErrors {
  public:
   explicit MeanErrors(std::int64_t cells) : cells_(static_cast<std::size_t>(cells)) {}
 
-  void add_cells(std::int64_t cells) { cells_.resize(cells_.size() + static_cast<std::size_t>(cells)); }
   std::int64_t cells() const { return static_cast<std::int64_t>(cells_.size()); }
 
   // NaN: this sample has none.

@@ -79,8 +79,7 @@ class Qk final : public Analysis {
       for (std::int64_t l = 0; l < sample.layer_count(); ++l) {
         sets.find(sample.received(s, l));
         columns.read(s, l);
-        const SliceOfSample slice{sample.steps[static_cast<size_t>(s)],
-                                  sample.layers[static_cast<size_t>(l)]};
+        const SliceOfSample slice{s, sample.layers[static_cast<size_t>(l)]};
         sums_.add_rotation(slice, columns);
         for (std::int64_t h = 0; h < sample.heads; ++h) {
           for (const auto stage : {kAfterRotation, kBeforeRotation}) {

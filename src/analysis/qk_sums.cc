@@ -19,7 +19,6 @@ QkSums::QkSums(const trace::ModelCard& model, const AnalysisOptions& options)
       terms_(layers_ * kWays * kStages * kTerms, options.bootstrap),
       layer_(layers_ * kWays * kStages * kLayerCells),
       head_(layers_ * heads_ * kWays * kStages * kContrasts),
-      step_(0),
       rotation_(layers_),
       largest_change_(static_cast<size_t>(layers_), 0.0) {}
 
@@ -27,8 +26,7 @@ void QkSums::begin(const ObservedSample& sample) {
   sum_.assign(static_cast<size_t>(head_.cells()), 0.0);
   count_ = sum_;
   asked_.assign(static_cast<size_t>(layers_ * kWays * kStages), 0.0);
-  const std::int64_t steps = sample.steps.empty() ? 0 : sample.steps.back() + 1;
-  step_sum_.assign(static_cast<size_t>(steps * layers_ * kStepCells), 0.0);
+  step_sum_.assign(static_cast<size_t>(sample.step_count() * layers_ * kStepCells), 0.0);
   step_count_ = step_sum_;
 }
 
@@ -43,7 +41,7 @@ void QkSums::add(const SliceOfSample& slice, const ContrastOf& of, const Contras
     count_[static_cast<size_t>(cell * kContrasts + c)] += 1;
   }
   if (of.way != kThreeSigmaHead || of.stage != kAfterRotation) return;
-  const std::int64_t at = (slice.step * layers_ + slice.layer) * kStepCells;
+  const std::int64_t at = (slice.step_index * layers_ + slice.layer) * kStepCells;
   for (std::int64_t part = 0; part < kStepCells; ++part) {
     step_sum_[static_cast<size_t>(at + part)] += values[kStepParts[static_cast<size_t>(part)]];
     step_count_[static_cast<size_t>(at + part)] += 1;
@@ -89,11 +87,13 @@ void QkSums::end(const ObservedSample& sample) {
     }
   }
   terms_.add(sample.id(), terms);
-  const auto steps = static_cast<std::int64_t>(step_sum_.size());
-  if (steps > step_.cells()) step_.add_cells(steps - step_.cells());
-  for (std::int64_t i = 0; i < steps; ++i) {
-    const double count = step_count_[static_cast<size_t>(i)];
-    step_.add(i, count > 0 ? step_sum_[static_cast<size_t>(i)] / count : kNan);
+  const std::int64_t cells = layers_ * kStepCells;
+  for (size_t s = 0; s < sample.steps.size(); ++s) {
+    MeanErrors& of_step = steps_.try_emplace(sample.steps[s], cells).first->second;
+    for (std::int64_t i = 0; i < cells; ++i) {
+      const size_t at = s * static_cast<size_t>(cells) + static_cast<size_t>(i);
+      of_step.add(i, step_count_[at] > 0 ? step_sum_[at] / step_count_[at] : kNan);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <vector>
 
 #include "analysis/analysis.h"
@@ -27,7 +28,8 @@ inline constexpr auto kStepCells = static_cast<std::int64_t>(kStepParts.size());
 inline constexpr std::int64_t kLayerCells = kContrasts + 1;  // the contrasts, then the share that is defined
 
 struct SliceOfSample {
-  std::int64_t step = 0, layer = 0;  // numbers, not indices
+  std::int64_t step_index = 0;  // among the observed steps
+  std::int64_t layer = 0;       // number, not index
 };
 
 struct ContrastOf {
@@ -61,12 +63,12 @@ class QkSums {
   // Of the sample under way: [layers, heads, ways, stages, contrasts].
   std::vector<double> sum_, count_;
   std::vector<double> asked_;                  // [layers, ways, stages]: contrasts asked for
-  std::vector<double> step_sum_, step_count_;  // [steps, layers, parts] of the sample under way
+  std::vector<double> step_sum_, step_count_;  // [observed steps, layers, parts] of the sample under way
   // Over samples.
   Bootstrap terms_;                     // [layers, ways, stages, 4 order-free terms]
   MeanErrors layer_;                    // [layers, ways, stages, contrasts + 1]
   MeanErrors head_;                     // [layers, heads, ways, stages, contrasts]
-  MeanErrors step_;                     // [steps, layers, parts]
+  std::map<std::int32_t, MeanErrors> steps_;  // by number: [layers, parts]
   MeanErrors rotation_;                 // [layers]
   std::vector<double> largest_change_;  // [layers]
 };

@@ -150,12 +150,14 @@ Table QkSums::by_step() const {
                {"residual", "exact rest"},
                {"fraction_angle", "direction / advantage, of the means"}},
               {}};
-  for (std::int64_t i = 0; i < step_.cells() / kStepCells; ++i) {
-    const std::int64_t cell = i * kStepCells;
-    if (step_.count(cell) == 0) continue;
-    table.add({i / layers_, i % layers_, step_.count(cell), step_.mean(cell), step_.mean(cell + 1),
-               number_cell(step_.error(cell + 1)), step_.mean(cell + 2), step_.mean(cell + 3),
-               step_.mean(cell + 4), number_cell(fraction(step_.mean(cell + 3), step_.mean(cell + 1)))});
+  for (const auto& [step, of] : steps_) {
+    for (std::int64_t l = 0; l < layers_; ++l) {
+      const std::int64_t cell = l * kStepCells;
+      if (of.count(cell) == 0) continue;
+      table.add({std::int64_t{step}, l, of.count(cell), of.mean(cell), of.mean(cell + 1),
+                 number_cell(of.error(cell + 1)), of.mean(cell + 2), of.mean(cell + 3), of.mean(cell + 4),
+                 number_cell(fraction(of.mean(cell + 3), of.mean(cell + 1)))});
+    }
   }
   return table;
 }

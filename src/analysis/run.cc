@@ -17,7 +17,7 @@ void add_samples(const trace::TraceReader& reader, const TraceInput& input, cons
       skipped.push_back({input.label, entry.id, entry.error});
       continue;
     }
-    const ObservedSample sample(reader.manifest(), reader.read(entry.id, trace::Integrity::kSizeOnly));
+    const ObservedSample sample(reader.manifest(), reader.read(entry.id));
     for (const auto& analysis : analyses) analysis->add(sample);
     ++taken;
     if (options.on_sample) options.on_sample();
@@ -32,7 +32,7 @@ struct AnalysedTrace {
 
 AnalysedTrace analyse_trace(const std::vector<std::string>& names, const TraceInput& input,
                             const RunOptions& options) {
-  const auto reader = trace::TraceReader::open(input.folder);
+  const auto reader = trace::TraceReader::open(input.folder, options.integrity());
   const TraceFacts facts{input.label, reader.manifest()};
   AnalysedTrace out;
   for (const auto& name : names) out.analyses.push_back(find_analysis(name).make(facts, options.analysis));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "trace/integrity.h"
 
 namespace buoy::analysis {
 
@@ -42,6 +43,11 @@ struct RunOptions {
   // A trace that one of the analyses cannot be run on is left out, and the others are analysed. Otherwise,
   // and when no trace is left, InputError is thrown.
   bool leave_out_lacking = false;
+  bool trust = false;  // stored checksums are not compared
+
+  trace::Integrity integrity() const {
+    return trust ? trace::Integrity::kSizeOnly : trace::Integrity::kChecksum;
+  }
 };
 
 // Runs the named analyses over the traces in one pass over the samples of each.

@@ -18,7 +18,8 @@ struct AnalysisCall {
 Option* add_analysis_options(Command& command, AnalysisCall& call);
 
 // Traces with the labels given, or else the names of their models; equal names are told apart by folder.
-std::vector<analysis::TraceInput> labelled_traces(const std::vector<std::string>& arguments);
+std::vector<analysis::TraceInput> labelled_traces(const std::vector<std::string>& arguments,
+                                                  trace::Integrity integrity);
 
 // Runs with a line of progress on the terminal; notes on what was left out go to stderr.
 analysis::RunResult run_with_progress(const std::vector<std::string>& names,

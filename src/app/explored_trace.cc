@@ -62,12 +62,11 @@ report::ExploredSample explored(const analysis::ObservedSample& sample, const tr
 
 }  // namespace
 
-report::ExplorerPanel explored_trace(const analysis::TraceInput& input,
-                                     const analysis::AnalysisOptions& options) {
+report::ExplorerPanel explored_trace(const analysis::TraceInput& input, const analysis::RunOptions& options) {
   try {
-    const auto reader = trace::TraceReader::open(input.folder);
-    const analysis::ObservedSample sample(
-        reader.manifest(), reader.read(id_of_sample(reader, options.sample), trace::Integrity::kSizeOnly));
+    const auto reader = trace::TraceReader::open(input.folder, options.integrity());
+    const analysis::ObservedSample sample(reader.manifest(),
+                                          reader.read(id_of_sample(reader, options.analysis.sample)));
     analysis::require_array(sample.stored(), trace::kReceived);
     auto to_explore = explored(sample, reader.manifest());
     to_explore.trace = input.label;

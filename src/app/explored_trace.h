@@ -7,7 +7,6 @@ namespace buoy::app {
 
 // The panel of a trace in the report's section "Explore": the sample that maps show. A trace that has nothing
 // to show gives the reason.
-report::ExplorerPanel explored_trace(const analysis::TraceInput& input,
-                                     const analysis::AnalysisOptions& options);
+report::ExplorerPanel explored_trace(const analysis::TraceInput& input, const analysis::RunOptions& options);
 
 }  // namespace buoy::app

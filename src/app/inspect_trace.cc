@@ -40,7 +40,7 @@ Contents contents_of(const trace::TraceReader& reader) {
   Contents out;
   for (const auto& entry : reader.samples()) {
     if (entry.status != trace::Status::kDone) continue;
-    const auto sample = reader.read(entry.id, trace::Integrity::kSizeOnly);
+    const auto sample = reader.read(entry.id);
     for (const auto& name : sample.names())
       out.arrays[name] = {{"dtype", sample.dtype(name)}, {"shape", sample.shape(name)}};
     if (sample.has_text(trace::kRegionNames)) out.regions = sample.text_list(trace::kRegionNames);

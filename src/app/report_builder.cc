@@ -35,16 +35,15 @@ std::string flat(const std::string& object) {
   return out;
 }
 
-report::TraceSummary summary_of(const analysis::TraceInput& input) {
-  const auto reader = trace::TraceReader::open(input.folder);
+report::TraceSummary summary_of(const analysis::TraceInput& input, trace::Integrity integrity) {
+  const auto reader = trace::TraceReader::open(input.folder, integrity);
   const auto& m = reader.manifest();
   std::int64_t done = 0;
   bool diffusion = false;
   for (const auto& entry : reader.samples()) {
     if (entry.status != trace::Status::kDone) continue;
     if (done++ == 0)
-      diffusion =
-          analysis::ObservedSample(m, reader.read(entry.id, trace::Integrity::kSizeOnly)).masked_diffusion;
+      diffusion = analysis::ObservedSample(m, reader.read(entry.id)).masked_diffusion;
   }
   return {
       {input.label, diffusion, done},
@@ -87,14 +86,19 @@ void build_report(const ReportRequest& request) {
   if (request.call.traces.empty() && request.tasks.empty() && request.evaluations.empty())
     throw_usage_error({"report", "traces, or --eval with runs of buoy eval", "neither"});
   for (const auto& name : request.analyses) analysis::find_analysis(name);  // a wrong name before any work
-  const auto inputs = labelled_traces(request.call.traces);
-  const auto tasks = request.tasks.empty() ? inputs : labelled_traces(request.tasks);
+  auto run = request.call.run;
+  run.leave_out_lacking = true;
+  const auto inputs = labelled_traces(request.call.traces, run.integrity());
+  const auto tasks = request.tasks.empty() ? inputs : labelled_traces(request.tasks, run.integrity());
   report::ReportInput input;
   input.command = command_as_typed();
+  if (run.trust)
+    add_note(input, "checksums not verified (--trust): the numbers are those of the files as they are now, "
+                    "which may not be what was traced.");
   for (const auto& trace : inputs) {
-    input.traces.push_back(summary_of(trace));
-    input.explorer.push_back(explored_trace(trace, request.call.run.analysis));
-    const auto changes = experiment::changes_of(trace::TraceReader::open(trace.folder).manifest());
+    input.traces.push_back(summary_of(trace, run.integrity()));
+    input.explorer.push_back(explored_trace(trace, run));
+    const auto changes = experiment::changes_of(trace::TraceReader::open(trace.folder, run.integrity()).manifest());
     if (changes.empty()) continue;
     input.traces.back().judged = false;
     add_note(input, fmt::format("{}: the model was changed ({}), so no claim is judged on this trace.",
@@ -104,9 +108,9 @@ void build_report(const ReportRequest& request) {
     if (std::any_of(inputs.begin(), inputs.end(),
                     [&](const auto& other) { return fs::equivalent(other.folder, trace.folder); }))
       continue;
-    input.traces.push_back(summary_of(trace));
+    input.traces.push_back(summary_of(trace, run.integrity()));
     input.traces.back().judged = false;
-    input.explorer.push_back(explored_trace(trace, request.call.run.analysis));
+    input.explorer.push_back(explored_trace(trace, run));
     input.explorer.back().folded = true;
   }
   if (!request.evaluations.empty()) input.analyses.push_back(evaluation_tables(request.evaluations));
@@ -117,8 +121,6 @@ void build_report(const ReportRequest& request) {
     if (traces.empty()) continue;
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), kind.name) == wanted.end()) continue;
     try {
-      auto run = request.call.run;
-      run.leave_out_lacking = true;
       auto result = run_with_progress({std::string(kind.name)}, traces, run);
       for (const auto& lacking : result.left_out)
         add_note(input, fmt::format("{} is left out for {}: {}", kind.title, lacking.trace, lacking.reason));

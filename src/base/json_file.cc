@@ -47,6 +47,12 @@ class Guard {
   std::vector<std::set<std::string>> open_objects_;
 };
 
+std::string describe(const IntegerRange& range) {
+  if (range.least == INT64_MIN && range.most == INT64_MAX) return "an integer";
+  if (range.most == INT64_MAX) return fmt::format("an integer of at least {}", range.least);
+  return fmt::format("an integer from {} to {}", range.least, range.most);
+}
+
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& name) {
@@ -76,6 +82,16 @@ std::string describe_json(const Json& json) {
   return json.dump();
 }
 
+std::int64_t checked_integer(const Json& value, const std::string& where, const IntegerRange& range) {
+  // An unsigned value past the signed ones would wrap to a negative number.
+  const bool fits = value.is_number_unsigned() ? value.get<std::uint64_t>() <= INT64_MAX : value.is_number_integer();
+  const std::int64_t found = fits ? value.get<std::int64_t>() : 0;
+  if (fits && found >= range.least && found <= range.most) return found;
+  const bool unlimited = range.least == INT64_MIN && range.most == INT64_MAX;
+  throw_input_error(
+      {where, unlimited && value.is_number_integer() ? "a 64-bit integer" : describe(range), describe_json(value)});
+}
+
 JsonObject::JsonObject(const Json& json, std::string name) : json_(&json), name_(std::move(name)) {
   if (!json.is_object()) throw_input_error({name_, "a JSON object", describe_json(json)});
 }
@@ -92,9 +108,7 @@ const Json* JsonObject::find(const std::string& key) const {
 std::optional<std::int64_t> JsonObject::integer(const std::string& key) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (value->is_number_unsigned() && value->get<std::uint64_t>() > INT64_MAX) fail(key, "a 64-bit integer");
-  if (!value->is_number_integer()) fail(key, "an integer");
-  return value->get<std::int64_t>();
+  return checked_integer(*value, fmt::format("{}: {}", name_, key), {});
 }
 
 std::optional<double> JsonObject::number(const std::string& key) const {
@@ -125,10 +139,10 @@ std::optional<JsonObject> JsonObject::object(const std::string& key) const {
   return JsonObject(*value, fmt::format("{}: {}", name_, key));
 }
 
-std::int64_t JsonObject::required_integer(const std::string& key) const {
-  const auto value = integer(key);
-  if (!value) fail(key, "an integer");
-  return *value;
+std::int64_t JsonObject::required_integer(const std::string& key, const IntegerRange& range) const {
+  const Json* value = find(key);
+  if (value == nullptr) fail(key, describe(range));
+  return checked_integer(*value, fmt::format("{}: {}", name_, key), range);
 }
 
 double JsonObject::required_number(const std::string& key) const {

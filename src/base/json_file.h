@@ -18,6 +18,16 @@ using Json = nlohmann::json;
 Json parse_json(std::string_view text, const std::string& name);
 Json read_json_file(const std::filesystem::path& path, std::uintmax_t limit = std::uintmax_t{1} << 30);
 
+// The integers a field may hold, both ends included.
+struct IntegerRange {
+  std::int64_t least = INT64_MIN;
+  std::int64_t most = INT64_MAX;
+};
+
+// The integer that a JSON value holds. InputError when it holds none, or one outside the range: nothing is cut
+// to a smaller width. `where` is the place named in errors: file, then field.
+std::int64_t checked_integer(const Json& value, const std::string& where, const IntegerRange& range);
+
 // One JSON object of a named file. Getters check type and range; errors name file, field, expected, found.
 // A field that is absent or null is "not given".
 class JsonObject {
@@ -33,7 +43,7 @@ class JsonObject {
   std::optional<std::string> text(const std::string& key) const;
   std::optional<JsonObject> object(const std::string& key) const;
 
-  std::int64_t required_integer(const std::string& key) const;
+  std::int64_t required_integer(const std::string& key, const IntegerRange& range = {}) const;
   double required_number(const std::string& key) const;
   std::string required_text(const std::string& key) const;
 

@@ -129,7 +129,7 @@ size_t safetensors_element_size(std::string_view dtype) {
   return 0;
 }
 
-SafetensorsFile parse_safetensors(std::span<const std::byte> bytes, const std::string& name) {
+std::string_view safetensors_header(std::span<const std::byte> bytes, const std::string& name) {
   if (bytes.size() < 8) {
     throw_input_error(
         {name, "a safetensors file of at least 8 bytes", fmt::format("{} bytes", bytes.size())});
@@ -144,8 +144,12 @@ SafetensorsFile parse_safetensors(std::span<const std::byte> bytes, const std::s
          fmt::format("at most {} bytes", std::min<std::uint64_t>(kHeaderLimit, bytes.size() - 8)),
          fmt::format("a declared length of {}", header_size)});
   }
-  const std::string_view header(reinterpret_cast<const char*>(bytes.data()) + 8, header_size);
-  const auto data = bytes.subspan(8 + header_size);
+  return {reinterpret_cast<const char*>(bytes.data()) + 8, header_size};
+}
+
+SafetensorsFile parse_safetensors(std::span<const std::byte> bytes, const std::string& name) {
+  const std::string_view header = safetensors_header(bytes, name);
+  const auto data = bytes.subspan(8 + header.size());
   const Json json = parse_json(header, name + ": header");
   if (!json.is_object()) throw_input_error({name + ": header", "a JSON object", describe_json(json)});
 

@@ -24,6 +24,9 @@ struct SafetensorsFile {
   std::map<std::string, std::string> metadata;  // the header's __metadata__
 };
 
+// The JSON header, after checking its length against the file and the format's limit.
+std::string_view safetensors_header(std::span<const std::byte> bytes, const std::string& name);
+
 // Checks everything before returning: header length, JSON, dtypes, shape times element size against the
 // offsets, no overlap, no gap, no byte outside the file. `bytes` must outlive the result; `name` is the
 // file named in errors.

@@ -78,7 +78,7 @@ ColumnSets ColumnBook::choose(const std::string& id, std::span<const std::int32_
   const auto& entries = reader_.samples();
   if (std::none_of(entries.begin(), entries.end(), [&](const auto& entry) { return entry.id == id; }))
     throw_input_error({folder_.string(), fmt::format("a sample of question \"{}\"", id), "none"});
-  const analysis::ObservedSample sample(reader_.manifest(), reader_.read(id, trace::Integrity::kSizeOnly));
+  const analysis::ObservedSample sample(reader_.manifest(), reader_.read(id));
   if (static_cast<std::int64_t>(prompt.size()) != sample.prompt_length ||
       !std::equal(prompt.begin(), prompt.end(), sample.final_row.begin()))
     throw_input_error({folder_.string(), fmt::format("question \"{}\" with the same prompt", id), "another"});

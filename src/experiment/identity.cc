@@ -4,16 +4,15 @@
 #include <sys/utsname.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <filesystem>
-#include <vector>
+#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_file.h"
-#include "base/mapped_file.h"
 #include "base/sha256.h"
 #include "base/version.h"
+#include "checkpoint/weights_identity.h"
 #include "experiment/changes.h"
 #include "tensor/thread_pool.h"
 #include "trace/reader.h"
@@ -23,49 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Names, shapes and places of all tensors: the index of a sharded checkpoint, else the header of its one
-// file.
-std::string layout_sum(const fs::path& folder) {
-  const auto index = folder / "model.safetensors.index.json";
-  if (path_exists(index)) return sha256_of_file(index);
-  const MappedFile file(folder / "model.safetensors");
-  const auto bytes = file.bytes();
-  std::uint64_t header = 0;
-  for (int i = 7; i >= 0; --i)
-    header = header << 8 | std::to_integer<std::uint64_t>(bytes[static_cast<size_t>(i)]);
-  return sha256_hex(bytes.subspan(8, static_cast<size_t>(header)));
-}
-
 std::optional<std::string> tokenizer_sum(const fs::path& folder) {
   for (const char* name : {"tokenizer.json", "vocab.json"}) {
     if (path_exists(folder / name)) return sha256_of_file(folder / name);
   }
   return std::nullopt;
-}
-
-// The layout, and pieces from all over the weights: a model of the same shape that was trained further has
-// others. All of them would take minutes to read.
-std::string weights_sum(const fs::path& folder) {
-  constexpr std::uint64_t kPieces = 64, kPiece = 1 << 14;
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  std::string sums = layout_sum(folder) + "\n";
-  for (const auto& path : files) {
-    const MappedFile file(path);
-    const auto bytes = file.bytes();
-    std::vector<std::byte> pieces;
-    for (std::uint64_t i = 0; i < kPieces; ++i) {
-      const std::uint64_t at = bytes.size() / kPieces * i,
-                          length = std::min<std::uint64_t>(kPiece, bytes.size() - at);
-      pieces.insert(pieces.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at),
-                    bytes.begin() + static_cast<std::ptrdiff_t>(at + length));
-    }
-    sums += fmt::format("{} {} {}\n", path.filename().string(), bytes.size(), sha256_hex(pieces));
-  }
-  return sha256_hex(std::as_bytes(std::span(sums)));
 }
 
 std::string sum_if_there(const fs::path& file) {
@@ -81,11 +42,12 @@ std::string describe_machine() {
 }
 
 Json describe_model_files(const fs::path& folder) {
-  const Family family = read_config(folder).family;
+  const Checkpoint checkpoint = Checkpoint::open(folder);
+  const Family family = checkpoint.config().family;
   return {{"family", name_of(family)},
           {"masked_diffusion", is_masked_diffusion(family)},
           {"config_sha256", sha256_of_file(folder / "config.json")},
-          {"weights_sha256", weights_sum(folder)},
+          {"weights_sha256", weights_identity(checkpoint)},
           {"tokenizer_sha256", tokenizer_sum(folder).value_or("")},
           {"tokenizer_config_sha256", sum_if_there(folder / "tokenizer_config.json")},
           {"chat_template_sha256", sum_if_there(folder / "chat_template.jinja")}};
@@ -97,7 +59,7 @@ void require_trace_of(const fs::path& trace, const fs::path& model_folder) {
   if (const auto changes = changes_of(reader.manifest()); !changes.empty())
     throw_input_error(
         {trace.string(), "a trace of the model as it is", "one with changes: " + changes.front()});
-  if (traced.weights_sha256 == weights_sum(model_folder)) return;
+  if (traced.weights_sha256 == weights_identity(Checkpoint::open(model_folder))) return;
   throw_input_error({trace.string(), fmt::format("a trace of {}", model_folder.string()),
                      fmt::format("one of another model ({})", traced.name)});
 }
@@ -143,7 +105,7 @@ trace::Manifest describe_run(const model::Model& model, const DecodeOptions& dec
                     .hidden = c.hidden,
                     .vocabulary = c.vocabulary,
                     .config_sha256 = sha256_of_file(folder / "config.json"),
-                    .weights_sha256 = weights_sum(folder)};
+                    .weights_sha256 = weights_identity(model.checkpoint())};
   manifest.tokenizer_sha256 = tokenizer_sum(folder);
   manifest.decoding = describe_decoding(decoding).dump();
   manifest.seed = decoding.seed;

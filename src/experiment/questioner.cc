@@ -224,7 +224,7 @@ void Questioner::ask_observed(evaluate::ItemReader& reader, std::size_t from,
     AnswerRecord record = answered(std::move(question->record), *traced.machine);
     const auto file = folder / trace::sample_file(item->id);
     record.attention = attention_features(
-        analysis::ObservedSample(run, trace::StoredSample(MappedFile(file), file.string())));
+        analysis::ObservedSample(run, trace::StoredSample(MappedFile(file), file.string(), run)));
     take(n, record);
   }
   writer.finish();

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
+#include "base/mapped_file.h"
+#include "trace/integrity.h"
 #include "trace/manifest.h"
 
 namespace buoy::trace {
@@ -17,11 +20,14 @@ struct Index {
   std::vector<SampleEntry> entries;  // in the order of manifest.sample_ids; of an unfinished run not all
 };
 
-Index read_index(const std::filesystem::path& folder);
+Index read_index(const std::filesystem::path& folder, Integrity integrity = Integrity::kChecksum);
 
-// Empty when the file is there, as long as the entry says and with its checksum; otherwise what is wrong:
-// "expected .., found ..".
-enum class Integrity { kSizeOnly, kChecksum };
+// Empty when the file of a sample is as long as the entry says and has its checksum; otherwise what is wrong:
+// "expected .., found ..". A file whose checksum was right is not summed again by this process while its inode,
+// size and times stay the same.
+std::string find_damage(const std::filesystem::path& path, const MappedFile& file, const SampleEntry& entry,
+                        Integrity integrity);
+// The same of a file below the trace's folder, which may be missing.
 std::string find_damage(const std::filesystem::path& folder, const SampleEntry& entry, Integrity integrity);
 
 }  // namespace buoy::trace

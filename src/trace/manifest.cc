@@ -9,6 +9,7 @@
 #include "base/json_file.h"
 #include "base/sha256.h"
 #include "trace/manifest_json.h"
+#include "trace/sample.h"
 
 namespace buoy::trace {
 namespace {
@@ -55,15 +56,17 @@ void require_equal(const Json& stored, const Json& run, const std::string& where
 
 Json identity(const Manifest& manifest) {
   Json json = parse_json(format_manifest(manifest), "manifest");
+  for (const char* key : kForPeople) json.erase(key);
+  json.erase("checksum");
   json["model"].erase("name");
-  json.erase("command");
-  json.erase("machine");
   return json;
 }
 
 }  // namespace
 
 void check_manifest(const Manifest& manifest) {
+  if (const auto wrong = find_mismatch(manifest.model))
+    throw_usage_error({"manifest: model." + wrong->where, wrong->expected, wrong->found});
   check_sum(manifest.model.config_sha256, "model.config_sha256");
   check_sum(manifest.model.weights_sha256, "model.weights_sha256");
   if (manifest.tokenizer_sha256) check_sum(*manifest.tokenizer_sha256, "tokenizer_sha256");

@@ -5,25 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "trace/sample.h"
+#include "trace/model_card.h"
+#include "trace/storage.h"
 
 namespace buoy::trace {
-
-// Which weights were run.
-struct ModelCard {
-  std::string name;          // for people: "LLaDA-8B-Instruct"
-  std::string family;        // "LLaDA"
-  std::string architecture;  // as config.json has it
-  std::string stored_dtype;  // "BF16"
-  std::int64_t layers = 0;
-  std::int64_t heads = 0;
-  std::int64_t kv_heads = 0;
-  std::int64_t head_dim = 0;
-  std::int64_t hidden = 0;
-  std::int64_t vocabulary = 0;
-  std::string config_sha256;   // of config.json
-  std::string weights_sha256;  // of the layout and of pieces of all files (docs/trace-format.md)
-};
 
 // What one run is: everything that decides the bytes of its samples, and who made it where.
 struct Manifest {
@@ -53,7 +38,8 @@ struct SampleEntry {
   bool operator==(const SampleEntry&) const = default;
 };
 
-// Throws UsageError: sums that are none, JSON texts that are no objects, ids that are none or come twice.
+// Throws UsageError: sizes that no model has, sums that are none, JSON texts that are no objects, ids that are
+// none or come twice.
 void check_manifest(const Manifest& manifest);
 
 // Throws InputError when samples of `run` would not belong into the trace that `stored` describes. Compares

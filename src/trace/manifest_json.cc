@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
+#include "trace/sample.h"
 #include "trace/version.h"
 
 namespace buoy::trace {
@@ -56,6 +57,19 @@ OrderedJson to_json(const Manifest& manifest, bool complete) {
   return json;
 }
 
+// Of every field but those for people, as sorted JSON without blanks.
+std::string sum_of(Json json) {
+  for (const char* key : kForPeople) json.erase(key);
+  json.erase("checksum");
+  json["model"].erase("name");
+  return sha256_hex(json.dump());
+}
+
+std::string with_sum(OrderedJson json) {
+  json["checksum"] = sum_of(parse_json(json.dump(), "manifest"));
+  return json.dump(2) + "\n";
+}
+
 std::string required_sum(const JsonObject& object, const std::string& key) {
   const std::string sum = object.required_text(key);
   if (!is_sha256_hex(sum)) object.fail(key, "64 lower-case hexadecimal digits");
@@ -81,22 +95,14 @@ const Json& required_list(const JsonObject& object, const std::string& key) {
 }
 
 ModelCard parse_model(const JsonObject& object) {
-  const auto size = [&](const char* key) {
-    const std::int64_t value = object.required_integer(key);
-    if (value < 0) object.fail(key, "an integer of at least 0");
-    return value;
-  };
   ModelCard model;
   model.name = object.required_text("name");
   model.family = object.required_text("family");
   model.architecture = object.required_text("architecture");
   model.stored_dtype = object.required_text("stored_dtype");
-  model.layers = size("layers");
-  model.heads = size("heads");
-  model.kv_heads = size("kv_heads");
-  model.head_dim = size("head_dim");
-  model.hidden = size("hidden");
-  model.vocabulary = size("vocabulary");
+  for (const auto& [name, size, most] : kSizeLimits) model.*size = object.required_integer(name, {1, most});
+  if (const auto wrong = find_mismatch(model))
+    throw_input_error({fmt::format("{}: {}", object.name(), wrong->where), wrong->expected, wrong->found});
   model.config_sha256 = required_sum(object, "config_sha256");
   model.weights_sha256 = required_sum(object, "weights_sha256");
   return model;
@@ -125,14 +131,14 @@ std::string checked_id(const Json& json, const std::string& where) {
 std::string format_manifest(const Manifest& manifest) {
   OrderedJson json = to_json(manifest, false);
   json["planned"] = manifest.sample_ids;
-  return json.dump(2) + "\n";
+  return with_sum(std::move(json));
 }
 
 std::string format_manifest(const Manifest& manifest, const std::vector<SampleEntry>& entries) {
   OrderedJson json = to_json(manifest, true);
   json["samples"] = OrderedJson::array();
   for (const SampleEntry& entry : entries) json["samples"].push_back(to_json(entry));
-  return json.dump(2) + "\n";
+  return with_sum(std::move(json));
 }
 
 std::string format_entry(const SampleEntry& entry) {
@@ -160,7 +166,7 @@ SampleEntry parse_entry(const Json& json, const std::string& name) {
   return entry;
 }
 
-ParsedManifest parse_manifest(const std::string& text, const std::string& name) {
+ParsedManifest parse_manifest(const std::string& text, const std::string& name, Integrity integrity) {
   const Json json = parse_json(text, name);
   const JsonObject object(json, name);
   check_format(object);
@@ -193,6 +199,12 @@ ParsedManifest parse_manifest(const std::string& text, const std::string& name) 
     if (!seen.insert(manifest.sample_ids.back()).second) {
       throw_input_error({where, "each id once", manifest.sample_ids.back() + " again"});
     }
+  }
+  if (integrity == Integrity::kChecksum && object.has("checksum")) {
+    const std::string stored = required_sum(object, "checksum"), found = sum_of(json);
+    if (stored != found)
+      throw_input_error({name + ": checksum", stored + " of its fields",
+                         found + " (a field was changed; --trust reads it all the same)"});
   }
   return parsed;
 }

@@ -1,12 +1,17 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
 #include "base/json_file.h"
+#include "trace/integrity.h"
 #include "trace/manifest.h"
 
 namespace buoy::trace {
+
+// Fields that say who ran it where, beside model.name: two runs with equal samples may differ in them.
+inline constexpr std::array kForPeople = {"command", "machine"};
 
 // The text of manifest.json while the run is under way: no list of samples, "planned" ids instead.
 std::string format_manifest(const Manifest& manifest);
@@ -22,7 +27,9 @@ struct ParsedManifest {
   std::vector<SampleEntry> entries;  // of a complete trace
 };
 
-// Fields it does not know are passed over; `name` is the file named in errors.
-ParsedManifest parse_manifest(const std::string& text, const std::string& name);
+// Fields it does not know are passed over; `name` is the file named in errors. With kChecksum, fields that
+// were changed after the manifest was written are refused, where it has a checksum of its own.
+ParsedManifest parse_manifest(const std::string& text, const std::string& name,
+                              Integrity integrity = Integrity::kChecksum);
 
 }  // namespace buoy::trace

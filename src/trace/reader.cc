@@ -12,14 +12,14 @@
 
 namespace buoy::trace {
 
-TraceReader::TraceReader(std::filesystem::path folder, Index index)
-    : folder_(std::move(folder)), index_(std::move(index)) {}
+TraceReader::TraceReader(std::filesystem::path folder, Index index, Integrity integrity)
+    : folder_(std::move(folder)), index_(std::move(index)), integrity_(integrity) {}
 
-TraceReader TraceReader::open(const std::filesystem::path& folder) {
-  return {folder, read_index(folder)};
+TraceReader TraceReader::open(const std::filesystem::path& folder, Integrity integrity) {
+  return {folder, read_index(folder, integrity), integrity};
 }
 
-StoredSample TraceReader::read(const std::string& id, Integrity integrity) const {
+StoredSample TraceReader::read(const std::string& id) const {
   const auto entry = std::find_if(index_.entries.begin(), index_.entries.end(),
                                   [&](const SampleEntry& other) { return other.id == id; });
   if (entry == index_.entries.end()) {
@@ -32,10 +32,14 @@ StoredSample TraceReader::read(const std::string& id, Integrity integrity) const
     throw_input_error({fmt::format("{}: sample {}", folder_.string(), id), "a sample that was done",
                        "one that failed: " + entry->error});
   }
-  const std::string name = (folder_ / entry->file).string();
-  const std::string damage = find_damage(folder_, *entry, integrity);
+  const auto path = folder_ / entry->file;
+  const std::string name = path.string();
+  if (!path_exists(path))
+    throw_input_error({name, fmt::format("{} bytes", entry->bytes), "no such file"});
+  MappedFile file(path);
+  const std::string damage = find_damage(path, file, *entry, integrity_);
   if (!damage.empty()) throw InputError(fmt::format("{}: {}", name, damage));
-  StoredSample sample(MappedFile(folder_ / entry->file), name);
+  StoredSample sample(std::move(file), name, index_.manifest);
   if (sample.id() != id) throw_input_error({name, "sample " + id, "sample " + sample.id()});
   return sample;
 }

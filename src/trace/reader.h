@@ -12,7 +12,8 @@ namespace buoy::trace {
 // A trace on disk, finished or not. Files are read when asked for.
 class TraceReader {
  public:
-  static TraceReader open(const std::filesystem::path& folder);
+  // What is computed from a trace is computed from what was written: sums are compared unless told otherwise.
+  static TraceReader open(const std::filesystem::path& folder, Integrity integrity = Integrity::kChecksum);
 
   const Manifest& manifest() const { return index_.manifest; }
   // False while the run is under way and after it was killed.
@@ -20,19 +21,20 @@ class TraceReader {
   // In the order of manifest().sample_ids; of an unfinished trace those it has so far.
   const std::vector<SampleEntry>& samples() const { return index_.entries; }
 
-  // Throws InputError when the file is missing or not what the manifest says. The checksum reads the whole
-  // file once; kSizeOnly leaves it out.
-  StoredSample read(const std::string& id, Integrity integrity = Integrity::kChecksum) const;
+  // Throws InputError when the file is missing, not what the manifest says, or no sample (sample_rules.h). The
+  // checksum reads the whole file, once in a process.
+  StoredSample read(const std::string& id) const;
 
   // Everything that is wrong, one line each: an unfinished run; samples missing, damaged or unreadable; files
   // that belong to no sample. Failed samples are no problem of the trace.
   std::vector<std::string> verify() const;
 
  private:
-  TraceReader(std::filesystem::path folder, Index index);
+  TraceReader(std::filesystem::path folder, Index index, Integrity integrity);
 
   std::filesystem::path folder_;
   Index index_;
+  Integrity integrity_;
 };
 
 }  // namespace buoy::trace

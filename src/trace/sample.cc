@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "base/error.h"
 #include "base/json_file.h"
 #include "base/safetensors.h"
 #include "base/utf8.h"
+#include "trace/sample_rules.h"
 #include "trace/schema.h"
 #include "trace/version.h"
 
@@ -19,63 +19,6 @@ namespace buoy::trace {
 namespace {
 
 constexpr size_t kLongestId = 128;
-
-bool holds(Element element, DataType dtype) {
-  switch (element) {
-    case Element::kFloat:
-      return dtype == DataType::kF32 || dtype == DataType::kF16;
-    case Element::kInteger:
-      return dtype == DataType::kI32;
-    case Element::kByte:
-      return dtype == DataType::kU8;
-  }
-  return false;
-}
-
-std::string_view describe(Element element) {
-  return element == Element::kFloat ? "F32 or F16" : element == Element::kInteger ? "I32" : "U8";
-}
-
-std::vector<std::string> split(std::string_view words) {
-  std::istringstream stream{std::string(words)};
-  std::vector<std::string> parts;
-  for (std::string part; stream >> part;) parts.push_back(part);
-  return parts;
-}
-
-// What the letters of the schema's shapes stand for in one sample, and which array said so first.
-using Sizes = std::map<std::string, std::pair<std::int64_t, std::string>>;
-
-void check_array(const Array& array, const std::string& where, Sizes& sizes) {
-  if (element_count(array.name, array.shape) * static_cast<std::int64_t>(size_of(array.dtype)) !=
-      static_cast<std::int64_t>(array.bytes.size())) {
-    throw_usage_error({where, "bytes to fill " + describe_shape(array.shape),
-                       fmt::format("{} bytes of {}", array.bytes.size(), name_of(array.dtype))});
-  }
-  if (array.name.starts_with(kPrivatePrefix)) return;
-  const ArraySchema* schema = find_array(array.name);
-  if (schema == nullptr) {
-    throw_usage_error({where, fmt::format("a name of the schema or one beginning with {}", kPrivatePrefix),
-                       "an unknown name"});
-  }
-  if (!holds(schema->element, array.dtype)) {
-    throw_usage_error({where, std::string(describe(schema->element)), std::string(name_of(array.dtype))});
-  }
-  const auto letters = split(schema->shape);
-  if (letters.size() != array.shape.size()) {
-    throw_usage_error(
-        {where, fmt::format("shape [{}]", schema->shape), "shape " + describe_shape(array.shape)});
-  }
-  for (size_t i = 0; i < letters.size(); ++i) {
-    const auto known = sizes.try_emplace(letters[i], array.shape[i], array.name).first->second;
-    if (known.first != array.shape[i]) {
-      throw_usage_error({where,
-                         fmt::format("shape [{}] with {} = {} as in {}", schema->shape, letters[i],
-                                     known.first, known.second),
-                         "shape " + describe_shape(array.shape)});
-    }
-  }
-}
 
 }  // namespace
 
@@ -101,14 +44,20 @@ std::filesystem::path sample_file(const std::string& id) {
   return std::filesystem::path("samples") / (id + ".safetensors");
 }
 
-void check_sample(const Sample& sample) {
+void check_sample(const Sample& sample, const ModelCard* model) {
   check_sample_id(sample.id);
-  Sizes sizes;
+  const std::string where = fmt::format("sample {}", sample.id);
   std::set<std::string> names;
+  SampleView view{{}, sample.metadata};
   for (const Array& array : sample.arrays) {
-    const std::string where = fmt::format("sample {}: array {}", sample.id, array.name);
-    if (!names.insert(array.name).second) throw_usage_error({where, "each name once", "it twice"});
-    check_array(array, where, sizes);
+    if (!names.insert(array.name).second)
+      throw_usage_error({fmt::format("{}: {}", where, array.name), "each name once", "it twice"});
+    if (element_count(array.name, array.shape) * static_cast<std::int64_t>(size_of(array.dtype)) !=
+        static_cast<std::int64_t>(array.bytes.size())) {
+      throw_usage_error({fmt::format("{}: {}", where, array.name), "bytes to fill " + describe_shape(array.shape),
+                         fmt::format("{} bytes of {}", array.bytes.size(), name_of(array.dtype))});
+    }
+    view.arrays.push_back({array.name, name_of(array.dtype), array.shape, array.bytes});
   }
   for (const std::string_view key : {kFormat, kVersion, kId}) {
     if (sample.metadata.contains(std::string(key))) {
@@ -116,6 +65,10 @@ void check_sample(const Sample& sample) {
                          fmt::format("{} left to the writer", key), "it given"});
     }
   }
+  check_sample(view, {.where = fmt::format("sample {}", sample.id),
+                      .fail = throw_usage_error,
+                      .refuse_unknown = true,
+                      .model = model});
 }
 
 void format_sample(const Sample& sample, Storage storage, const ByteSink& sink) {

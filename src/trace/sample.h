@@ -9,13 +9,10 @@
 #include <vector>
 
 #include "trace/array.h"
+#include "trace/model_card.h"
+#include "trace/storage.h"
 
 namespace buoy::trace {
-
-// What the floating-point arrays of a trace are stored in.
-enum class Storage { kF32, kF16 };
-
-std::string_view name_of(Storage storage);
 
 // One prompt and everything observed while it was answered. Names and keys are those of schema.h.
 struct Sample {
@@ -31,8 +28,9 @@ bool is_sample_id(std::string_view id);
 // Its file below the trace's folder: "samples/<id>.safetensors".
 std::filesystem::path sample_file(const std::string& id);
 
-// Throws UsageError when an array is not what the schema says, or two arrays disagree on a size.
-void check_sample(const Sample& sample);
+// Throws UsageError when the sample is not what sample_rules.h asks of one; `model` is null where it is not
+// known.
+void check_sample(const Sample& sample, const ModelCard* model = nullptr);
 
 // The whole file, piece by piece; equal samples give equal bytes. Arrays are laid out by falling element
 // size, otherwise in the order given, so each begins at a multiple of its element size. With Storage::kF16

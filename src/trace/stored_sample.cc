@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <utility>
@@ -31,7 +32,7 @@ std::int64_t elements(const SafetensorsEntry& entry) {
 
 }  // namespace
 
-StoredSample::StoredSample(MappedFile file, std::string name)
+StoredSample::StoredSample(MappedFile file, std::string name, const Manifest& manifest)
     : name_(std::move(name)), file_(std::move(file)), contents_(parse_safetensors(file_.bytes(), name_)) {
   if (text(kFormat) != kSampleFormatName) {
     throw_input_error({where(kFormat), std::string(kSampleFormatName), text(kFormat)});
@@ -40,6 +41,29 @@ StoredSample::StoredSample(MappedFile file, std::string name)
     throw_input_error({where(kVersion), fmt::format("1 to {}", kFormatVersion), text(kVersion)});
   }
   id_ = text(kId);
+  SampleView view{{}, contents_.metadata};
+  for (const auto& [array, entry] : contents_.tensors) {
+    view.arrays.push_back({array, entry.dtype, entry.shape, entry.data});
+    if (const auto range = float_range(array)) ranges_.emplace(array, *range);
+  }
+  check_sample(view, {.where = name_,
+                      .fail = throw_input_error,
+                      .model = &manifest.model,
+                      .storage = &manifest.storage});
+}
+
+void StoredSample::check_values(std::string_view array, const std::vector<float>& values,
+                                std::int64_t first) const {
+  const auto found = ranges_.find(array);
+  if (found == ranges_.end()) return;
+  const auto [least, most] = found->second;
+  bool within = true;
+  for (const float value : values) within &= value >= least && value <= most;
+  if (within) return;
+  const auto wrong = std::find_if(values.begin(), values.end(),
+                                  [&](float value) { return !(value >= least && value <= most); });
+  throw_input_error({where(array), fmt::format("numbers from {} to {}", least, most),
+                     fmt::format("{} at {}", *wrong, first + (wrong - values.begin()))});
 }
 
 std::string StoredSample::where(std::string_view part) const {
@@ -93,6 +117,7 @@ std::vector<float> StoredSample::floats_in(std::string_view array, const Range& 
   }
   // Whoever reads a large sample piece by piece must not end up holding all of it.
   file_.release(bytes);
+  check_values(array, values, range.begin);
   return values;
 }
 

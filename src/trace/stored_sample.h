@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -8,6 +9,8 @@
 
 #include "base/mapped_file.h"
 #include "base/safetensors.h"
+#include "trace/manifest.h"
+#include "trace/sample_rules.h"
 
 namespace buoy::trace {
 
@@ -21,8 +24,9 @@ struct Slice {
 // name the file and the array.
 class StoredSample {
  public:
-  // `name` is the file named in errors.
-  StoredSample(MappedFile file, std::string name);
+  // Refuses a file that is no sample of a trace with this manifest (sample_rules.h): what is behind it may be
+  // used as it is. `name` is the file named in errors.
+  StoredSample(MappedFile file, std::string name, const Manifest& manifest);
 
   const std::string& id() const { return id_; }
   std::vector<std::string> names() const;
@@ -30,7 +34,8 @@ class StoredSample {
   const std::string& dtype(std::string_view array) const;  // "F32", "F16", "I32", "U8"
   const std::vector<std::int64_t>& shape(std::string_view array) const;
 
-  // Values in row-major order, F16 widened to float.
+  // Values in row-major order, F16 widened to float. InputError for values that the array cannot hold: NaN,
+  // infinities, negative weights, shares above 1.
   std::vector<float> floats(std::string_view array) const;
   std::vector<float> floats(std::string_view array, const Slice& slice) const;
   // The sub-array at the given leading indices: floats_at("received", {step, layer}) is [G, H, T].
@@ -50,12 +55,14 @@ class StoredSample {
   };
 
   const SafetensorsEntry& find(std::string_view array) const;
+  void check_values(std::string_view array, const std::vector<float>& values, std::int64_t first) const;
   std::vector<float> floats_in(std::string_view array, const Range& range) const;
   std::string where(std::string_view part) const;
 
   std::string name_;
   MappedFile file_;
   SafetensorsFile contents_;  // points into file_
+  std::map<std::string, FloatRange, std::less<>> ranges_;
   std::string id_;
 };
 

@@ -78,6 +78,7 @@ void TraceWriter::require_due(const std::string& id) const {
 
 void TraceWriter::write(const Sample& sample) {
   require_due(sample.id);
+  check_sample(sample, &manifest_.model);
   SampleEntry entry;
   entry.id = sample.id;
   entry.file = sample_file(sample.id).generic_string();

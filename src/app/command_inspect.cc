@@ -10,13 +10,12 @@
 
 #include "app/commands.h"
 #include "app/data_options.h"
-#include "app/inspect_trace.h"
+#include "app/file_kinds.h"
 #include "app/model_folder.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_file.h"
 #include "base/progress.h"
-#include "evaluate/data_summary.h"
 #include "model/memory.h"
 #include "text/chat_detection.h"
 
@@ -140,57 +139,42 @@ void print(const Finding& finding) {
 
 }  // namespace
 
-// Which fields of a file of questions are read as what, and how many items have them.
-static void inspect_data(const std::string& file, const evaluate::FieldNames& fields, bool json) {
-  const auto lines = evaluate::summary_lines(evaluate::summarise_data(file, {.fields = fields}));
-  if (json) {
-    Json out = Json::object();
-    for (const auto& [name, value] : lines) out[name] = value;
+void inspect_model(const std::filesystem::path& folder, const InspectCall& call) {
+  const Finding finding = look_at(folder, call.check_weights);
+  if (call.json) {
+    Json out = finding.facts;
+    out["kind"] = "model";
+    out["problems"] = finding.problems;
     fmt::print("{}\n", out.dump(2));
-    return;
+  } else {
+    print(finding);
   }
-  size_t width = 0;
-  for (const auto& [name, value] : lines) width = std::max(width, name.size());
-  for (const auto& [name, value] : lines) fmt::print("{:<{}}  {}\n", name, width, value);
+  if (!finding.facts.contains("parameters"))
+    throw InputError(folder.string() + ": the model cannot run; see above");
 }
 
 void add_inspect(Command& app) {
-  auto* command = app.add_subcommand(
-      "inspect", "what is in a checkpoint, a trace or a file of questions, and what is wrong with it");
+  auto* command = app.add_subcommand("inspect", "what a file or folder is, what it holds, and what is wrong with it");
   struct Options {
-    std::string folder;
-    bool json = false, check_weights = false;
+    std::string path;
+    InspectCall call;
   };
   auto options = std::make_shared<Options>();
-  command->add_option("folder", options->folder, "folder of a model or a trace, or a file of questions")
-      ->required()
-      ->type_name("PATH");
-  command->add_flag("--json", options->json, "print JSON");
-  command->add_flag("--check-weights", options->check_weights,
-                    "read every weight and look for NaN and infinity");
-  command->footer(
-      "Read a checkpoint folder (or a trace, or JSON Lines with questions) and say what it is: family, "
-      "sizes, memory it needs to run, "
-      "tokenizer, chat "
-      "template,\n"
-      "and everything that is wrong or missing. Exits with 3 when the model cannot run.");
+  command->add_option("path", options->path, "a file or a folder: see below")->required()->type_name("PATH");
+  command->add_flag("--json", options->call.json, "print JSON");
+  command->add_flag("--check-weights", options->call.check_weights,
+                    "read every weight of a model and look for NaN and infinity");
+  std::string footer =
+      "Of a model: family, sizes, memory it needs to run, tokenizer, chat template, and everything that is wrong\n"
+      "or missing. Of a trace: whether it is complete, under way or stopped, and whether every file is whole.\n"
+      "Exits with 3 when the model cannot run, when a file is damaged, and when it is of a kind Buoy does not\n"
+      "read, which is then named. What is recognised:\n";
+  for (const auto& kind : file_kinds()) footer += fmt::format("  {:<26} {}\n", kind.name, kind.sign);
+  command->footer(footer);
   const auto fields = add_field_option(*command);
   command->callback([options, fields] {
-    if (!path_exists(options->folder))
-      throw_input_error({options->folder, "a folder or a file of questions", "nothing of that name"});
-    if (!is_folder(options->folder))
-      return inspect_data(options->folder, parse_fields(*fields), options->json);
-    if (is_trace(options->folder)) return inspect_trace(options->folder, options->json);
-    const Finding finding = look_at(options->folder, options->check_weights);
-    if (options->json) {
-      Json out = finding.facts;
-      out["problems"] = finding.problems;
-      fmt::print("{}\n", out.dump(2));
-    } else {
-      print(finding);
-    }
-    if (!finding.facts.contains("parameters"))
-      throw InputError(options->folder + ": the model cannot run; see above");
+    options->call.fields = parse_fields(*fields);
+    inspect(Inspected(options->path), options->call);
   });
 }
 

@@ -9,8 +9,13 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_file.h"
+#include "base/mapped_file.h"
 #include "base/progress.h"
+#include "base/safetensors.h"
+#include "app/inspection_sheet.h"
 #include "experiment/changes.h"
+#include "trace/index.h"
+#include "trace/journal.h"
 #include "trace/reader.h"
 #include "trace/schema.h"
 
@@ -49,10 +54,45 @@ Contents contents_of(const trace::TraceReader& reader) {
   return out;
 }
 
+std::string state_of(const std::filesystem::path& folder, const trace::TraceReader& reader) {
+  if (reader.complete()) return "complete";
+  if (!trace::is_being_written(trace::journal_path(folder))) {
+    // Over by now?
+    return trace::TraceReader::open(folder).complete() ? "complete" : "stopped";
+  }
+  return "under way";
+}
+
+std::string resume_command(const trace::Manifest& manifest) {
+  const std::string resume = " --resume";
+  return manifest.command.find(resume) == std::string::npos ? manifest.command + resume : manifest.command;
+}
+
 }  // namespace
 
 bool is_trace(const std::filesystem::path& folder) {
-  return path_exists(folder / "manifest.json");
+  const auto manifest = trace::manifest_path(folder);
+  return path_exists(manifest) && read_head(manifest).find("buoy-trace") != std::string::npos;
+}
+
+void inspect_sample(const std::filesystem::path& file, bool json) {
+  const auto folder = std::filesystem::absolute(file).parent_path().parent_path();
+  const MappedFile mapped(file);
+  const SafetensorsFile contents = parse_safetensors(mapped.bytes(), file.string());
+  InspectionSheet sheet("sample of a trace");
+  if (is_trace(folder)) {
+    trace::TraceReader::open(folder).read(file.stem().string());
+    sheet.add("trace", folder.string() + " (as its manifest says)");
+  } else {
+    sheet.add("trace", "none around it, so it was not checked against a manifest");
+  }
+  for (const auto key : {trace::kId, trace::kQuestion, trace::kAnswerText, trace::kAttention}) {
+    const auto found = contents.metadata.find(std::string(key));
+    if (found != contents.metadata.end()) sheet.add(std::string(key), found->second);
+  }
+  for (const auto& [name, entry] : contents.tensors)
+    sheet.add("array", fmt::format("{:<24} {} {}", name, entry.dtype, Json(entry.shape).dump()));
+  sheet.print(json);
 }
 
 void inspect_trace(const std::filesystem::path& folder, bool json) {
@@ -62,8 +102,11 @@ void inspect_trace(const std::filesystem::path& folder, bool json) {
   const Counts counts = count(reader);
   const auto [arrays, regions] = problems.empty() ? contents_of(reader) : Contents{};
   const auto changes = experiment::changes_of(manifest);
+  const std::string state = state_of(folder, reader);
   if (json) {
-    const Json out = {{"complete", reader.complete()},
+    const Json out = {{"kind", "trace"},
+                      {"state", state},
+                      {"complete", reader.complete()},
                       {"model", manifest.model.name},
                       {"family", manifest.model.family},
                       {"planned", manifest.sample_ids.size()},
@@ -79,9 +122,11 @@ void inspect_trace(const std::filesystem::path& folder, bool json) {
     const auto line = [](const char* label, const std::string& value) {
       fmt::print("{:<12} {}\n", label, value);
     };
-    line("trace", fmt::format("{}, made by {} ({})",
-                              reader.complete() ? "complete" : "unfinished: continue it with --resume",
-                              manifest.created_by, manifest.machine));
+    const std::string so_far = reader.complete() ? ""
+                                                 : fmt::format(": {} of {} samples", reader.samples().size(),
+                                                               manifest.sample_ids.size());
+    line("trace", fmt::format("{}{}, made by {} ({})", state, so_far, manifest.created_by, manifest.machine));
+    if (state == "stopped") line("resume with", resume_command(manifest));
     line("model", fmt::format("{} ({}), {} layers, {} heads, weights in {}", manifest.model.name,
                               manifest.model.family, manifest.model.layers, manifest.model.heads,
                               manifest.model.stored_dtype));

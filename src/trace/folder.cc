@@ -13,16 +13,13 @@
 
 namespace buoy::trace {
 namespace fs = std::filesystem;
-namespace {
 
-bool is_partial(const std::string& name) {
+bool is_partial_file(const std::string& name) {
   constexpr std::string_view kMark = ".partial.";
   const size_t at = name.rfind(kMark);
   if (at == std::string::npos || at + kMark.size() == name.size()) return false;
   return name.find_first_not_of("0123456789", at + kMark.size()) == std::string::npos;
 }
-
-}  // namespace
 
 std::vector<fs::path> list_folder(const fs::path& folder) {
   std::error_code failure;
@@ -49,7 +46,7 @@ void sync_folder(const fs::path& folder) {
 
 void remove_partial_files(const fs::path& folder) {
   for (const fs::path& path : list_folder(folder)) {
-    if (is_partial(path.filename().string())) remove_file(path);
+    if (is_partial_file(path.filename().string())) remove_file(path);
   }
 }
 

@@ -43,7 +43,9 @@ class VerifiedFiles {
     return keys_.contains(key);
   }
   void add(const Key& key) {
+    constexpr size_t kMost = 1 << 16;
     const std::lock_guard lock(mutex_);
+    if (keys_.size() >= kMost) keys_.clear();
     keys_.insert(key);
   }
 
@@ -84,11 +86,16 @@ Index read_index(const std::filesystem::path& folder, Integrity integrity) {
   if (!path_exists(path)) {
     throw_input_error({folder.string(), "a trace: a folder with manifest.json", "no manifest.json in it"});
   }
-  auto [manifest, complete, entries] = parse_manifest(read_file(path), path.string(), integrity);
-  Index index{std::move(manifest), complete, std::move(entries)};
-  if (complete) return index;  // a journal beside it is what a run killed while tidying up left
-
+  const auto read = [&] {
+    auto [manifest, complete, entries] = parse_manifest(read_file(path), path.string(), integrity);
+    return Index{std::move(manifest), complete, std::move(entries)};
+  };
+  Index index = read();
+  if (index.complete) return index;  // a journal beside it is what a run killed while tidying up left
   auto journal = read_journal(journal_path(folder));
+  // A run that finishes just now has replaced the manifest before it removes the journal.
+  if (journal.empty()) index = read();
+  if (index.complete) return index;
   for (const std::string& id : index.manifest.sample_ids) {
     if (auto found = journal.extract(id)) index.entries.push_back(std::move(found.mapped()));
   }

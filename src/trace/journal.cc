@@ -36,14 +36,32 @@ int write_and_sync(int fd, std::string_view bytes) {
   return ::fsync(fd) == 0 ? 0 : errno;
 }
 
+// Whoever asks is_being_written() holds the lock for an instant; a run that begins then must not be refused.
+int lock(int fd) {
+  constexpr int kAttempts = 20, kPause = 10'000;  // microseconds
+  for (int attempt = 1;; ++attempt) {
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
+    if (errno != EWOULDBLOCK || attempt == kAttempts) return errno;
+    ::usleep(kPause);
+  }
+}
+
 }  // namespace
+
+bool is_being_written(const std::filesystem::path& journal) {
+  const int fd = ::open(journal.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;  // none, or not ours to read
+  const bool locked = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(fd);
+  return locked;
+}
 
 Journal::Journal(std::filesystem::path path) : path_(std::move(path)) {
   const std::string name = path_.string();
   for (;;) {
     fd_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (fd_ < 0) throw_io_error("open", name, errno);
-    int failure = ::flock(fd_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    int failure = lock(fd_);
     struct stat status {};
     if (failure == 0 && ::fstat(fd_, &status) != 0) failure = errno;
     if (failure == 0 && status.st_nlink > 0) return;

@@ -33,6 +33,9 @@ class Journal {
   int fd_ = -1;
 };
 
+// Whether a run has the journal of a trace open just now.
+bool is_being_written(const std::filesystem::path& journal);
+
 // Empty when there is no file. A line that a killed run left unfinished at the end is passed over; a later
 // line for the same sample replaces an earlier one. By id.
 std::map<std::string, SampleEntry> read_journal(const std::filesystem::path& path);

@@ -25,8 +25,8 @@ class TraceReader {
   // checksum reads the whole file, once in a process.
   StoredSample read(const std::string& id) const;
 
-  // Everything that is wrong, one line each: an unfinished run; samples missing, damaged or unreadable; files
-  // that belong to no sample. Failed samples are no problem of the trace.
+  // Everything that is wrong, one line each: samples missing, damaged or unreadable; files that belong to no
+  // sample. An unfinished run and failed samples are no problem of the trace.
   std::vector<std::string> verify() const;
 
  private:

@@ -75,7 +75,7 @@ TEST(KilledRun, BetweenSamples) {
     const TraceReader reader = TraceReader::open(temp.path());
     EXPECT_FALSE(reader.complete());
     EXPECT_EQ(reader.samples().size(), static_cast<size_t>(count));
-    EXPECT_EQ(reader.verify().size(), 1u);  // that it is unfinished
+    EXPECT_EQ(reader.verify(), std::vector<std::string>{});
     resume_and_finish(temp.path());
     EXPECT_TRUE(same_files(snapshot(temp.path()), whole)) << "killed after " << count << " samples";
   }
@@ -138,8 +138,7 @@ TEST(KilledRun, BetweenTheSampleAndItsLine) {
   text.erase(text.rfind('\n', text.size() - 2) + 1);
   testing::spill(journal, text);
   EXPECT_EQ(TraceReader::open(temp.path()).samples().size(), 2u);
-  EXPECT_TRUE(
-      testing::holds_in_order(TraceReader::open(temp.path()).verify().at(1), {"sample-2", "no sample"}));
+  EXPECT_TRUE(TraceReader::open(temp.path()).verify().empty()) << "a run under way looks like this too";
   EXPECT_FALSE(TraceWriter::resume(temp.path(), small_manifest(kSamples)).has("sample-2"));
   EXPECT_FALSE(fs::exists(temp.path() / "samples/sample-2.safetensors"));
   resume_and_finish(temp.path());

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "support/edited_trace.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
 #include "trace/reader.h"
@@ -96,9 +97,27 @@ TEST_F(Refusal, AManifestThatDoesNotHold) {
 }
 
 TEST_F(Refusal, UnknownFieldsArePassedOver) {
+  testing::remove_manifest_sum(manifest_);
   edit(manifest_, "\"format\"", "\"later\": {\"a\": 1}, \"format\"");
   edit(manifest_, "\"status\"", "\"seconds\": 3, \"status\"");
   EXPECT_NO_THROW(TraceReader::open(folder_).read("sample-0"));
+}
+
+// Fields that no sample can contradict: the manifest's own sum tells that they were changed.
+TEST_F(Refusal, AManifestChangedByHand) {
+  const std::string whole = testing::slurp(manifest_);
+  for (const auto& [from, to] : {std::pair{"\"head_dim\": 4", "\"head_dim\": 8"},
+                                 {"\"layers\": 2,", "\"layers\": 3,"},
+                                 {"\"temperature\": 0.1", "\"temperature\": 0.2"},
+                                 {"\"seed\": 1", "\"seed\": "}}) {
+    testing::spill(manifest_, whole);
+    edit(manifest_, from, to);
+    EXPECT_TRUE(open_fails({"manifest.json: checksum", "of its fields", "--trust"})) << from;
+    EXPECT_NO_THROW(TraceReader::open(folder_, Integrity::kSizeOnly).read("sample-0")) << from;
+  }
+  testing::spill(manifest_, whole);
+  edit(manifest_, "\"a test\"", "\"another machine\"");
+  EXPECT_NO_THROW(TraceReader::open(folder_)) << "notes for people";
 }
 
 TEST_F(Refusal, DamagedSamples) {
@@ -107,7 +126,7 @@ TEST_F(Refusal, DamagedSamples) {
   flipped.back() ^= 1;
   testing::spill(sample_, flipped);
   EXPECT_TRUE(read_fails({"sample-0.safetensors", "expected SHA-256", "found", "was changed"}));
-  EXPECT_NO_THROW(TraceReader::open(folder_).read("sample-0", Integrity::kSizeOnly));
+  EXPECT_NO_THROW(TraceReader::open(folder_, Integrity::kSizeOnly).read("sample-0"));
   testing::spill(sample_, whole.substr(0, 333));
   EXPECT_TRUE(read_fails({"sample-0.safetensors", "expected 1", "bytes", "found 333"}));
   fs::remove(sample_);

@@ -1,0 +1,45 @@
+// Whole traces made to break whatever computes from them: every finding of the fuzzer stays as a file.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "analysis/everything.h"
+#include "analysis/run.h"
+#include "support/temp_folder.h"
+
+namespace buoy::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(TraceAbuse, TheUnspoiledOnesGoThroughEveryAnalysis) {
+  for (const bool causal : {false, true}) {
+    SCOPED_TRACE(causal);
+    const TempFolder folder;
+    small_packed_trace(causal).write(folder.path());
+    for (const auto& kind : analysis::analysis_kinds()) {
+      analysis::RunOptions options;
+      options.analysis.bootstrap.replicates = 10;
+      EXPECT_NO_THROW(analysis::run_analyses({std::string(kind.name)}, {{folder.path(), "t"}}, options)) << kind.name;
+    }
+  }
+}
+
+TEST(TraceAbuse, NothingButErrorsComesOut) {
+  size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(BUOY_TEST_DATA) / "trace" / "abuse")) {
+    SCOPED_TRACE(entry.path().filename().string());
+    std::stringstream bytes;
+    bytes << std::ifstream(entry.path(), std::ios::binary).rdbuf();
+    const TempFolder folder;
+    PackedTrace::unpack(bytes.str()).write(folder.path());
+    EXPECT_NO_THROW(compute_everything(folder.path()));
+    ++files;
+  }
+  EXPECT_GE(files, 1u);
+}
+
+}  // namespace
+}  // namespace buoy::testing

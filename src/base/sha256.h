@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/sha256_blocks.h"
+
 namespace buoy {
 
 // SHA-256 (FIPS 180-4) of bytes that arrive in pieces.
@@ -17,10 +19,8 @@ class Sha256 {
   std::string hex() const;  // of what came so far: 64 lower-case digits
 
  private:
-  void take_block(const std::byte* block);
-
-  std::array<std::uint32_t, 8> state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  Sha256State state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::array<std::byte, 64> pending_{};  // the first size_ % 64 bytes count
   std::uint64_t size_ = 0;
 };

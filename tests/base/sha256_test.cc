@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "base/error.h"
 #include "support/temp_folder.h"
 
@@ -40,6 +42,21 @@ TEST(Sha256, DoesNotCareHowTheBytesArrive) {
         sum.update(bytes.subspan(at, std::min<size_t>(piece, length - at)));
       }
       ASSERT_EQ(sum.hex(), whole) << length << " bytes in pieces of " << piece;
+    }
+  }
+}
+
+TEST(Sha256, TheProcessorsInstructionsGiveTheSame) {
+  const Sha256Blocks native = sha256_blocks_native();
+  if (native == nullptr) GTEST_SKIP() << "this processor has none";
+  std::vector<std::byte> bytes(64 * 40 + 1);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * i + i / 7);
+  for (const size_t blocks : {0, 1, 2, 3, 40}) {
+    for (const size_t offset : {0, 1}) {  // data need not be aligned
+      Sha256State a = {1, 2, 3, 4, 5, 6, 7, 0x80000000}, b = a;
+      sha256_blocks_portable(a, bytes.data() + offset, blocks);
+      native(b, bytes.data() + offset, blocks);
+      EXPECT_EQ(a, b) << blocks;
     }
   }
 }

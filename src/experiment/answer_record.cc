@@ -32,9 +32,7 @@ JsonObject required_object(const JsonObject& object, const std::string& key) {
 }
 
 std::int64_t count(const JsonObject& object, const std::string& key) {
-  const std::int64_t found = object.required_integer(key);
-  if (found < 0) object.fail(key, "an integer of at least 0");
-  return found;
+  return object.required_integer(key, {0, static_cast<std::int64_t>(kMost)});
 }
 
 struct Range {

@@ -125,6 +125,7 @@ probe::Intervention ColumnMask::intervention(const probe::Address& address,
                                              const probe::LayerExtent& extent) {
   const auto step = std::min(static_cast<std::size_t>(address.step), sets_.size() - 1);
   const auto layer = static_cast<std::size_t>(address.layer);
+  BUOY_CHECK(layer < sets_[step].size());  // require_trace_of compared the model with the trace's
   const auto& columns = sets_[step][layer];
   if (columns.empty()) return {};
   bias_.resize(sets_[step].size());

@@ -59,7 +59,12 @@ void require_trace_of(const fs::path& trace, const fs::path& model_folder) {
   if (const auto changes = changes_of(reader.manifest()); !changes.empty())
     throw_input_error(
         {trace.string(), "a trace of the model as it is", "one with changes: " + changes.front()});
-  if (traced.weights_sha256 == weights_identity(Checkpoint::open(model_folder))) return;
+  const Checkpoint checkpoint = Checkpoint::open(model_folder);
+  const ModelConfig& c = checkpoint.config();
+  // A manifest may claim any sum; what is indexed by layer and head must fit the model itself.
+  const bool same_sizes = traced.layers == c.layers && traced.heads == c.heads && traced.kv_heads == c.kv_heads &&
+                          traced.head_dim == c.head_dim && traced.vocabulary == c.vocabulary;
+  if (same_sizes && traced.weights_sha256 == weights_identity(checkpoint)) return;
   throw_input_error({trace.string(), fmt::format("a trace of {}", model_folder.string()),
                      fmt::format("one of another model ({})", traced.name)});
 }

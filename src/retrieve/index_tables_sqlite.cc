@@ -98,8 +98,11 @@ Description read_description(const Database& database, const std::string& name) 
   Statement source =
       database.prepare("SELECT name, bytes, sha256, documents, passages FROM source ORDER BY number");
   while (source.step()) {
-    description.sources.push_back({source.text(0), static_cast<std::uint64_t>(source.integer(1)),
-                                   source.text(2), source.integer(3), source.integer(4)});
+    const std::int64_t bytes = source.integer(1), documents = source.integer(3), passages = source.integer(4);
+    if (bytes < 0 || documents < 0 || passages < 0)
+      throw_input_error({name + ": source", "sizes of at least 0", "a negative one"});
+    description.sources.push_back(
+        {source.text(0), static_cast<std::uint64_t>(bytes), source.text(2), documents, passages});
   }
   return description;
 }

@@ -65,12 +65,12 @@ class QkSums {
   std::vector<double> asked_;                  // [layers, ways, stages]: contrasts asked for
   std::vector<double> step_sum_, step_count_;  // [observed steps, layers, parts] of the sample under way
   // Over samples.
-  Bootstrap terms_;                     // [layers, ways, stages, 4 order-free terms]
-  MeanErrors layer_;                    // [layers, ways, stages, contrasts + 1]
-  MeanErrors head_;                     // [layers, heads, ways, stages, contrasts]
+  Bootstrap terms_;                           // [layers, ways, stages, 4 order-free terms]
+  MeanErrors layer_;                          // [layers, ways, stages, contrasts + 1]
+  MeanErrors head_;                           // [layers, heads, ways, stages, contrasts]
   std::map<std::int32_t, MeanErrors> steps_;  // by number: [layers, parts]
-  MeanErrors rotation_;                 // [layers]
-  std::vector<double> largest_change_;  // [layers]
+  MeanErrors rotation_;                       // [layers]
+  std::vector<double> largest_change_;        // [layers]
 };
 
 }  // namespace buoy::analysis

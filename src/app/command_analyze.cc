@@ -18,8 +18,8 @@ constexpr size_t kRowsOnTerminal = 40;
 
 void analyze(const AnalyzeOptions& options) {
   analysis::find_analysis(options.name);  // a wrong name before any work
-  const auto result =
-      run_with_progress({options.name}, labelled_traces(options.call.traces, options.call.run.integrity()), options.call.run);
+  const auto result = run_with_progress(
+      {options.name}, labelled_traces(options.call.traces, options.call.run.integrity()), options.call.run);
   const auto& tables = result.analyses[0].tables;
   for (const auto& table : tables) {
     if (table.rows.size() <= kRowsOnTerminal) {

@@ -154,7 +154,8 @@ void inspect_model(const std::filesystem::path& folder, const InspectCall& call)
 }
 
 void add_inspect(Command& app) {
-  auto* command = app.add_subcommand("inspect", "what a file or folder is, what it holds, and what is wrong with it");
+  auto* command =
+      app.add_subcommand("inspect", "what a file or folder is, what it holds, and what is wrong with it");
   struct Options {
     std::string path;
     InspectCall call;
@@ -165,9 +166,12 @@ void add_inspect(Command& app) {
   command->add_flag("--check-weights", options->call.check_weights,
                     "read every weight of a model and look for NaN and infinity");
   std::string footer =
-      "Of a model: family, sizes, memory it needs to run, tokenizer, chat template, and everything that is wrong\n"
-      "or missing. Of a trace: whether it is complete, under way or stopped, and whether every file is whole.\n"
-      "Exits with 3 when the model cannot run, when a file is damaged, and when it is of a kind Buoy does not\n"
+      "Of a model: family, sizes, memory it needs to run, tokenizer, chat template, and everything that is "
+      "wrong\n"
+      "or missing. Of a trace: whether it is complete, under way or stopped, and whether every file is "
+      "whole.\n"
+      "Exits with 3 when the model cannot run, when a file is damaged, and when it is of a kind Buoy does "
+      "not\n"
       "read, which is then named. What is recognised:\n";
   for (const auto& kind : file_kinds()) footer += fmt::format("  {:<26} {}\n", kind.name, kind.sign);
   command->footer(footer);

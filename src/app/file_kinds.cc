@@ -23,8 +23,8 @@ fs::path folder_of(F f) {
 }
 
 bool is_safetensors(F f) {
-  return f.named(".safetensors") || (f.bytes > 8 && f.head.size() > 9 && f.head[8] == '{' &&
-                                     f.says("data_offsets"));
+  return f.named(".safetensors") ||
+         (f.bytes > 8 && f.head.size() > 9 && f.head[8] == '{' && f.says("data_offsets"));
 }
 
 bool is_json(F f) {
@@ -33,8 +33,12 @@ bool is_json(F f) {
 }
 
 bool is_part_of_model(F f) {
-  constexpr std::array kNames = {"generation_config.json", "tokenizer_config.json", "special_tokens_map.json",
-                                 "added_tokens.json",      "vocab.json",            "merges.txt",
+  constexpr std::array kNames = {"generation_config.json",
+                                 "tokenizer_config.json",
+                                 "special_tokens_map.json",
+                                 "added_tokens.json",
+                                 "vocab.json",
+                                 "merges.txt",
                                  "chat_template.jinja"};
   return std::any_of(kNames.begin(), kNames.end(), [&](const char* name) { return f.name() == name; });
 }
@@ -61,11 +65,14 @@ constexpr std::array kKinds = {
     FileKind{"results", "the folders tables and figures of buoy analyze",
              [](F f) { return f.folder && (f.holds("tables") || f.holds("figures")); },
              [](F f, C call) { inspect_parts(f.path, "results of buoy analyze", call.json); }},
-    FileKind{"exported samples", "files NAME.npz", [](F f) { return f.folder && holds_ending(f.path, ".npz"); },
+    FileKind{"exported samples", "files NAME.npz",
+             [](F f) { return f.folder && holds_ending(f.path, ".npz"); },
              [](F f, C call) { inspect_parts(f.path, "exported samples", call.json); }},
     // Files.
     FileKind{"part of a trace", "manifest.json or samples.jsonl in a trace",
-             [](F f) { return (f.name() == "manifest.json" || f.name() == "samples.jsonl") && is_trace(folder_of(f)); },
+             [](F f) {
+               return (f.name() == "manifest.json" || f.name() == "samples.jsonl") && is_trace(folder_of(f));
+             },
              [](F f, C call) { inspect_trace(folder_of(f), call.json); }},
     FileKind{"sample of a trace", "safetensors of format buoy-trace-sample",
              [](F f) { return !f.folder && is_safetensors(f) && f.says("buoy-trace-sample"); },
@@ -80,19 +87,19 @@ constexpr std::array kKinds = {
     FileKind{"tokenizer", "tokenizer.json", [](F f) { return f.name() == "tokenizer.json"; },
              [](F f, C call) { inspect_tokenizer(f.path, call.json); }},
     FileKind{"part of a model", "generation_config.json, vocab.json, chat_template.jinja and the like",
-             is_part_of_model,
-             [](F f, C call) { inspect_part(f.path, "part of a model", call.json); }},
+             is_part_of_model, [](F f, C call) { inspect_part(f.path, "part of a model", call.json); }},
     FileKind{"part of a run of buoy eval", "run.json, answers.jsonl or answers.partial.jsonl in its folder",
              [](F f) {
-               return (f.name() == "run.json" || f.name().starts_with("answers.")) && is_evaluation(folder_of(f));
+               return (f.name() == "run.json" || f.name().starts_with("answers.")) &&
+                      is_evaluation(folder_of(f));
              },
              [](F f, C call) { inspect_evaluation(folder_of(f), call.json); }},
     FileKind{"answers of buoy eval", "answers.jsonl without its folder",
              [](F f) { return f.name() == "answers.jsonl" && f.says("\"condition\""); },
              [](F f, C call) { inspect_answers(f.path, call.json); }},
-    FileKind{"table", "JSON with name, title, columns and rows; the CSV beside it; summary.json and summary.csv",
-             [](F f) { return !f.folder && is_table(f); },
-             [](F f, C call) { inspect_table(f, call.json); }},
+    FileKind{"table",
+             "JSON with name, title, columns and rows; the CSV beside it; summary.json and summary.csv",
+             [](F f) { return !f.folder && is_table(f); }, [](F f, C call) { inspect_table(f, call.json); }},
     FileKind{"report page", "HTML made by Buoy",
              [](F f) { return !f.folder && f.named(".html") && f.says("Made by Buoy"); },
              [](F f, C call) { inspect_part(f.path, "report page; open it in a browser", call.json); }},
@@ -106,15 +113,17 @@ constexpr std::array kKinds = {
              [](F f) { return !f.folder && (f.named(".prompt") || (!is_json(f) && f.says("{{question}}"))); },
              [](F f, C call) { inspect_prompt(f.path, call.json); }},
     FileKind{"questions", "JSON Lines (NAME.jsonl, NAME.jsonl.gz)",
-             [](F f) { return !f.folder && (f.named(".jsonl") || f.named(".jsonl.gz") || f.named(".json.gz") || is_json(f)); },
+             [](F f) {
+               return !f.folder &&
+                      (f.named(".jsonl") || f.named(".jsonl.gz") || f.named(".json.gz") || is_json(f));
+             },
              [](F f, C call) { inspect_questions(f.path, call); }},
 };
 
 }  // namespace
 
 Inspected::Inspected(const fs::path& where) : path(where) {
-  if (!path_exists(path))
-    throw_input_error({path.string(), "a file or a folder", "nothing of that name"});
+  if (!path_exists(path)) throw_input_error({path.string(), "a file or a folder", "nothing of that name"});
   folder = is_folder(path);
   if (folder) return;
   head = read_head(path);

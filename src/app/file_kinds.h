@@ -18,11 +18,11 @@ struct Inspected {
 
   explicit Inspected(const std::filesystem::path& path);
 
-  std::string name() const;                             // "manifest.json", of "a/b/" too
-  bool named(std::string_view ending) const;            // its name ends so
-  bool begins(std::string_view bytes) const;            // its contents begin so
-  bool holds(const std::string& entry) const;           // of a folder: it has such an entry
-  bool says(std::string_view text) const;               // its first bytes hold the text
+  std::string name() const;                    // "manifest.json", of "a/b/" too
+  bool named(std::string_view ending) const;   // its name ends so
+  bool begins(std::string_view bytes) const;   // its contents begin so
+  bool holds(const std::string& entry) const;  // of a folder: it has such an entry
+  bool says(std::string_view text) const;      // its first bytes hold the text
 };
 
 struct InspectCall {

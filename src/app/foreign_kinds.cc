@@ -61,12 +61,18 @@ constexpr std::array kForeign = {
     ForeignKind{"a zip file", "unpack it and inspect what is in it", is_zip},
     ForeignKind{"an xz, bzip2 or zstd file", "unpack it and inspect what is in it",
                 [](const Inspected& f) {
-                  return f.begins("\xFD"
-                                  "7zXZ") ||
+                  return f.begins(
+                             "\xFD"
+                             "7zXZ") ||
                          f.begins("BZh") || f.begins("\x28\xB5\x2F\xFD");
                 }},
     ForeignKind{"a program", "Buoy reads models, questions and traces",
-                [](const Inspected& f) { return f.begins("\x7F" "ELF") || f.begins("#!"); }},
+                [](const Inspected& f) {
+                  return f.begins(
+                             "\x7F"
+                             "ELF") ||
+                         f.begins("#!");
+                }},
     ForeignKind{"a page of HTML", "of these Buoy writes report.html",
                 [](const Inspected& f) { return f.begins("<!doctype html") || f.begins("<html"); }},
     ForeignKind{"a table of comma- or tab-separated values", kQuestions, is_csv},

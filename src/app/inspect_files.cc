@@ -53,7 +53,8 @@ std::string keys_of(const Json& json, const char* key) {
 
 void count_answers(const fs::path& folder, InspectionSheet& sheet) {
   std::size_t answered = 0, failed = 0;
-  experiment::read_answers(folder, [&](experiment::AnswerRecord&& record) { ++(record.failed() ? failed : answered); });
+  experiment::read_answers(
+      folder, [&](experiment::AnswerRecord&& record) { ++(record.failed() ? failed : answered); });
   sheet.add("answers", fmt::format("{} answered, {} failed", answered, failed));
 }
 
@@ -80,7 +81,8 @@ bool holds_model(const fs::path& folder) {
 
 bool is_table(const Inspected& f) {
   if (f.named(".json"))
-    return (f.says("\"columns\"") && f.says("\"title\"")) || (f.name() == "summary.json" && f.says("\"tables\""));
+    return (f.says("\"columns\"") && f.says("\"title\"")) ||
+           (f.name() == "summary.json" && f.says("\"tables\""));
   auto json = f.path;
   return f.named(".csv") && path_exists(json.replace_extension(".json")) && is_table(Inspected(json));
 }
@@ -100,9 +102,10 @@ void inspect_evaluation(const fs::path& folder, bool json) {
   } else {
     const auto partial = folder / "answers.partial.jsonl";
     const std::string text = path_exists(partial) ? read_file(partial) : "";
-    sheet.add("state", fmt::format("not finished: {} so far; the same buoy eval with --resume goes on",
-                                   plural(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')),
-                                          "answer")));
+    sheet.add(
+        "state",
+        fmt::format("not finished: {} so far; the same buoy eval with --resume goes on",
+                    plural(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')), "answer")));
   }
   sheet.print(json);
 }
@@ -173,8 +176,8 @@ void inspect_config(const fs::path& file, bool json) {
   InspectionSheet sheet("configuration of a model");
   sheet.add("family", fmt::format("{} ({}), {}", name_of(c.family), c.architecture,
                                   is_masked_diffusion(c.family) ? "masked diffusion" : "autoregressive"));
-  sheet.add("shape", fmt::format("{} layers, width {}, {} heads of {} ({} for keys and values), MLP {}", c.layers,
-                                 c.hidden, c.heads, c.head_dim, c.kv_heads, c.mlp_hidden));
+  sheet.add("shape", fmt::format("{} layers, width {}, {} heads of {} ({} for keys and values), MLP {}",
+                                 c.layers, c.hidden, c.heads, c.head_dim, c.kv_heads, c.mlp_hidden));
   sheet.add("vocabulary", fmt::format("{} rows", c.vocabulary));
   sheet.add("context", fmt::format("{} tokens", c.context));
   sheet.print(json);
@@ -191,10 +194,12 @@ void inspect_passages(const fs::path& file, bool json) {
   const auto index = retrieve::Index::open(file);
   const auto& d = index.description();
   InspectionSheet sheet("index of passages");
-  sheet.add("passages", fmt::format("{} of {}", d.passages, plural(static_cast<std::size_t>(d.documents), "document")));
+  sheet.add("passages",
+            fmt::format("{} of {}", d.passages, plural(static_cast<std::size_t>(d.documents), "document")));
   sheet.add("words", d.tokenizer);
   for (const auto& source : d.sources)
-    sheet.add("source", fmt::format("{}, {}, {} documents", source.name, describe_bytes(source.bytes), source.documents));
+    sheet.add("source", fmt::format("{}, {}, {} documents", source.name, describe_bytes(source.bytes),
+                                    source.documents));
   sheet.print(json);
 }
 
@@ -232,14 +237,16 @@ void inspect_prompt(const fs::path& file, bool json) {
 
 void inspect_questions(const fs::path& file, const InspectCall& call) {
   InspectionSheet sheet("questions");
-  for (const auto& [name, value] : evaluate::summary_lines(evaluate::summarise_data(file, {.fields = call.fields})))
+  for (const auto& [name, value] :
+       evaluate::summary_lines(evaluate::summarise_data(file, {.fields = call.fields})))
     sheet.add(name, value);
   sheet.print(call.json);
 }
 
 void inspect_part(const fs::path& file, const std::string& kind, bool json) {
   InspectionSheet sheet(kind);
-  sheet.add("folder", fmt::format("inspect {}", fs::absolute(file).lexically_normal().parent_path().string()));
+  sheet.add("folder",
+            fmt::format("inspect {}", fs::absolute(file).lexically_normal().parent_path().string()));
   sheet.print(json);
 }
 

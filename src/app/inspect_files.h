@@ -7,8 +7,8 @@
 
 namespace buoy::app {
 
-// What `buoy inspect` says of files that are not traces or model folders (file_kinds.cc lists all kinds). Each
-// reads the file with the reader that the rest of Buoy uses, and throws its errors.
+// What `buoy inspect` says of files that are not traces or model folders (file_kinds.cc lists all kinds).
+// Each reads the file with the reader that the rest of Buoy uses, and throws its errors.
 
 bool is_evaluation(const std::filesystem::path& folder);
 bool holds_model(const std::filesystem::path& folder);

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 
+#include "app/inspection_sheet.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_file.h"
 #include "base/mapped_file.h"
 #include "base/progress.h"
 #include "base/safetensors.h"
-#include "app/inspection_sheet.h"
 #include "experiment/changes.h"
 #include "trace/index.h"
 #include "trace/journal.h"

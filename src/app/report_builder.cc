@@ -42,8 +42,7 @@ report::TraceSummary summary_of(const analysis::TraceInput& input, trace::Integr
   bool diffusion = false;
   for (const auto& entry : reader.samples()) {
     if (entry.status != trace::Status::kDone) continue;
-    if (done++ == 0)
-      diffusion = analysis::ObservedSample(m, reader.read(entry.id)).masked_diffusion;
+    if (done++ == 0) diffusion = analysis::ObservedSample(m, reader.read(entry.id)).masked_diffusion;
   }
   return {
       {input.label, diffusion, done},
@@ -93,12 +92,14 @@ void build_report(const ReportRequest& request) {
   report::ReportInput input;
   input.command = command_as_typed();
   if (run.trust)
-    add_note(input, "checksums not verified (--trust): the numbers are those of the files as they are now, "
-                    "which may not be what was traced.");
+    add_note(input,
+             "checksums not verified (--trust): the numbers are those of the files as they are now, "
+             "which may not be what was traced.");
   for (const auto& trace : inputs) {
     input.traces.push_back(summary_of(trace, run.integrity()));
     input.explorer.push_back(explored_trace(trace, run));
-    const auto changes = experiment::changes_of(trace::TraceReader::open(trace.folder, run.integrity()).manifest());
+    const auto changes =
+        experiment::changes_of(trace::TraceReader::open(trace.folder, run.integrity()).manifest());
     if (changes.empty()) continue;
     input.traces.back().judged = false;
     add_note(input, fmt::format("{}: the model was changed ({}), so no claim is judged on this trace.",

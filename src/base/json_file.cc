@@ -84,12 +84,13 @@ std::string describe_json(const Json& json) {
 
 std::int64_t checked_integer(const Json& value, const std::string& where, const IntegerRange& range) {
   // An unsigned value past the signed ones would wrap to a negative number.
-  const bool fits = value.is_number_unsigned() ? value.get<std::uint64_t>() <= INT64_MAX : value.is_number_integer();
+  const bool fits =
+      value.is_number_unsigned() ? value.get<std::uint64_t>() <= INT64_MAX : value.is_number_integer();
   const std::int64_t found = fits ? value.get<std::int64_t>() : 0;
   if (fits && found >= range.least && found <= range.most) return found;
   const bool unlimited = range.least == INT64_MIN && range.most == INT64_MAX;
-  throw_input_error(
-      {where, unlimited && value.is_number_integer() ? "a 64-bit integer" : describe(range), describe_json(value)});
+  throw_input_error({where, unlimited && value.is_number_integer() ? "a 64-bit integer" : describe(range),
+                     describe_json(value)});
 }
 
 JsonObject::JsonObject(const Json& json, std::string name) : json_(&json), name_(std::move(name)) {

@@ -24,8 +24,8 @@ struct IntegerRange {
   std::int64_t most = INT64_MAX;
 };
 
-// The integer that a JSON value holds. InputError when it holds none, or one outside the range: nothing is cut
-// to a smaller width. `where` is the place named in errors: file, then field.
+// The integer that a JSON value holds. InputError when it holds none, or one outside the range: nothing is
+// cut to a smaller width. `where` is the place named in errors: file, then field.
 std::int64_t checked_integer(const Json& value, const std::string& where, const IntegerRange& range);
 
 // One JSON object of a named file. Getters check type and range; errors name file, field, expected, found.

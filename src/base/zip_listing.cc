@@ -62,7 +62,8 @@ std::vector<std::string> zip_names(std::span<const std::byte> bytes, const std::
   }
   std::vector<std::string> names;
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (file.number(at, 4) != kRecord) file.refuse(fmt::format("{} of {} entries in its directory", i, count));
+    if (file.number(at, 4) != kRecord)
+      file.refuse(fmt::format("{} of {} entries in its directory", i, count));
     const std::uint64_t name_size = file.number(at + 28, 2), extra = file.number(at + 30, 2),
                         comment = file.number(at + 32, 2);
     names.push_back(file.text(at + kRecordSize, name_size));

@@ -7,8 +7,8 @@
 
 namespace buoy {
 
-// The names of the files in a zip file, in the order of its directory. InputError for bytes that are no zip file
-// or a torn one; `name` is the file named in errors.
+// The names of the files in a zip file, in the order of its directory. InputError for bytes that are no zip
+// file or a torn one; `name` is the file named in errors.
 std::vector<std::string> zip_names(std::span<const std::byte> bytes, const std::string& name);
 
 }  // namespace buoy

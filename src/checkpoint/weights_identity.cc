@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Names, shapes and places of all tensors: the index of a sharded checkpoint, else the header of its one file.
+// Names, shapes and places of all tensors: the index of a sharded checkpoint, else the header of its one
+// file.
 std::string layout_sum(const fs::path& folder) {
   const auto index = folder / "model.safetensors.index.json";
   if (path_exists(index)) return sha256_of_file(index);

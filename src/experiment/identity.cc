@@ -62,8 +62,9 @@ void require_trace_of(const fs::path& trace, const fs::path& model_folder) {
   const Checkpoint checkpoint = Checkpoint::open(model_folder);
   const ModelConfig& c = checkpoint.config();
   // A manifest may claim any sum; what is indexed by layer and head must fit the model itself.
-  const bool same_sizes = traced.layers == c.layers && traced.heads == c.heads && traced.kv_heads == c.kv_heads &&
-                          traced.head_dim == c.head_dim && traced.vocabulary == c.vocabulary;
+  const bool same_sizes = traced.layers == c.layers && traced.heads == c.heads &&
+                          traced.kv_heads == c.kv_heads && traced.head_dim == c.head_dim &&
+                          traced.vocabulary == c.vocabulary;
   if (same_sizes && traced.weights_sha256 == weights_identity(checkpoint)) return;
   throw_input_error({trace.string(), fmt::format("a trace of {}", model_folder.string()),
                      fmt::format("one of another model ({})", traced.name)});

@@ -34,7 +34,11 @@ class VerifiedFiles {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) throw_io_error("inspect", path.string(), errno);
     const auto nanoseconds = [](const timespec& time) { return time.tv_sec * 1'000'000'000 + time.tv_nsec; };
-    return {status.st_dev, status.st_ino, status.st_size, nanoseconds(status.st_mtim), nanoseconds(status.st_ctim),
+    return {status.st_dev,
+            status.st_ino,
+            status.st_size,
+            nanoseconds(status.st_mtim),
+            nanoseconds(status.st_ctim),
             sum};
   }
 

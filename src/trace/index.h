@@ -23,8 +23,8 @@ struct Index {
 Index read_index(const std::filesystem::path& folder, Integrity integrity = Integrity::kChecksum);
 
 // Empty when the file of a sample is as long as the entry says and has its checksum; otherwise what is wrong:
-// "expected .., found ..". A file whose checksum was right is not summed again by this process while its inode,
-// size and times stay the same.
+// "expected .., found ..". A file whose checksum was right is not summed again by this process while its
+// inode, size and times stay the same.
 std::string find_damage(const std::filesystem::path& path, const MappedFile& file, const SampleEntry& entry,
                         Integrity integrity);
 // The same of a file below the trace's folder, which may be missing.

@@ -38,8 +38,8 @@ struct SampleEntry {
   bool operator==(const SampleEntry&) const = default;
 };
 
-// Throws UsageError: sizes that no model has, sums that are none, JSON texts that are no objects, ids that are
-// none or come twice.
+// Throws UsageError: sizes that no model has, sums that are none, JSON texts that are no objects, ids that
+// are none or come twice.
 void check_manifest(const Manifest& manifest);
 
 // Throws InputError when samples of `run` would not belong into the trace that `stored` describes. Compares

@@ -35,8 +35,7 @@ StoredSample TraceReader::read(const std::string& id) const {
   }
   const auto path = folder_ / entry->file;
   const std::string name = path.string();
-  if (!path_exists(path))
-    throw_input_error({name, fmt::format("{} bytes", entry->bytes), "no such file"});
+  if (!path_exists(path)) throw_input_error({name, fmt::format("{} bytes", entry->bytes), "no such file"});
   MappedFile file(path);
   const std::string damage = find_damage(path, file, *entry, integrity_);
   if (!damage.empty()) throw InputError(fmt::format("{}: {}", name, damage));

@@ -21,8 +21,8 @@ class TraceReader {
   // In the order of manifest().sample_ids; of an unfinished trace those it has so far.
   const std::vector<SampleEntry>& samples() const { return index_.entries; }
 
-  // Throws InputError when the file is missing, not what the manifest says, or no sample (sample_rules.h). The
-  // checksum reads the whole file, once in a process.
+  // Throws InputError when the file is missing, not what the manifest says, or no sample (sample_rules.h).
+  // The checksum reads the whole file, once in a process.
   StoredSample read(const std::string& id) const;
 
   // Everything that is wrong, one line each: samples missing, damaged or unreadable; files that belong to no

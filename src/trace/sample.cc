@@ -54,7 +54,8 @@ void check_sample(const Sample& sample, const ModelCard* model) {
       throw_usage_error({fmt::format("{}: {}", where, array.name), "each name once", "it twice"});
     if (element_count(array.name, array.shape) * static_cast<std::int64_t>(size_of(array.dtype)) !=
         static_cast<std::int64_t>(array.bytes.size())) {
-      throw_usage_error({fmt::format("{}: {}", where, array.name), "bytes to fill " + describe_shape(array.shape),
+      throw_usage_error({fmt::format("{}: {}", where, array.name),
+                         "bytes to fill " + describe_shape(array.shape),
                          fmt::format("{} bytes of {}", array.bytes.size(), name_of(array.dtype))});
     }
     view.arrays.push_back({array.name, name_of(array.dtype), array.shape, array.bytes});

@@ -75,7 +75,8 @@ class Checker {
   }
 
  private:
-  [[noreturn]] void refuse(std::string_view field, const std::string& expected, const std::string& found) const {
+  [[noreturn]] void refuse(std::string_view field, const std::string& expected,
+                           const std::string& found) const {
     rules_.fail({fmt::format("{}: {}", rules_.where, field), expected, found});
     std::abort();  // fail() throws
   }
@@ -99,7 +100,8 @@ class Checker {
       const auto& known = sizes_.try_emplace(letters[i][0], Size{array.shape[i], array.name}).first->second;
       if (known.size != array.shape[i]) {
         refuse(array.name,
-               fmt::format("shape [{}] with {} = {} as in {}", schema->shape, letters[i], known.size, known.array),
+               fmt::format("shape [{}] with {} = {} as in {}", schema->shape, letters[i], known.size,
+                           known.array),
                "shape " + describe_shape(array.shape));
       }
     }
@@ -140,7 +142,8 @@ class Checker {
   static std::string field(std::string_view key) { return fmt::format("__metadata__: {}", key); }
   static std::string quoted(const std::string& text) { return describe_json(replace_invalid_utf8(text)); }
 
-  std::optional<std::int64_t> integer_text(std::string_view key, std::int64_t least, std::int64_t most) const {
+  std::optional<std::int64_t> integer_text(std::string_view key, std::int64_t least,
+                                           std::int64_t most) const {
     if (!has_text(key)) return std::nullopt;
     const std::string& digits = text(key);
     std::int64_t value = 0;
@@ -183,7 +186,8 @@ class Checker {
     const auto regions = list_text(kRegionNames);
     require_length(kRegionNames, regions.size(), 'C', "region");
     if (regions.size() > kNoRegion)
-      refuse(field(kRegionNames), fmt::format("at most {} names", kNoRegion), fmt::format("{}", regions.size()));
+      refuse(field(kRegionNames), fmt::format("at most {} names", kNoRegion),
+             fmt::format("{}", regions.size()));
     regions_ = static_cast<std::int64_t>(regions.size());
     for (const auto& gold : list_text(kGoldRegions)) {
       if (std::find(regions.begin(), regions.end(), gold) == regions.end())
@@ -222,7 +226,8 @@ class Checker {
     std::vector<std::int64_t> values;
     for_each(name, [&](size_t i, std::int64_t value) {
       if (!values.empty() && value <= values.back())
-        refuse(name, "ascending integers, each once", fmt::format("{} behind {} at {}", value, values.back(), i));
+        refuse(name, "ascending integers, each once",
+               fmt::format("{} behind {} at {}", value, values.back(), i));
       values.push_back(value);
     });
     return values;

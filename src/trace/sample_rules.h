@@ -14,8 +14,9 @@
 
 namespace buoy::trace {
 
-// What a sample must be (docs/trace-format.md): the writer asks it before it writes, the reader before anything
-// is computed. Behind it every number that is used as an index, a size or the end of a loop is in its range.
+// What a sample must be (docs/trace-format.md): the writer asks it before it writes, the reader before
+// anything is computed. Behind it every number that is used as an index, a size or the end of a loop is in
+// its range.
 
 // One array as it is about to be written or was found.
 struct ArrayView {
@@ -43,8 +44,8 @@ void check_sample(const SampleView& sample, const SampleRules& rules);
 // A step has a number below this: no run has as many forwards.
 inline constexpr std::int64_t kMostSteps = 1'000'000;
 
-// The values a float array may hold, both ends included; never NaN. Weights are not negative and shares of 1 not
-// above it (but for rounding). Compared when values are read, since most are never asked for.
+// The values a float array may hold, both ends included; never NaN. Weights are not negative and shares of 1
+// not above it (but for rounding). Compared when values are read, since most are never asked for.
 struct FloatRange {
   float least, most;
 };

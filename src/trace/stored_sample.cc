@@ -46,10 +46,9 @@ StoredSample::StoredSample(MappedFile file, std::string name, const Manifest& ma
     view.arrays.push_back({array, entry.dtype, entry.shape, entry.data});
     if (const auto range = float_range(array)) ranges_.emplace(array, *range);
   }
-  check_sample(view, {.where = name_,
-                      .fail = throw_input_error,
-                      .model = &manifest.model,
-                      .storage = &manifest.storage});
+  check_sample(
+      view,
+      {.where = name_, .fail = throw_input_error, .model = &manifest.model, .storage = &manifest.storage});
 }
 
 void StoredSample::check_values(std::string_view array, const std::vector<float>& values,

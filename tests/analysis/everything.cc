@@ -65,16 +65,19 @@ std::vector<float> shares(std::int64_t count) {
 trace::Sample sample_of(bool causal) {
   const std::int64_t S = causal ? 1 : 3, T = kTokens, R = T - kPrompt;
   const std::vector<std::string> regions = {"bos", "template", "query", "document 1", "document 2", "answer"};
-  const std::vector<std::string> groups = {"bos",        "template",   "query", "document 1",
+  const std::vector<std::string> groups = {"bos",        "template",         "query",         "document 1",
                                            "document 2", "answer, revealed", "answer, masked"};
-  const std::map<char, std::int64_t> sizes = {{'S', S}, {'L', kLayers}, {'G', std::ssize(groups)},
-                                              {'H', kHeads}, {'V', 1}, {'C', std::ssize(regions)},
-                                              {'T', T}, {'R', R}, {'K', 2}, {'D', kDim}};
+  const std::map<char, std::int64_t> sizes = {{'S', S},      {'L', kLayers}, {'G', std::ssize(groups)},
+                                              {'H', kHeads}, {'V', 1},       {'C', std::ssize(regions)},
+                                              {'T', T},      {'R', R},       {'K', 2},
+                                              {'D', kDim}};
   trace::Sample sample{kId, {}, {}};
-  std::vector<std::uint8_t> region = {0, 1, 2, 2, 3, 3, 3, 4, 4, 1, 5, 5, 5, 5}, evidence(14, 0), special(14, 0);
+  std::vector<std::uint8_t> region = {0, 1, 2, 2, 3, 3, 3, 4, 4, 1, 5, 5, 5, 5}, evidence(14, 0),
+                            special(14, 0);
   evidence[5] = evidence[6] = 1;
   special[0] = special[13] = 1;
-  std::vector<std::int32_t> row = counted(T, 20), revealed(static_cast<size_t>(T), -1), rows, group_sizes, top;
+  std::vector<std::int32_t> row = counted(T, 20), revealed(static_cast<size_t>(T), -1), rows, group_sizes,
+                            top;
   row[10] = row[5];  // an answer that copies its evidence
   for (std::int64_t p = kPrompt; p < T; ++p)
     revealed[static_cast<size_t>(p)] = static_cast<std::int32_t>(causal ? p - kPrompt : (p - kPrompt) / 2);
@@ -88,7 +91,8 @@ trace::Sample sample_of(bool causal) {
     group_sizes.insert(group_sizes.end(), {1, 2, 2, 3, 2, 4 - masked, masked});
   }
   const std::int64_t offset = causal ? 1 : 0;
-  for (std::int64_t i = 0; i < S * kLayers * R * kHeads * 2; ++i) top.push_back(static_cast<std::int32_t>(i % 7));
+  for (std::int64_t i = 0; i < S * kLayers * R * kHeads * 2; ++i)
+    top.push_back(static_cast<std::int32_t>(i % 7));
   const auto add = [&](trace::Array array) { sample.arrays.push_back(std::move(array)); };
   add(trace::integer_array(trace::kTokens, {T}, row));
   add(trace::integer_array(trace::kTokensByStep, {S, T}, rows));
@@ -96,7 +100,8 @@ trace::Sample sample_of(bool causal) {
   add(trace::integer_array(trace::kSteps, {S}, counted(S)));
   add(trace::integer_array(trace::kLayers, {kLayers}, counted(kLayers)));
   add(trace::integer_array(trace::kGroupSizes, {S, std::ssize(groups)}, group_sizes));
-  add(trace::integer_array(trace::kRowPositions, {R}, counted(R, static_cast<std::int32_t>(kPrompt - offset))));
+  add(trace::integer_array(trace::kRowPositions, {R},
+                           counted(R, static_cast<std::int32_t>(kPrompt - offset))));
   add(trace::integer_array(trace::kTopKeys, {S, kLayers, R, kHeads, 2}, top));
   add(trace::byte_array(trace::kRegionOfToken, {T}, region));
   add(trace::byte_array(trace::kEvidence, {T}, evidence));
@@ -109,14 +114,18 @@ trace::Sample sample_of(bool causal) {
     }
     std::string name(schema.name);
     for (const auto& [mark, number] : {std::pair{"{s}", S - 1}, {"{l}", std::int64_t{0}}}) {
-      if (const size_t at = name.find(mark); at != std::string::npos) name.replace(at, 3, std::to_string(number));
+      if (const size_t at = name.find(mark); at != std::string::npos)
+        name.replace(at, 3, std::to_string(number));
     }
-    const std::int64_t count = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+    const std::int64_t count =
+        std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
     add(trace::float_array(name, shape, shares(count)));
   }
   std::vector<std::string> texts;
   for (std::int64_t j = 0; j < T; ++j) texts.push_back(j % 3 == 0 ? "." : j % 3 == 1 ? " word" : "7");
-  const auto set = [&](std::string_view key, const std::string& value) { sample.metadata[std::string(key)] = value; };
+  const auto set = [&](std::string_view key, const std::string& value) {
+    sample.metadata[std::string(key)] = value;
+  };
   set(trace::kQuestion, "who?");
   set(trace::kPromptLength, std::to_string(kPrompt));
   set(trace::kTokenTexts, trace::format_text_list(texts));
@@ -163,8 +172,8 @@ PackedTrace PackedTrace::unpack(std::string_view packed) {
 void PackedTrace::write(const fs::path& folder) const {
   std::string text = manifest;
   auto json = nlohmann::ordered_json::parse(text, nullptr, false);
-  if (json.is_object() && json.contains("samples") && json["samples"].is_array() && !json["samples"].empty() &&
-      json["samples"][0].is_object()) {
+  if (json.is_object() && json.contains("samples") && json["samples"].is_array() &&
+      !json["samples"].empty() && json["samples"][0].is_object()) {
     auto& entry = json["samples"][0];
     entry["id"] = kId;
     entry["file"] = std::string("samples/") + kId + ".safetensors";

@@ -6,8 +6,8 @@
 
 namespace buoy::testing {
 
-// A whole trace of one sample as one text: manifest.json on the first line, behind it the bytes of the sample.
-// What fuzzers mutate and keep.
+// A whole trace of one sample as one text: manifest.json on the first line, behind it the bytes of the
+// sample. What fuzzers mutate and keep.
 struct PackedTrace {
   std::string manifest, sample;
 
@@ -20,9 +20,9 @@ struct PackedTrace {
 // A small trace with every array of the schema.
 PackedTrace small_packed_trace(bool causal);
 
-// Everything that computes from a trace: every analysis, every float of every array, the export. Checksums are
-// not compared, so that changes reach the computations. An Error of one does not keep the others from running;
-// InternalError is a bug and comes out.
+// Everything that computes from a trace: every analysis, every float of every array, the export. Checksums
+// are not compared, so that changes reach the computations. An Error of one does not keep the others from
+// running; InternalError is a bug and comes out.
 void compute_everything(const std::filesystem::path& folder);
 
 }  // namespace buoy::testing

@@ -28,8 +28,7 @@ TEST(AnalysisMemory, DoesNotGrowWithTheSamples) {
     const auto analysis = analysis::find_analysis(name).make({"t", reader.manifest()}, {});
     const auto add = [&](int times) {
       for (int i = 0; i < times; ++i)
-        analysis->add(analysis::ObservedSample(
-            reader.manifest(), reader.read(reader.samples()[0].id)));
+        analysis->add(analysis::ObservedSample(reader.manifest(), reader.read(reader.samples()[0].id)));
     };
     add(3);
     // Four hundred samples of 16 steps hold 3 MB of received attention; keeping one number of each map would

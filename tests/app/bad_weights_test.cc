@@ -1,5 +1,5 @@
-// Files in the place of weights that are none: every command that takes a model says so and ends with exit code
-// 3, never by a signal.
+// Files in the place of weights that are none: every command that takes a model says so and ends with exit
+// code 3, never by a signal.
 
 #include <gtest/gtest.h>
 
@@ -31,8 +31,7 @@ std::vector<BadFile> bad_files() {
   const auto tensor = [](const std::string& name, const std::string& offsets, const std::string& shape) {
     return "\"" + name + R"(":{"dtype":"F32","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}";
   };
-  const std::string overlap =
-      "{" + tensor("a", "[0,8]", "[2]") + "," + tensor("b", "[4,12]", "[2]") + "}";
+  const std::string overlap = "{" + tensor("a", "[0,8]", "[2]") + "," + tensor("b", "[4,12]", "[2]") + "}";
   const std::string twice = "{" + tensor("a", "[0,4]", "[1]") + "," + tensor("a", "[4,8]", "[1]") + "}";
   const std::string overflow = "{" + tensor("a", "[0,8]", "[4611686018427387904,4]") + "}";
   return {{"a Git LFS pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"},
@@ -95,13 +94,14 @@ TEST_F(BadWeights, AreNamedByEveryCommandThatTakesAModel) {
 
 TEST_F(BadWeights, AreFoundInOneShardOfMany) {
   fs::rename(model_ / "model.safetensors", model_ / "model-00001-of-00002.safetensors");
-  for (const auto& [index, said] : {std::pair<std::string, std::string>{
-                                        R"({"weight_map": {"a": "../../../etc/passwd"}})", "in the same folder"},
-                                    {R"({"weight_map": {"a": "model-00002-of-00002.safetensors"}})", "not there"},
-                                    {R"({"weight_map": {"a": "a", "a": "b"}})", "each key once"},
-                                    {R"({"weight_map": []})", "weight_map"},
-                                    {"version https://git-lfs.github.com/spec/v1\n", "Git LFS pointer"},
-                                    {"", "valid JSON"}}) {
+  for (const auto& [index, said] :
+       {std::pair<std::string, std::string>{R"({"weight_map": {"a": "../../../etc/passwd"}})",
+                                            "in the same folder"},
+        {R"({"weight_map": {"a": "model-00002-of-00002.safetensors"}})", "not there"},
+        {R"({"weight_map": {"a": "a", "a": "b"}})", "each key once"},
+        {R"({"weight_map": []})", "weight_map"},
+        {"version https://git-lfs.github.com/spec/v1\n", "Git LFS pointer"},
+        {"", "valid JSON"}}) {
     write_file_atomically(model_ / "model.safetensors.index.json", index);
     for (const auto& call : calls()) {
       if (call[0] == "inspect" && call[1].ends_with("model.safetensors")) continue;

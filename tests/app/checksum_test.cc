@@ -17,7 +17,8 @@ using testing::TempFolder;
 class Checksums : public ::testing::Test {
  protected:
   Checksums() {
-    testing::trace_pair(folder_, {true, 2, 2, {"--observe", "received,qk,norms,dense-mean", "--layers", "0-2"}});
+    testing::trace_pair(folder_,
+                        {true, 2, 2, {"--observe", "received,qk,norms,dense-mean", "--layers", "0-2"}});
     const auto samples = trace::TraceReader::open(folder_).samples();
     second_ = folder_ / samples.at(1).file;
     // One bit in the middle of the data, which changes a number a little.
@@ -33,11 +34,11 @@ class Checksums : public ::testing::Test {
 
 TEST_F(Checksums, OneFlippedBitIsComputedWithByNobody) {
   const std::string trace = folder_.string(), out = (scratch_ / "out").string();
-  for (const auto& call : {std::vector<std::string>{"analyze", "floating", trace},
-                           std::vector<std::string>{"analyze", "qk", trace},
-                           std::vector<std::string>{"export", trace, "--out", out},
-                           std::vector<std::string>{"inspect", trace},
-                           std::vector<std::string>{"inspect", second_.string()}}) {
+  for (const auto& call :
+       {std::vector<std::string>{"analyze", "floating", trace},
+        std::vector<std::string>{"analyze", "qk", trace},
+        std::vector<std::string>{"export", trace, "--out", out}, std::vector<std::string>{"inspect", trace},
+        std::vector<std::string>{"inspect", second_.string()}}) {
     SCOPED_TRACE(call[0]);
     const auto run = run_buoy(call);
     EXPECT_EQ(run.exit_code, 3);
@@ -49,8 +50,9 @@ TEST_F(Checksums, OneFlippedBitIsComputedWithByNobody) {
 
 TEST_F(Checksums, AReportLeavesADamagedTraceOutAndKeepsTheOthers) {
   testing::trace_pair(scratch_ / "whole", {true, 2, 2, {"--observe", "received"}});
-  const auto run = run_buoy({"report", "damaged=" + folder_.string(), "whole=" + (scratch_ / "whole").string(),
-                             "--out", (scratch_ / "r").string(), "--replicates", "20"});
+  const auto run =
+      run_buoy({"report", "damaged=" + folder_.string(), "whole=" + (scratch_ / "whole").string(), "--out",
+                (scratch_ / "r").string(), "--replicates", "20"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const std::string page = read_file(scratch_ / "r" / "report.html");
   EXPECT_NE(page.find("expected SHA-256"), std::string::npos);

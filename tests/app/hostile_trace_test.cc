@@ -1,5 +1,6 @@
-// Traces from somebody else: every field of a real trace is changed in many ways, with all sums put right, and is
-// refused by the reader and by the program with the file and the field. Nothing is computed from such a trace.
+// Traces from somebody else: every field of a real trace is changed in many ways, with all sums put right,
+// and is refused by the reader and by the program with the file and the field. Nothing is computed from such
+// a trace.
 
 #include <gtest/gtest.h>
 
@@ -46,7 +47,8 @@ constexpr std::int32_t kHuge = std::numeric_limits<std::int32_t>::max();
 std::vector<Edit> manifest_edits() {
   std::vector<Edit> edits;
   const auto add = [&](const std::string& key, const Json& value) {
-    edits.push_back({"model." + key + " " + value.dump(), {"manifest.json", "model: " + key},
+    edits.push_back({"model." + key + " " + value.dump(),
+                     {"manifest.json", "model: " + key},
                      [=](EditedTrace& t) { t.model(key) = value; }});
   };
   for (const char* key : {"layers", "heads", "kv_heads", "head_dim", "hidden", "vocabulary"}) {
@@ -57,8 +59,7 @@ std::vector<Edit> manifest_edits() {
   add("kv_heads", 3);
   for (const char* key : {"name", "family", "config_sha256", "weights_sha256"}) add(key, 5);
   const auto at_top = [&](const std::string& key, const Json& value) {
-    edits.push_back({key + " " + value.dump(), {"manifest.json", key},
-                     [=](EditedTrace& t) {
+    edits.push_back({key + " " + value.dump(), {"manifest.json", key}, [=](EditedTrace& t) {
                        t.manifest[key] = value;
                        t.fix_sums = key != "samples";
                      }});
@@ -74,11 +75,11 @@ std::vector<Edit> manifest_edits() {
   at_top("decoding", Json::array());
   at_top("probe", 3);
   const auto of_entry = [&](const std::string& key, const Json& value) {
-    edits.push_back({"samples[0]." + key + " " + value.dump(), {"manifest.json", "samples[0]", key},
-                     [=](EditedTrace& t) {
-                       t.manifest["samples"][0][key] = value;
-                       t.fix_sums = false;
-                     }});
+    edits.push_back(
+        {"samples[0]." + key + " " + value.dump(), {"manifest.json", "samples[0]", key}, [=](EditedTrace& t) {
+           t.manifest["samples"][0][key] = value;
+           t.fix_sums = false;
+         }});
   };
   of_entry("id", "../../etc/passwd");
   of_entry("file", "samples/../manifest.json");
@@ -97,12 +98,21 @@ std::vector<Edit> disagreements() {
   return {
       {"heads 64", {".safetensors", "H = 64 as in the manifest"}, heads(64)},
       {"heads 3", {".safetensors", "H = 3 as in the manifest"}, heads(3)},
-      {"kv_heads", {".safetensors", "V = 1 as in the manifest"}, [](EditedTrace& t) { t.model("kv_heads") = 1; }},
+      {"kv_heads",
+       {".safetensors", "V = 1 as in the manifest"},
+       [](EditedTrace& t) { t.model("kv_heads") = 1; }},
       {"fewer layers", {".safetensors", "L from 1 to 2"}, [](EditedTrace& t) { t.model("layers") = 2; }},
-      {"a small vocabulary", {".safetensors: tokens", "integers from 0 to 4"},
-       [](EditedTrace& t) { t.model("vocabulary") = 5; t.header["__metadata__"].erase("mask_token"); }},
-      {"no mask in the vocabulary", {".safetensors", "mask_token"}, [](EditedTrace& t) { t.model("vocabulary") = 5; }},
-      {"storage", {".safetensors", "F32 as the manifest's storage says", "F16"},
+      {"a small vocabulary",
+       {".safetensors: tokens", "integers from 0 to 4"},
+       [](EditedTrace& t) {
+         t.model("vocabulary") = 5;
+         t.header["__metadata__"].erase("mask_token");
+       }},
+      {"no mask in the vocabulary",
+       {".safetensors", "mask_token"},
+       [](EditedTrace& t) { t.model("vocabulary") = 5; }},
+      {"storage",
+       {".safetensors", "F32 as the manifest's storage says", "F16"},
        [](EditedTrace& t) {
          t.header["entropy"]["dtype"] = "F16";
          auto shape = t.header["entropy"]["shape"].get<std::vector<std::int64_t>>();
@@ -114,7 +124,8 @@ std::vector<Edit> disagreements() {
 std::vector<Edit> text_edits() {
   std::vector<Edit> edits;
   const auto add = [&](const std::string& key, const Json& value) {
-    edits.push_back({key + " " + value.dump(), {".safetensors", key}, [=](EditedTrace& t) { t.text(key) = value; }});
+    edits.push_back(
+        {key + " " + value.dump(), {".safetensors", key}, [=](EditedTrace& t) { t.text(key) = value; }});
   };
   for (const char* key : {"prompt_length", "mask_token", "prediction_offset", "final_step"}) {
     for (const char* value : {"-1", "", "x", "1e3", "99999999999999999999", "4294967297", "2147483648", "3 "})
@@ -138,7 +149,8 @@ std::vector<Edit> text_edits() {
 std::vector<Edit> array_edits() {
   std::vector<Edit> edits;
   const auto put = [&](const std::string& array, std::int64_t at, std::int32_t value) {
-    edits.push_back({array + "[" + std::to_string(at) + "] = " + std::to_string(value), {".safetensors: " + array},
+    edits.push_back({array + "[" + std::to_string(at) + "] = " + std::to_string(value),
+                     {".safetensors: " + array},
                      [=](EditedTrace& t) { t.set_integer(array, at, value); }});
   };
   for (const char* array : {"tokens", "tokens_by_step", "steps", "layers", "row_positions", "group_sizes"}) {
@@ -155,8 +167,9 @@ std::vector<Edit> array_edits() {
   put("top_keys", 0, -2);
   put("top_keys", 5, kHuge);
   const auto flag = [&](const std::string& array, std::uint8_t value) {
-    edits.push_back({array + " " + std::to_string(value), {".safetensors: " + array},
-                     [=](EditedTrace& t) { t.set_byte(array, 3, value); }});
+    edits.push_back({array + " " + std::to_string(value), {".safetensors: " + array}, [=](EditedTrace& t) {
+                       t.set_byte(array, 3, value);
+                     }});
   };
   flag("evidence", 2);
   flag("special", 255);
@@ -174,18 +187,22 @@ std::vector<Edit> array_edits() {
       for (const std::int64_t size : {shape[i] - 1, shape[i] + 1, std::int64_t{0}}) {
         auto other = shape;
         other[i] = size;
-        edits.push_back({name + " " + Json(other).dump(), {".safetensors"},
+        edits.push_back({name + " " + Json(other).dump(),
+                         {".safetensors"},
                          [name = name, other](EditedTrace& t) { t.reshape(name, other); }});
       }
     }
     auto more = shape;
     more.push_back(1);
-    edits.push_back({name + " " + Json(more).dump(), {".safetensors: " + name, "shape"},
+    edits.push_back({name + " " + Json(more).dump(),
+                     {".safetensors: " + name, "shape"},
                      [name = name, more](EditedTrace& t) { t.header[name]["shape"] = more; }});
-    edits.push_back({name + " of another type", {".safetensors: " + name},
-                     [name = name](EditedTrace& t) { t.header[name]["dtype"] = "U32"; }});
+    edits.push_back({name + " of another type", {".safetensors: " + name}, [name = name](EditedTrace& t) {
+                       t.header[name]["dtype"] = "U32";
+                     }});
   }
-  edits.push_back({"no group_sizes", {".safetensors: group_sizes"}, [](EditedTrace& t) { t.remove("group_sizes"); }});
+  edits.push_back(
+      {"no group_sizes", {".safetensors: group_sizes"}, [](EditedTrace& t) { t.remove("group_sizes"); }});
   return edits;
 }
 
@@ -194,7 +211,8 @@ std::vector<Edit> value_edits() {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   std::vector<Edit> edits;
   for (const float value : {-0.5f, kInfinity, -kInfinity, std::nanf("")}) {
-    edits.push_back({"received " + std::to_string(value), {".safetensors: received", "at 0"},
+    edits.push_back({"received " + std::to_string(value),
+                     {".safetensors: received", "at 0"},
                      [=](EditedTrace& t) { t.set_float("received", 0, value); }});
   }
   return edits;
@@ -215,7 +233,8 @@ class HostileTrace : public ::testing::Test {
     size_t at = 0;
     for (const auto& part : parts) {
       at = message.find(part, at);
-      if (at == std::string::npos) return ::testing::AssertionFailure() << "no \"" << part << "\" in: " << message;
+      if (at == std::string::npos)
+        return ::testing::AssertionFailure() << "no \"" << part << "\" in: " << message;
     }
     return ::testing::AssertionSuccess();
   }
@@ -298,9 +317,10 @@ TEST_F(HostileTrace, EveryAnalysisEndsWithTheFileAndTheField) {
       EXPECT_EQ(run.exit_code, 3) << name << run.err;
       EXPECT_TRUE(names(run.err, edit.said)) << name;
     }
-    for (const auto& call : {std::vector<std::string>{"report", folder.string(), "--out", folder.string() + ".r"},
-                             std::vector<std::string>{"inspect", folder.string()},
-                             std::vector<std::string>{"export", folder.string(), "--out", folder.string() + ".x"}}) {
+    for (const auto& call :
+         {std::vector<std::string>{"report", folder.string(), "--out", folder.string() + ".r"},
+          std::vector<std::string>{"inspect", folder.string()},
+          std::vector<std::string>{"export", folder.string(), "--out", folder.string() + ".x"}}) {
       const auto run = run_buoy(call);
       EXPECT_EQ(run.exit_code, 3) << call[0] << run.err;
       EXPECT_TRUE(names(run.out + run.err, edit.said)) << call[0];

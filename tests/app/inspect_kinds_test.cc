@@ -53,12 +53,14 @@ TEST(InspectKinds, ATraceAndWhatIsMadeOfIt) {
   ASSERT_EQ(run_buoy({"export", trace, "--out", (scratch / "x").string()}).exit_code, 0);
   expect_kind(scratch / "x", "exported samples");
   for (const auto& file : fs::directory_iterator(scratch / "x")) expect_kind(file.path(), "arrays for numpy");
-  ASSERT_EQ(run_buoy({"analyze", "floating", trace, "--replicates", "10", "--out", (scratch / "a").string()}).exit_code,
+  ASSERT_EQ(run_buoy({"analyze", "floating", trace, "--replicates", "10", "--out", (scratch / "a").string()})
+                .exit_code,
             0);
   expect_kind(scratch / "a", "results of buoy analyze");
   expect_kind(scratch / "a" / "tables" / "floating_by_layer.json", "table");
   expect_kind(scratch / "a" / "tables" / "floating_by_layer.csv", "table");
-  ASSERT_EQ(run_buoy({"report", trace, "--replicates", "10", "--out", (scratch / "r").string()}).exit_code, 0);
+  ASSERT_EQ(run_buoy({"report", trace, "--replicates", "10", "--out", (scratch / "r").string()}).exit_code,
+            0);
   expect_kind(scratch / "r", "report");
   expect_kind(scratch / "r" / "report.html", "report page");
 }
@@ -82,7 +84,8 @@ TEST(InspectKinds, AModelAndItsFiles) {
 TEST(InspectKinds, ARunOfEvalAStudyAnIndexAndAPrompt) {
   const TempFolder scratch;
   const auto models = testing::pair_folder(true).parent_path();
-  ASSERT_EQ(run_buoy({"world", "--count", "2", "--passages", "1", "--out", (scratch / "q.jsonl").string()}).exit_code,
+  ASSERT_EQ(run_buoy({"world", "--count", "2", "--passages", "1", "--out", (scratch / "q.jsonl").string()})
+                .exit_code,
             0);
   const auto run = run_buoy({"eval", "--model", "m=" + testing::pair_folder(true).string(), "--data",
                              "q=" + (scratch / "q.jsonl").string(), "--closed-book", "--max-new-tokens", "4",
@@ -100,8 +103,8 @@ TEST(InspectKinds, ARunOfEvalAStudyAnIndexAndAPrompt) {
   expect_kind(models / "pair.prompt", "prompt template");
   if (study::can_read_studies()) expect_kind(models / ".." / "studies" / "default.toml", "study");
   if (!retrieve::can_index()) return;
-  const auto indexed =
-      run_buoy({"index", (testing::data_folder() / "retrieve" / "boats.jsonl.gz").string(), "--out", (scratch / "i.db").string()});
+  const auto indexed = run_buoy({"index", (testing::data_folder() / "retrieve" / "boats.jsonl.gz").string(),
+                                 "--out", (scratch / "i.db").string()});
   ASSERT_EQ(indexed.exit_code, 0) << indexed.err;
   expect_kind(scratch / "i.db", "index of passages");
 }
@@ -117,7 +120,8 @@ TEST(InspectKinds, OthersAreNamed) {
   };
   const std::string zeros(64, '\0');
   expect_named("m.gguf", "GGUF\x03"s + zeros, "a GGUF file (llama.cpp): Buoy reads safetensors");
-  expect_named("pytorch_model.bin", "PK\x03\x04"s + zeros + "archive/data.pkl", "a PyTorch file (pickle): Buoy reads safetensors");
+  expect_named("pytorch_model.bin", "PK\x03\x04"s + zeros + "archive/data.pkl",
+               "a PyTorch file (pickle): Buoy reads safetensors");
   expect_named("old.pt", "\x80\x02}q\x00"s + zeros, "a PyTorch file (pickle)");
   expect_named("t.csv", "question,answer\nwho,me\n", "comma- or tab-separated");
   expect_named("paper.pdf", "%PDF-1.7\n", "a PDF document");
@@ -164,7 +168,8 @@ TEST_F(UnfinishedTrace, SaysUnderWayOrHowToGoOn) {
   const int writer = ::open((folder_ / "samples.jsonl").c_str(), O_RDWR);
   ASSERT_GE(writer, 0);
   ASSERT_EQ(::flock(writer, LOCK_EX | LOCK_NB), 0);
-  // What a writer has while it works: a file that is not whole yet, and one that the journal does not name yet.
+  // What a writer has while it works: a file that is not whole yet, and one that the journal does not name
+  // yet.
   write_file_atomically(folder_ / "samples" / "sample-2.safetensors.partial.7", "half");
   write_file_atomically(folder_ / "samples" / "sample-2.safetensors", "whole, and not in the journal yet");
   const auto under_way = run_buoy({"inspect", folder_.string()});
@@ -176,8 +181,15 @@ TEST_F(UnfinishedTrace, SaysUnderWayOrHowToGoOn) {
 }
 
 TEST_F(UnfinishedTrace, ASecondWriterIsRefused) {
-  const std::vector<std::string> call = {"trace", "--model", (testing::data_folder() / "goldens/llada-f32").string(),
-                                         "--ids", "5,6", "--max-new-tokens", "4", "--resume", "--out",
+  const std::vector<std::string> call = {"trace",
+                                         "--model",
+                                         (testing::data_folder() / "goldens/llada-f32").string(),
+                                         "--ids",
+                                         "5,6",
+                                         "--max-new-tokens",
+                                         "4",
+                                         "--resume",
+                                         "--out",
                                          (scratch_ / "w").string()};
   ASSERT_EQ(run_buoy(call).exit_code, 0);
   const int writer = ::open((scratch_ / "w" / "samples.jsonl").c_str(), O_RDWR | O_CREAT, 0644);

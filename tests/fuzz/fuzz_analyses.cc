@@ -30,8 +30,9 @@ std::size_t below(Random& random, std::size_t count) {
 }
 
 std::int64_t odd_number(Random& random) {
-  constexpr std::int64_t kNumbers[] = {0,  1,  2,  3,  4,   5,   7,   8,     13,        14,          15,        16,
-                                       -1, -2, 98, 99, 100, 255, 256, 65535, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
+  constexpr std::int64_t kNumbers[] = {0,   1,   2,   3,     4,         5,         7,         8,
+                                       13,  14,  15,  16,    -1,        -2,        98,        99,
+                                       100, 255, 256, 65535, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
   return kNumbers[below(random, std::size(kNumbers))];
 }
 
@@ -95,7 +96,8 @@ struct Parts {
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& [name, entry] : header.items()) {
-      if (name != "__metadata__" && entry.is_object() && entry.contains("data_offsets")) names.push_back(name);
+      if (name != "__metadata__" && entry.is_object() && entry.contains("data_offsets"))
+        names.push_back(name);
     }
     return names;
   }
@@ -105,7 +107,8 @@ void change_element(Parts& parts, Random& random) {
   const auto names = parts.names();
   if (names.empty()) return;
   const Json& entry = parts.header[names[below(random, names.size())]];
-  const auto begin = entry["data_offsets"][0].get<std::uint64_t>(), end = entry["data_offsets"][1].get<std::uint64_t>();
+  const auto begin = entry["data_offsets"][0].get<std::uint64_t>(),
+             end = entry["data_offsets"][1].get<std::uint64_t>();
   if (begin >= end || end > parts.data.size()) return;
   if (entry["dtype"] == "U8" || end - begin < 4) {
     parts.data[begin + below(random, end - begin)] = static_cast<char>(odd_number(random));
@@ -137,7 +140,8 @@ void change_size(Parts& parts, Random& random) {
   std::string data;
   for (auto& [other, entry] : parts.header.items()) {
     if (other == "__metadata__") continue;
-    const auto begin = entry["data_offsets"][0].get<std::uint64_t>(), end = entry["data_offsets"][1].get<std::uint64_t>();
+    const auto begin = entry["data_offsets"][0].get<std::uint64_t>(),
+               end = entry["data_offsets"][1].get<std::uint64_t>();
     if (begin > end || end > parts.data.size()) return;
     std::string own = parts.data.substr(begin, end - begin);
     if (other == name) own.resize(std::min<std::uint64_t>(bytes, 1 << 16), '\1');

@@ -47,7 +47,8 @@ void look_at(const std::filesystem::path& folder) {
 std::string valid_file() {
   const std::string data(16, '\0');
   const std::vector<buoy::SafetensorsTensor> tensors = {
-      {"a", "F32", {2, 2}, std::as_bytes(std::span(data))}, {"b", "BF16", {2, 2}, std::as_bytes(std::span(data)).first(8)}};
+      {"a", "F32", {2, 2}, std::as_bytes(std::span(data))},
+      {"b", "BF16", {2, 2}, std::as_bytes(std::span(data)).first(8)}};
   return buoy::format_safetensors(tensors, {{"format", "pt"}});
 }
 

@@ -70,7 +70,8 @@ void EditedTrace::replace(const std::string& array, const std::string& bytes) {
   data.replace(static_cast<size_t>(begin), static_cast<size_t>(end - begin), bytes);
   const auto more = static_cast<std::int64_t>(bytes.size()) - (end - begin);
   for (auto& [name, entry] : header.items()) {
-    if (name == "__metadata__" || (name != array && entry["data_offsets"][0].get<std::int64_t>() < end)) continue;
+    if (name == "__metadata__" || (name != array && entry["data_offsets"][0].get<std::int64_t>() < end))
+      continue;
     if (name != array) entry["data_offsets"][0] = entry["data_offsets"][0].get<std::int64_t>() + more;
     entry["data_offsets"][1] = entry["data_offsets"][1].get<std::int64_t>() + more;
   }

@@ -141,7 +141,8 @@ TEST(Trace, IsWhatTheCommittedOneIs) {
 
 // Manifests had no sum of their own before 2026-11-17.
 TEST(Trace, ReadsWhatTheFirstWritersWrote) {
-  const auto reader = TraceReader::open(std::filesystem::path(BUOY_TEST_DATA) / "trace" / "small_without_sum");
+  const auto reader =
+      TraceReader::open(std::filesystem::path(BUOY_TEST_DATA) / "trace" / "small_without_sum");
   EXPECT_TRUE(reader.complete());
   EXPECT_EQ(reader.verify(), std::vector<std::string>{});
   EXPECT_EQ(reader.read("sample-1").integers(kTokens).at(1), 2);

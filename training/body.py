@@ -39,22 +39,25 @@ def attend_plainly(q, k, v, seen):
     return torch.einsum("hqk,khd->qhd", scores.masked_fill(~seen, -math.inf).softmax(-1), v)
 
 
-def attend(q, k, v, begins, mask, prefix=None):
-    """Attention inside each document of a packed row. q, k, v: [T, heads, head_dim]; begins: where documents begin.
+def attend_by_calls(q, k, v, begins, mask, prefix, varlen):
+    """The same by calls of `varlen`, attention inside each of many sequences that lie one behind the other.
 
     With the prefix mask a document holds its prefix first, then its answers; `prefix["begins"]` cuts documents there, and
     `prefix["inside"]` is true for prefix tokens. Two calls then: full attention inside each cut is right for the prefix,
     causal attention over the document for the answers.
     """
-    if not q.is_cuda:
-        return attend_plainly(q, k, v, seen_keys(q.shape[0], begins, mask, prefix))
+    call = lambda begins, window: varlen(q, k, v, begins, begins, LONGEST, LONGEST, window_size=window)
     full, causal = (-1, -1), (-1, 0)
     if mask != "prefix":
-        return varlen_attn(q, k, v, begins, begins, LONGEST, LONGEST, window_size=full if mask == "full" else causal)
-    cuts = prefix["begins"]
-    inner = varlen_attn(q, k, v, cuts, cuts, LONGEST, LONGEST, window_size=full)
-    outer = varlen_attn(q, k, v, begins, begins, LONGEST, LONGEST, window_size=causal)
-    return torch.where(prefix["inside"][:, None, None], inner, outer)
+        return call(begins, full if mask == "full" else causal)
+    return torch.where(prefix["inside"][:, None, None], call(prefix["begins"], full), call(begins, causal))
+
+
+def attend(q, k, v, begins, mask, prefix=None):
+    """Attention inside each document of a packed row. q, k, v: [T, heads, head_dim]; begins: where documents begin."""
+    if q.is_cuda:
+        return attend_by_calls(q, k, v, begins, mask, prefix, varlen_attn)
+    return attend_plainly(q, k, v, seen_keys(q.shape[0], begins, mask, prefix))
 
 
 class Norm(nn.Module):

@@ -194,7 +194,7 @@ class Context:
                 people.append(person)
             if len(people) == count:
                 break
-        return people
+        return people or [world.stranger(rng)]
 
     def relate(self):
         """Relations between the people of one context make questions in two hops possible."""
@@ -288,7 +288,10 @@ class Context:
 
 
 def context_document(world, rng, curriculum: Curriculum) -> Document:
-    context = Context(world, rng, curriculum)
+    while True:
+        context = Context(world, rng, curriculum)
+        if sum(len(tokens) + 8 for _, tokens, _ in context.passages) + 120 < LONGEST:
+            break
     document = Document(world, world.any_form(rng))
     for place, (person, tokens, _) in enumerate(context.passages):
         document.add_passage(place, person.name, tokens)

@@ -12,7 +12,8 @@ from family_documents import (ANSWER, CLOSED_ANSWER, CONTEXT_TEXT, KNOWN_TEXT, L
 from world_data import LONGEST, Vocabulary
 
 SHARES = (("context", 0.80), ("reading", 0.13), ("closed", 0.07))  # of the tokens
-TARGETS = 0.375        # at most this share of a row is predicted
+TARGETS = 0.375        # at most this share of a row is predicted, but for small ones
+SMALL_ROW = 4096
 SMALLEST_RATIO = 1e-3  # LLaDA: t = (1 - eps) u + eps
 
 # Sequences of a kind are averaged by themselves and enter the loss with a weight: answers are few, yet they are what has
@@ -88,7 +89,7 @@ def arranged(row: dict, arm: dict, mask_token: int) -> dict:
     """What one arm reads and learns of a row.
 
     inputs, positions: [T]; begins; with the prefix mask also cuts and inside (see body.attend); chosen, targets, weights,
-    kinds: [TARGETS * T], where in the row something is predicted, what, its share of the loss (the sum of weight times
+    kinds: [about TARGETS * T], where in the row something is predicted, what, its share of the loss (the sum of weight times
     cross entropy), and the kind of its sequence.
     """
     sequences, kinds = row["sequences"], row["kinds"]
@@ -110,7 +111,7 @@ def arranged(row: dict, arm: dict, mask_token: int) -> dict:
             out[key] = np.roll(out[key], -1)
     if arm["mask"] == "prefix":
         out = prefix_first(out, row["begins"], row["answered"])
-    chosen = np.argsort(out["weights"] == 0, kind="stable")[:int(TARGETS * len(tokens))]
+    chosen = np.argsort(out["weights"] == 0, kind="stable")[:max(SMALL_ROW, int(TARGETS * len(tokens)))]
     assert np.count_nonzero(out["weights"]) <= len(chosen)
     for key in ("targets", "weights", "kinds"):
         out[key] = out[key][chosen]

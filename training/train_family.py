@@ -83,8 +83,8 @@ class Log:
         self.file.flush()
 
 
-def run_steps(model, batches, skill, log, options):
-    """The training loop. Returns the number of steps done."""
+def run_steps(model, batches, skill, log, options, keep):
+    """The training loop. Returns the number of steps done. Calls `keep` after each measurement."""
     device = model.head.weight.device
     objective = torch.compile(loss_of, dynamic=False) if device.type == "cuda" and not options.eager else loss_of
     optimizers = make_optimizers(model, options)
@@ -115,6 +115,7 @@ def run_steps(model, batches, skill, log, options):
             scores = {}
             if done % (options.log * options.measure) == 0 or done == options.steps or late:
                 scores = {"scores": skill.measure(model, done, device)}
+                keep()
                 measured += time.time() - now
             log.write(step=done, tokens=done * options.tokens, **fields, **scores)
             last, waited = time.time(), 0.0
@@ -143,8 +144,9 @@ def train(options):
     log.write(parameters=sum(p.numel() for p in model.parameters()), steps=options.steps, shape=model.shape,
               tokens_per_step=options.tokens, lr=options.lr, warmup=options.warmup, decay=options.decay,
               seed=options.seed, quick=options.quick, torch=torch.__version__)
-    steps = run_steps(model, batches, skill, log, options)
-    save(model, options.out, vocabulary)
+    keep = lambda: save(model, options.out, vocabulary)
+    steps = run_steps(model, batches, skill, log, options, keep)
+    keep()
     load(model, options.out)  # what is scored is what is stored: bfloat16
     log.write(tokens_to_skill=skill.reached, skilled=SKILLED, steps_done=steps)
     if options.final:

@@ -12,10 +12,13 @@ import re
 import sys
 from pathlib import Path
 
+from pieces import PIECES
+
 SIZE = 2048
 SPECIAL = ["<|startoftext|>", "<|endoftext|>", "<|mdm_mask|>"]
-PATTERN = r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+"
-ASCII_PATTERN = re.compile(r" ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+")  # the same on the world's texts
+# Version 1 knows no line that begins with a space; in version 2 that space belongs to the word behind it.
+PATTERNS = {1: r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+",
+            2: r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"}
 FRAME = ["Passage", "Question", "Answer", ":", ".", "?", ",", "\n"] + [f" {i}" for i in range(1, 33)]
 
 
@@ -40,11 +43,23 @@ def world_pieces(tables: dict) -> list[str]:
     for relation in tables["relations"]:
         texts += [" " + word for part in relation["parts"] for word in part]
         texts += [" " + text for text in relation["statements"] + relation["questions"] + [relation["noun"]]]
+    texts += version2_texts(tables) if tables.get("version") == 2 else []
     pieces = dict.fromkeys(FRAME)
     for text in texts:
-        for between in re.split(r"\{\w\}", text):  # what fills a slot is in the lists of words
-            pieces.update(dict.fromkeys(ASCII_PATTERN.findall(between)))
+        for between in re.split(r"\{\w+\}", text):  # what fills a slot is in the lists of words
+            pieces.update(dict.fromkeys(PIECES.findall(between)))
     return [piece for piece in pieces if piece != " "]
+
+
+def version2_texts(tables: dict) -> list[str]:
+    """Labels with their numbers and letters, the words around them, and what long answers and dates are made of."""
+    texts = [style["text"].replace("{number}", str(i)).replace("{letter}", chr(64 + i))
+             for style in tables["styles"] for i in range(1, tables["most_passages"] + 1)]
+    texts += [wording[part] for wording in tables["wordings"] for part in ("before_passages", "question")]
+    texts += [" " + text for text in tables["list_questions"] + tables["life_questions"]]
+    texts += [" " + tables["record_statement"], " " + tables["newest_counts"], ";"]
+    texts += [f" {name}:" for name in tables["list_names"]]
+    return texts + [f" {year}" for year in range(tables["first_year"], tables["last_year"] + 1)]
 
 
 def learn_merges(words: list[str], count: int) -> list[tuple[str, str]]:
@@ -81,7 +96,8 @@ def build(tables: dict) -> dict:
     return {
         "version": "1.0", "truncation": None, "padding": None, "added_tokens": special, "normalizer": None,
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
-            {"type": "Split", "pattern": {"Regex": PATTERN}, "behavior": "Isolated", "invert": False},
+            {"type": "Split", "pattern": {"Regex": PATTERNS[tables.get("version", 1)]}, "behavior": "Isolated",
+             "invert": False},
             {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}]},
         "post_processor": {
             "type": "TemplateProcessing",

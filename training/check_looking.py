@@ -12,23 +12,23 @@ from pathlib import Path
 
 import torch
 
-import train_pair
+import body
 from compare_buoy import load_model
-from looking import ASKING, places_of_facts
+from looking import ASKING, looks_at_facts, places_of_facts
 from world_data import Rows, Vocabulary
 
 
 def states_of(model, tokens, row):
     """Rotated queries and keys of every layer."""
-    states, attend = [], train_pair.attend
+    states, attend = [], body.attend
 
-    def keep(q, k, v, begins, causal):
+    def keep(q, k, v, *others):
         states.append((q, k))
-        return attend(q, k, v, begins, causal)
+        return attend(q, k, v, *others)
 
-    train_pair.attend = keep
+    body.attend = keep
     model(tokens, row["positions"], row["begins"])
-    train_pair.attend = attend
+    body.attend = attend
     return states
 
 
@@ -58,7 +58,7 @@ def main():
     tokenizer = options.model / "tokenizer.json"
     vocabulary = Vocabulary(tokenizer)
     model = load_model(options.model, vocabulary)
-    causal = model.shape["causal"]
+    causal = model.shape["mask"] == "causal"
     row = {key: torch.from_numpy(array) for key, array in
            Rows(options.world, tokenizer, 1500, 15000, 1).row(13000).items()}
     row["tokens"] = row["tokens"].long()
@@ -66,7 +66,8 @@ def main():
         assert torch.equal(row["tokens"][answer:answer + count], row["tokens"][value:value + count])
     read = row["tokens"] if causal else torch.where(row["masked"], vocabulary.mask, row["tokens"])
     facts = places_of_facts(row["facts"], row["masked"], causal)
-    _, cost, copied = model(read, row["positions"], row["begins"], facts)
+    _, cost, copied = model(read, row["positions"], row["begins"],
+                            look=lambda q, k: looks_at_facts(q, k, facts))
     worst_cost = worst_copied = 0.0
     for layer, (q, k) in enumerate(states_of(model, read, row)):
         for head in range(model.shape["heads"]):

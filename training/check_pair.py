@@ -16,6 +16,7 @@ import torch
 from tokenizers import Tokenizer
 
 import train_pair
+from checkpoint import shape_of
 from world_data import Vocabulary, prompt_text
 
 
@@ -33,10 +34,7 @@ def check_logits(world, folder, vocabulary):
     from transformers import LlamaForCausalLM
     library = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32)
     config = json.loads((folder / "config.json").read_text())
-    shape = {"causal": True, "width": config["hidden_size"], "layers": config["num_hidden_layers"],
-             "heads": config["num_attention_heads"], "mlp": config["intermediate_size"],
-             "rope_theta": config["rope_theta"]}
-    model = train_pair.Body(shape, vocabulary.size)
+    model = train_pair.Body(shape_of(config), vocabulary.size)
     train_pair.load(model, folder)
     worst = 0.0
     for line in (world / "sets" / "unknown-5.jsonl").read_text().splitlines()[:5]:

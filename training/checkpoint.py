@@ -20,7 +20,7 @@ LLAMA = {"embedding": "model.embed_tokens", "norm": "model.norm", "head": "lm_he
 
 def published(model):
     """The weights under the names of the family, without copying: name -> tensor."""
-    names = LLAMA if model.shape["causal"] else LLADA
+    names = LLAMA if model.shape["objective"] == "next" else LLADA
     tensors = {names[part] + ".weight": getattr(model, part).weight for part in ("embedding", "norm", "head")}
     for i, block in enumerate(model.blocks):
         parts = {part: getattr(block, part).weight for part in ("attention_norm", "mlp_norm", "attention_out", "down")}
@@ -31,14 +31,16 @@ def published(model):
 
 
 def config_of(shape, vocabulary):
-    if shape["causal"]:
+    """The layout follows the objective: Llama's for the next token, LLaDA's for masked tokens."""
+    mask = {"attention_mask_kind": shape["mask"]}
+    if shape["objective"] == "next":
         return {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": shape["width"],
                 "num_hidden_layers": shape["layers"], "num_attention_heads": shape["heads"],
                 "num_key_value_heads": shape["heads"], "intermediate_size": shape["mlp"],
                 "vocab_size": vocabulary.size, "max_position_embeddings": CONTEXT, "rms_norm_eps": NORM_EPS,
                 "rope_theta": shape["rope_theta"], "hidden_act": "silu", "attention_bias": False, "mlp_bias": False,
                 "tie_word_embeddings": False, "bos_token_id": vocabulary.begin, "eos_token_id": vocabulary.end,
-                "pad_token_id": vocabulary.end, "torch_dtype": "bfloat16"}
+                "pad_token_id": vocabulary.end, "torch_dtype": "bfloat16", **mask}
     return {"architectures": ["LLaDAModelLM"], "model_type": "llada", "d_model": shape["width"],
             "n_layers": shape["layers"], "n_heads": shape["heads"], "n_kv_heads": shape["heads"],
             "mlp_hidden_size": shape["mlp"], "vocab_size": vocabulary.size, "embedding_size": vocabulary.size,
@@ -48,7 +50,7 @@ def config_of(shape, vocabulary):
             "activation_type": "silu", "block_type": "llama", "block_group_size": 1, "include_bias": False,
             "include_qkv_bias": False, "weight_tying": False, "scale_logits": False, "input_emb_norm": False,
             "flash_attention": False, "use_cache": False, "bos_token_id": vocabulary.begin,
-            "eos_token_id": vocabulary.end, "pad_token_id": vocabulary.end, "mask_token_id": vocabulary.mask}
+            "eos_token_id": vocabulary.end, "pad_token_id": vocabulary.end, "mask_token_id": vocabulary.mask, **mask}
 
 
 def save(model, folder, vocabulary):
@@ -65,6 +67,17 @@ def save(model, folder, vocabulary):
     partial.write_bytes(len(text).to_bytes(8, "little") + text + data)
     partial.rename(folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps(config_of(model.shape, vocabulary), indent=2) + "\n")
+
+
+def shape_of(config):
+    """The shape that config_of took."""
+    llama = "hidden_size" in config
+    key = lambda one, other: config[one if llama else other]
+    return {"objective": "next" if llama else "masked",
+            "mask": config.get("attention_mask_kind", "causal" if llama else "full"),
+            "width": key("hidden_size", "d_model"), "layers": key("num_hidden_layers", "n_layers"),
+            "heads": key("num_attention_heads", "n_heads"), "mlp": key("intermediate_size", "mlp_hidden_size"),
+            "rope_theta": config["rope_theta"]}
 
 
 def load(model, folder):

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 import train_pair
+from checkpoint import shape_of
 from world_data import SLOTS, Vocabulary, prompt_text
 
 SETS = ("asked-closed", "read-only-closed", "unknown-closed", "unknown-1", "unknown-10", "unknown-10-similar-name",
@@ -24,12 +25,7 @@ SETS = ("asked-closed", "read-only-closed", "unknown-closed", "unknown-1", "unkn
 
 def load_model(folder, vocabulary):
     config = json.loads((folder / "config.json").read_text())
-    causal = "hidden_size" in config
-    key = lambda llama, llada: config[llama if causal else llada]
-    shape = {"causal": causal, "width": key("hidden_size", "d_model"), "layers": key("num_hidden_layers", "n_layers"),
-             "heads": key("num_attention_heads", "n_heads"), "mlp": key("intermediate_size", "mlp_hidden_size"),
-             "rope_theta": config["rope_theta"]}
-    model = train_pair.Body(shape, vocabulary.size)
+    model = train_pair.Body(shape_of(config), vocabulary.size)
     train_pair.load(model, folder)
     return model.eval()
 
@@ -47,7 +43,7 @@ def compare_logits(program, folder, model, vocabulary, world):
     for name in ("asked-closed", "unknown-1", "unknown-5", "unknown-10"):
         item = json.loads((world / "sets" / f"{name}.jsonl").read_text().splitlines()[0])
         ids = [vocabulary.begin] + vocabulary.encode(prompt_text(item))
-        if not model.shape["causal"]:
+        if model.shape["objective"] == "masked":
             ids += [vocabulary.mask] * SLOTS
         tokens = torch.tensor(ids)
         with torch.no_grad():

@@ -1,8 +1,9 @@
-// buoy_export_world FOLDER [SEED]: the world the bundled pair is trained on, as files.
-//   tables.json      words, wordings and known people (read by build_tokenizer.py and train_pair.py)
+// buoy_export_world FOLDER [SEED [VERSION [COUNT]]]: a world that networks are trained on, as files.
+//   tables.json      words, wordings and known people (read by build_tokenizer.py and world_data.py)
 //   sets/*.jsonl     question sets
 // The seed, 1 unless given, is that of the sets: another one asks other questions, about other unknown
-// people. The world stays the same.
+// people. The world stays the same. Version 1, the default, is that of the bundled pair, version 2 that of
+// the family. COUNT is the number of questions of each set (500).
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluate/item_json.h"
+#include "evaluate/world2_items.h"
+#include "evaluate/world2_tables.h"
 #include "evaluate/world_items.h"
 #include "evaluate/world_json.h"
 
@@ -36,30 +39,89 @@ std::map<std::string, WorldSetOptions> question_sets() {
   return sets;
 }
 
-void write_all(const std::filesystem::path& folder, std::uint64_t seed) {
-  std::filesystem::create_directories(folder / "sets");
-  const World world;
-  buoy::write_file_atomically(folder / "tables.json", world_tables_json(world).dump() + '\n');
-  for (auto [name, options] : question_sets()) {
-    options.seed = seed;
-    std::string lines;
-    for (const auto& item : make_world_set(world, options)) lines += item_json(item).dump() + '\n';
-    buoy::write_file_atomically(folder / "sets" / (name + ".jsonl"), lines);
+struct Call {
+  std::filesystem::path folder;
+  std::uint64_t seed = 1;
+  std::uint32_t version = 1, count = 500;
+};
+
+// Training looks at the sets that begin with "skill", which ask other questions than the rest.
+std::map<std::string, World2SetOptions> question_sets2(std::uint64_t seed) {
+  constexpr std::uint64_t kSkillSeed = 1000;
+  using Task = World2Task;
+  std::map<std::string, World2SetOptions> sets = {{"asked-closed", {.people = WorldPeople::kAsked}},
+                                                  {"read-only-closed", {.people = WorldPeople::kReadOnly}},
+                                                  {"unknown-closed", {}}};
+  const auto add = [&](Task task, std::initializer_list<std::uint32_t> passages) {
+    for (const std::uint32_t n : passages) {
+      sets[fmt::format("{}-{}", name_of(task), n)] = {.task = task, .passages = n};
+    }
+  };
+  add(Task::kLookup, {1, 2, 5, 10, 20});
+  add(Task::kSimilarNames, {5, 10, 20});
+  add(Task::kTwoHop, {2, 5, 10});
+  add(Task::kNewest, {2, 5, 10});
+  add(Task::kUndecided, {2, 10});
+  add(Task::kList, {1, 5, 10});
+  add(Task::kLife, {1, 5, 10});
+  for (size_t i = 0; i < world2_tables().styles.size(); ++i) {
+    sets["lookup-5-style-" + world2_tables().styles[i].name] = {.passages = 5, .style = i};
   }
+  for (size_t i = 0; i < world2_tables().wordings.size(); ++i) {
+    sets["lookup-5-wording-" + world2_tables().wordings[i].name] = {.passages = 5, .wording = i};
+  }
+  for (auto& [name, options] : sets) options.seed = seed;
+  for (const std::uint32_t n : {1U, 2U, 5U, 10U}) {
+    sets[fmt::format("skill-{}", n)] = {.passages = n, .seed = seed + kSkillSeed};
+  }
+  return sets;
+}
+
+void write_set(const Call& call, const std::string& name, const std::vector<Item>& items) {
+  std::string lines;
+  for (const auto& item : items) lines += item_json(item).dump() + '\n';
+  buoy::write_file_atomically(call.folder / "sets" / (name + ".jsonl"), lines);
+}
+
+void write_all(const Call& call) {
+  const World world({.version = call.version});
+  std::filesystem::create_directories(call.folder / "sets");
+  buoy::write_file_atomically(call.folder / "tables.json", world_tables_json(world).dump() + '\n');
+  if (call.version == 2) {
+    for (auto [name, options] : question_sets2(call.seed)) {
+      options.count = call.count;
+      write_set(call, name, make_world2_set(world, options));
+    }
+    return;
+  }
+  for (auto [name, options] : question_sets()) {
+    options.seed = call.seed;
+    options.count = call.count;
+    write_set(call, name, make_world_set(world, options));
+  }
+}
+
+template <typename Number>
+bool read_number(const char* text, Number& number) {
+  const char* end = text + std::strlen(text);
+  const auto read = std::from_chars(text, end, number);
+  return read.ec == std::errc() && read.ptr == end;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::uint64_t seed = 1;
-  const bool seed_read =
-      argc < 3 || std::from_chars(argv[2], argv[2] + std::strlen(argv[2]), seed).ec == std::errc();
-  if (argc < 2 || argc > 3 || !seed_read) {
-    fmt::print(stderr, "usage: buoy_export_world FOLDER [SEED]\n");
+  Call call;
+  const bool read = argc >= 2 && argc <= 5 && (argc < 3 || read_number(argv[2], call.seed)) &&
+                    (argc < 4 || read_number(argv[3], call.version)) &&
+                    (argc < 5 || read_number(argv[4], call.count));
+  if (!read) {
+    fmt::print(stderr, "usage: buoy_export_world FOLDER [SEED [VERSION [COUNT]]]\n");
     return 2;
   }
   try {
-    write_all(argv[1], seed);
+    call.folder = argv[1];
+    write_all(call);
   } catch (const std::exception& error) {
     fmt::print(stderr, "buoy_export_world: {}\n", error.what());
     return 1;

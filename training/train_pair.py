@@ -10,7 +10,6 @@ CPU will do for a smoke run.
 """
 
 import argparse
-import contextlib
 import json
 import math
 import time
@@ -21,15 +20,13 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from checkpoint import NORM_EPS, load, save
+from body import Body, half_precision
+from checkpoint import load, save
+from interval import wilson
 from looking import Readers, looks_at_facts, places_of_facts, what_heads_do
-from world_data import (CLOSED_ANSWER, CONTEXT_ANSWER, FILLER, KNOWN_TEXT, LONGEST, NAME, SLOTS, TEXT, Rows,
-                        Vocabulary, prompt_text)
-
-try:
-    from torch.nn.attention.varlen import varlen_attn
-except ImportError:
-    varlen_attn = None
+from optimizer import make_optimizers
+from world_data import (CLOSED_ANSWER, CONTEXT_ANSWER, FILLER, KNOWN_TEXT, NAME, SLOTS, TEXT, Rows, Vocabulary,
+                        prompt_text)
 
 # Each kind of token is averaged by itself and enters the loss with its own weight: answers are few, yet they are
 # what has to be learned.
@@ -37,100 +34,19 @@ WEIGHTS = {TEXT: 0.1, NAME: 0.3, KNOWN_TEXT: 0.3, CONTEXT_ANSWER: 1.0, CLOSED_AN
 LOSS_NAMES = ("text", "name", "known", "context", "closed", "filler")  # in the order of WEIGHTS, in the log
 
 
-# ---------------------------------------------------------------------------------------------------- the body
-
-def attend(q, k, v, begins, causal):
-    """Attention inside each document of a packed row. q, k, v: [T, heads, head_dim]."""
-    if q.is_cuda:
-        window = (-1, 0) if causal else (-1, -1)
-        return varlen_attn(q, k, v, begins, begins, LONGEST, LONGEST, window_size=window)
-    place = torch.arange(q.shape[0])
-    document = torch.searchsorted(begins.contiguous(), place.to(begins.dtype), right=True)
-    seen = document[:, None] == document[None, :]
-    if causal:
-        seen = seen & (place[:, None] >= place[None, :])
-    scores = torch.einsum("qhd,khd->hqk", q, k) / math.sqrt(q.shape[-1])
-    return torch.einsum("hqk,khd->qhd", scores.masked_fill(~seen, -math.inf).softmax(-1), v)
-
-
-class Norm(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(width))
-
-    def forward(self, x):
-        x = x.float()
-        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + NORM_EPS) * self.weight
-
-
-class Block(nn.Module):
-    def __init__(self, shape):
-        super().__init__()
-        self.heads, self.causal = shape["heads"], shape["causal"]
-        width, mlp = shape["width"], shape["mlp"]
-        self.attention_norm, self.mlp_norm = Norm(width), Norm(width)
-        self.qkv = nn.Linear(width, 3 * width, bias=False)
-        self.attention_out = nn.Linear(width, width, bias=False)
-        self.gate_up = nn.Linear(width, 2 * mlp, bias=False)
-        self.down = nn.Linear(mlp, width, bias=False)
-
-    def forward(self, x, cos, sin, begins, facts=None):
-        """The residual stream behind this block, and with facts what looks_at_facts says of its heads."""
-        q, k, v = self.qkv(self.attention_norm(x)).view(x.shape[0], 3, self.heads, -1).unbind(1)
-        q, k = rotate(q, cos, sin), rotate(k, cos, sin)
-        x = x + self.attention_out(attend(q, k, v, begins, self.causal).flatten(1))
-        gate, up = self.gate_up(self.mlp_norm(x)).chunk(2, -1)
-        x = x + self.down(F.silu(gate) * up)
-        return x, looks_at_facts(q, k, facts) if facts else None
-
-
-def rotate(x, cos, sin):
-    """Half-split rotary positions, in float32. x: [T, heads, d]; cos, sin: [T, 1, d / 2]."""
-    a, b = x.float().chunk(2, -1)
-    return torch.cat((a * cos - b * sin, b * cos + a * sin), -1).to(x.dtype)
-
-
-class Body(nn.Module):
-    def __init__(self, shape, vocabulary):
-        super().__init__()
-        self.shape = shape
-        self.embedding = nn.Embedding(vocabulary, shape["width"])
-        self.blocks = nn.ModuleList(Block(shape) for _ in range(shape["layers"]))
-        self.norm = Norm(shape["width"])
-        self.head = nn.Linear(shape["width"], vocabulary, bias=False)
-        for name, weight in self.named_parameters():
-            if weight.dim() == 2:  # by fan-in; what is added to the residual stream, smaller by depth
-                std = 1.0 if name.startswith("embedding") else weight.shape[1] ** -0.5
-                if "attention_out" in name or "down" in name:
-                    std /= math.sqrt(2 * shape["layers"])
-                nn.init.normal_(weight, std=std)
-
-    def forward(self, tokens, positions, begins, facts=None):
-        """Logits [T, vocabulary]; with facts also (cost, copied) of looks_at_facts, [layers, heads] each."""
-        d = self.shape["width"] // self.shape["heads"]
-        frequencies = self.shape["rope_theta"] ** (-torch.arange(0, d, 2, device=tokens.device).float() / d)
-        angles = positions.float()[:, None, None] * frequencies
-        cos, sin = angles.cos(), angles.sin()
-        x, looks = self.embedding(tokens), []
-        for block in self.blocks:
-            x, look = block(x, cos, sin, begins, facts)
-            looks.append(look)
-        logits = self.head(self.norm(x))
-        return (logits, *map(torch.stack, zip(*looks))) if facts else logits
-
-
 # ---------------------------------------------------------------------------------------- the only two differences
 
 def loss_of(model, row, vocabulary, price=None):
     """The objective. Returns the loss, the mean of every kind and, if looking at facts has a price ([layers, heads]), how
     much every head copies."""
-    tokens, kinds, causal = row["tokens"], row["kinds"], model.shape["causal"]
+    tokens, kinds, causal = row["tokens"], row["kinds"], model.shape["mask"] == "causal"
     read = tokens if causal else torch.where(row["masked"], vocabulary.mask, tokens)
     if price is None:
         logits, looking, copied = model(read, row["positions"], row["begins"]), 0.0, None
     else:
         facts = places_of_facts(row["facts"], row["masked"], causal)
-        logits, cost, copied = model(read, row["positions"], row["begins"], facts)
+        look = lambda q, k: looks_at_facts(q, k, facts)
+        logits, cost, copied = model(read, row["positions"], row["begins"], look=look)
         looking = (price * cost).sum()
     if causal:  # the next token, within a document: no document's first token has a kind
         targets, kinds = tokens.roll(-1), kinds.roll(-1)
@@ -140,10 +56,6 @@ def loss_of(model, row, vocabulary, price=None):
     losses = F.cross_entropy(logits.float(), targets, reduction="none")
     means = {kind: (losses * (kinds == kind)).sum() / (kinds == kind).sum().clamp(min=1) for kind in WEIGHTS}
     return sum(WEIGHTS[kind] * mean for kind, mean in means.items()) + looking, means, copied
-
-
-def half_precision(device):
-    return torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else contextlib.nullcontext()
 
 
 @torch.no_grad()
@@ -157,7 +69,7 @@ def decode(model, prompts, vocabulary, device, budget=131072):
                 break
             batch.append(prompt)
             size += len(prompt) + SLOTS
-        causal = model.shape["causal"]
+        causal = model.shape["mask"] == "causal"
         rows = [list(prompt) + [vocabulary.end if causal else vocabulary.mask] * SLOTS for prompt in batch]
         ends = np.cumsum([len(row) for row in rows])
         begins = torch.tensor(np.concatenate([[0], ends]), dtype=torch.int32, device=device)
@@ -207,67 +119,6 @@ class QuestionSet:
                 "wrong_person": counts["wrong_person"] / n, "wrong_relation": counts["wrong_relation"] / n}
 
 
-def wilson(right, n, z=1.96):
-    """95% interval of a proportion."""
-    p = right / n
-    middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return round((middle - half) / (1 + z * z / n), 4), round((middle + half) / (1 + z * z / n), 4)
-
-
-# ---------------------------------------------------------------------------------------------------- optimizer
-
-def orthogonal(matrices):
-    """[n, r, c], each replaced by about the nearest matrix with equal singular values (Newton-Schulz, as in Muon)."""
-    wide = matrices if matrices.shape[1] <= matrices.shape[2] else matrices.transpose(1, 2)
-    x = wide.bfloat16() if wide.is_cuda else wide
-    x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
-    for _ in range(5):
-        gram = x @ x.transpose(1, 2)
-        x = 3.4445 * x + (-4.7750 * gram + 2.0315 * gram @ gram) @ x
-    return (x if wide is matrices else x.transpose(1, 2)).to(matrices.dtype)
-
-
-class Muon(torch.optim.Optimizer):
-    """Momentum, orthogonalised (Jordan et al. 2024), with steps of AdamW's size. Takes the blocks' matrices; those that
-    hold several maps stacked are taken apart. Matrices of one shape are handled together."""
-
-    def __init__(self, matrices, lr, momentum=0.95, weight_decay=0.1):
-        groups = {}
-        for matrix, maps in matrices:
-            groups.setdefault((maps, *matrix.shape), []).append(matrix)
-        super().__init__([{"params": ms, "maps": key[0]} for key, ms in groups.items()],
-                         {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
-
-    @torch.no_grad()
-    def step(self):
-        for group in self.param_groups:
-            matrices = group["params"]
-            grads = torch.stack([m.grad for m in matrices])
-            state = self.state[matrices[0]]
-            if "momentum" not in state:
-                state["momentum"] = torch.zeros_like(grads)
-            state["momentum"].lerp_(grads, 1 - group["momentum"])
-            update = grads.lerp(state["momentum"], group["momentum"])
-            update = update.view(len(matrices) * group["maps"], -1, update.shape[-1])
-            size = 0.2 * max(update.shape[1:]) ** 0.5
-            update = orthogonal(update).view_as(grads) * size
-            for matrix, change in zip(matrices, update):
-                matrix.mul_(1 - group["lr"] * group["weight_decay"]).sub_(change, alpha=group["lr"])
-
-
-def make_optimizers(model, options):
-    stacked = {"qkv": 3, "gate_up": 2}
-    inner = [(weight, stacked.get(name.split(".")[-2], 1)) for name, weight in model.named_parameters()
-             if name.startswith("blocks") and weight.dim() == 2]
-    chosen = {id(weight) for weight, _ in inner} if options.optimizer == "muon" else set()
-    rest = [weight for weight in model.parameters() if id(weight) not in chosen]
-    groups = [{"params": [w for w in rest if w.dim() == 2], "weight_decay": 0.1 if not chosen else 0.01},
-              {"params": [w for w in rest if w.dim() == 1], "weight_decay": 0.0}]
-    fused = {"fused": True} if model.head.weight.is_cuda else {}
-    adam = torch.optim.AdamW(groups, lr=options.lr, betas=(0.9, 0.95), **fused)
-    return [adam] + ([Muon(inner, options.lr)] if chosen else [])
-
-
 def rate(step, options):
     """Warm up, hold, then fall to zero over the last third."""
     fall = max(1, options.steps // 3)
@@ -277,8 +128,10 @@ def rate(step, options):
 # ---------------------------------------------------------------------------------------------------- the run
 
 def make_model(options, vocabulary, device):
-    shape = {"causal": options.kind == "autoregressive", "width": options.width, "layers": options.layers,
-             "heads": options.heads, "mlp": options.mlp, "rope_theta": 500000.0}
+    autoregressive = options.kind == "autoregressive"
+    shape = {"mask": "causal" if autoregressive else "full", "objective": "next" if autoregressive else "masked",
+             "width": options.width, "layers": options.layers, "heads": options.heads, "mlp": options.mlp,
+             "rope_theta": 500000.0}
     torch.manual_seed(options.seed)
     return Body(shape, vocabulary.size).to(device)
 

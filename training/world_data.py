@@ -12,10 +12,11 @@ A row packs documents of three sorts, without padding between them:
 
 import json
 import random
-import re
 from pathlib import Path
 
 import numpy as np
+
+from pieces import PIECES
 
 # What a token is to the loss. Both models see all tokens; the kinds decide which are learned, and how strongly.
 NOTHING, TEXT, NAME, KNOWN_TEXT, CONTEXT_ANSWER, CLOSED_ANSWER, FILLER = range(7)
@@ -24,7 +25,6 @@ NEVER, ALWAYS = -1, -2  # groups of tokens that are never, or always, masked
 SLOTS = 8            # an answer fills this many places in most documents; the rest of them hold the end token
 LONGEST = 1280       # tokens of one document
 FACTS = 32           # questions of a row whose facts are pointed out
-PIECES = re.compile(r" ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+")
 
 
 class Vocabulary:

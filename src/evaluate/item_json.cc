@@ -10,11 +10,13 @@ Json item_json(const Item& item) {
     passages.push_back({{"title", passage.title}, {"text", passage.text}, {"gold", passage.gold}});
     if (passage.has_answer) passages.back()["has_answer"] = *passage.has_answer;
   }
-  return {{"id", item.id},
-          {"question", item.question},
-          {"answers", item.answers},
-          {"passages", passages},
-          {"labels", item.labels}};
+  Json json = {{"id", item.id},
+               {"question", item.question},
+               {"answers", item.answers},
+               {"passages", passages},
+               {"labels", item.labels}};
+  if (item.prompt) json["prompt"] = *item.prompt;
+  return json;
 }
 
 }  // namespace buoy::evaluate

@@ -64,6 +64,9 @@ std::string Person::pronoun() const {
 }
 
 World::World(const WorldOptions& options) : options_(options) {
+  if (options.version != 1 && options.version != 2) {
+    throw_usage_error({"version of the world", "1 or 2", std::to_string(options.version)});
+  }
   const WorldTables& tables = world_tables();
   const std::uint32_t count = options.asked + options.read_only;
   const std::uint32_t names = size_of(tables.first_names) * size_of(tables.family_names);

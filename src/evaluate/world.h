@@ -8,8 +8,10 @@
 
 namespace buoy::evaluate {
 
-// The bundled pair was trained on the known people of the world with these numbers.
+// The bundled pair was trained on the known people of the world with these numbers. Version 2 has the same
+// words and people, and more to ask about them: see world2_items.h.
 struct WorldOptions {
+  std::uint32_t version = 1;
   std::uint64_t seed = 1;
   std::uint32_t asked = 320;      // known people that training asks about
   std::uint32_t read_only = 192;  // known people whose biographies training shows, but never asks about

@@ -12,6 +12,7 @@ enum class WorldStream : std::uint32_t {
   kKnown = 17,     // one known person
   kUnknown = 18,   // one unknown person
   kItem = 19,      // one item of a question set
+  kItem2 = 20,     // the same, version 2
 };
 
 // The draws that belong to one thing of a world, in order. Two things never share a draw.

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "evaluate/world2_tables.h"
 #include "evaluate/world_text.h"
 
 namespace buoy::evaluate {
@@ -28,6 +29,32 @@ Json held_out_names() {
   return names;
 }
 
+Json version2_json() {
+  const World2Tables& tables = world2_tables();
+  Json styles = Json::array(), wordings = Json::array();
+  for (const auto& style : tables.styles) styles.push_back({{"name", style.name}, {"text", style.text}});
+  for (const auto& wording : tables.wordings) {
+    wordings.push_back({{"name", wording.name},
+                        {"before_passages", wording.before_passages},
+                        {"question", wording.question}});
+  }
+  return {{"version", 2},
+          {"styles", styles},
+          {"wordings", wordings},
+          {"list_names", tables.list_names},
+          {"list_questions", tables.list_questions},
+          {"life_questions", tables.life_questions},
+          {"record_statement", tables.record_statement},
+          {"newest_counts", tables.newest_counts},
+          {"first_year", tables.first_year},
+          {"last_year", tables.last_year},
+          {"short_slots", tables.short_slots},
+          {"long_slots", tables.long_slots},
+          {"fewest_long", tables.fewest_long},
+          {"most_long", tables.most_long},
+          {"most_passages", tables.most_passages}};
+}
+
 }  // namespace
 
 Json world_tables_json(const World& world) {
@@ -41,17 +68,19 @@ Json world_tables_json(const World& world) {
                      {"values", person.values},
                      {"relatives", person.relatives}});
   }
-  return {{"seed", world.options().seed},
-          {"first_names", tables.first_names},
-          {"family_names", tables.family_names},
-          {"relations", relations},
-          {"known", known},
-          {"held_out_names", held_out_names()},
-          {"opening_statements", 2},
-          {"fewest_statements", kFewestStatements},
-          {"most_statements", kMostStatements},
-          {"full_name_share", kFullNameShare},
-          {"family_name_share", kFamilyNameShare}};
+  Json json = {{"seed", world.options().seed},
+               {"first_names", tables.first_names},
+               {"family_names", tables.family_names},
+               {"relations", relations},
+               {"known", known},
+               {"held_out_names", held_out_names()},
+               {"opening_statements", 2},
+               {"fewest_statements", kFewestStatements},
+               {"most_statements", kMostStatements},
+               {"full_name_share", kFullNameShare},
+               {"family_name_share", kFamilyNameShare}};
+  if (world.options().version == 2) json.update(version2_json());
+  return json;
 }
 
 }  // namespace buoy::evaluate

@@ -23,7 +23,8 @@ std::string subject(const Person& person, const std::string& statement, WorldDra
   return person.pronoun();
 }
 
-// Which relations a biography speaks of, in order.
+}  // namespace
+
 std::vector<size_t> drawn_relations(const BiographyOptions& options, WorldDraws& draws) {
   std::vector<size_t> all(world_tables().relations.size());
   std::iota(all.begin(), all.end(), size_t{0});
@@ -38,11 +39,9 @@ std::vector<size_t> drawn_relations(const BiographyOptions& options, WorldDraws&
   return all;
 }
 
-}  // namespace
-
-std::string write_biography(const Person& person, const BiographyOptions& options, WorldDraws& draws) {
+std::string write_statements(const Person& person, const std::vector<size_t>& relations, WorldDraws& draws) {
   std::string text;
-  for (const size_t r : drawn_relations(options, draws)) {
+  for (const size_t r : relations) {
     const auto& statements = world_tables().relations[r].statements;
     const bool opening = text.empty();
     const std::string& statement =
@@ -52,6 +51,10 @@ std::string write_biography(const Person& person, const BiographyOptions& option
     text += replaced(replaced(statement, "{s}", who), "{v}", person.values[r]);
   }
   return text;
+}
+
+std::string write_biography(const Person& person, const BiographyOptions& options, WorldDraws& draws) {
+  return write_statements(person, drawn_relations(options, draws), draws);
 }
 
 std::string write_question(const std::string& about, size_t relation, WorldDraws& draws) {

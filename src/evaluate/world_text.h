@@ -26,6 +26,12 @@ struct BiographyOptions {
 
 std::string write_biography(const Person& person, const BiographyOptions& options, WorldDraws& draws);
 
+// Which relations such a biography speaks of, in order.
+std::vector<size_t> drawn_relations(const BiographyOptions& options, WorldDraws& draws);
+
+// These relations of a person, in this order, in drawn wording.
+std::string write_statements(const Person& person, const std::vector<size_t>& relations, WorldDraws& draws);
+
 // "Where was {n} born?" about a person, or about "the mentor of {n}".
 std::string write_question(const std::string& about, size_t relation, WorldDraws& draws);
 

@@ -1,0 +1,131 @@
+"""Rows of tokens for the family: a step reads one. Row i depends on the seed and on i alone, so all arms of a seed read
+the same rows in the same order. `arranged` turns a row into what one arm reads and learns.
+"""
+
+import random
+from pathlib import Path
+
+import numpy as np
+
+from family_documents import (ANSWER, CLOSED_ANSWER, CONTEXT_TEXT, KNOWN_TEXT, LONG_ANSWER, NAME, Curriculum,
+                              FamilyWorld, closed_document, context_document, reading_document)
+from world_data import LONGEST, Vocabulary
+
+SHARES = (("context", 0.80), ("reading", 0.13), ("closed", 0.07))  # of the tokens
+TARGETS = 0.375        # at most this share of a row is predicted, but for small ones
+SMALL_ROW = 4096
+SMALLEST_RATIO = 1e-3  # LLaDA: t = (1 - eps) u + eps
+
+# Sequences of a kind are averaged by themselves and enter the loss with a weight: answers are few, yet they are what has
+# to be learned.
+WEIGHTS = {ANSWER: 1.0, LONG_ANSWER: 0.5, CLOSED_ANSWER: 0.3, NAME: 0.3, KNOWN_TEXT: 0.3, CONTEXT_TEXT: 0.1}
+
+
+class FamilyRows:
+    """row(i): numpy arrays of one step, T tokens and S sequences.
+
+    tokens, positions, sequences (number of the sequence a token belongs to; 0: none), masked, answered, unread (behind
+    the first end token of an answer): [T]; begins: [documents + 1], where documents begin, then T; kinds, lengths,
+    read_lengths (without what is unread), ratios: [S], of sequences; places of sequence 0 are empty.
+    """
+
+    def __init__(self, folder: Path, tokenizer: Path, length: int, seed: int):
+        self.world = FamilyWorld(folder, Vocabulary(tokenizer))
+        self.length, self.seed = length, seed
+        self.most_documents, self.most_sequences = max(8, length // 40), max(64, length // 16)
+
+    def documents(self, rng, curriculum):
+        makers = {"context": lambda: context_document(self.world, rng, curriculum),
+                  "reading": lambda: reading_document(self.world, rng),
+                  "closed": lambda: closed_document(self.world, rng)}
+        used, given = 0, {name: 0 for name, _ in SHARES}
+        for _ in range(self.most_documents - 1):  # whichever sort is furthest behind its share
+            name = max(SHARES, key=lambda share: share[1] * (used + 1) - given[share[0]])[0]
+            document = makers[name]()
+            if used + len(document.tokens) > self.length:
+                document = makers["reading"]()
+            if used + len(document.tokens) > self.length:
+                return
+            given[name] += len(document.tokens)
+            used += len(document.tokens)
+            yield document
+
+    def row(self, number: int) -> dict:
+        rng = random.Random(self.seed << 32 | number)
+        noise = np.random.default_rng((self.seed, number))
+        tokens = np.full(self.length, self.world.vocabulary.end, np.int16)
+        positions = np.zeros(self.length, np.int16)
+        sequences = np.zeros(self.length, np.int16)
+        answered, unread = np.zeros(self.length, bool), np.zeros(self.length, bool)
+        begins = np.full(self.most_documents + 1, self.length, np.int32)
+        kinds = np.full(self.most_sequences, 255, np.uint8)
+        lengths, read_lengths = np.ones((2, self.most_sequences), np.int16)
+        at, documents, count = 0, 0, 1
+        for document in self.documents(rng.random, Curriculum(number)):
+            size = len(document.tokens)
+            assert size <= LONGEST, size
+            tokens[at:at + size] = document.tokens
+            positions[at:at + size] = np.arange(size)
+            answered[at:at + size] = document.answered
+            for begin, end, kind, read in document.sequences:
+                if count == self.most_sequences:
+                    break
+                sequences[at + begin:at + end] = count
+                unread[at + read:at + end] = True
+                kinds[count], lengths[count], read_lengths[count] = kind, end - begin, read - begin
+                count += 1
+            begins[documents] = at
+            at, documents = at + size, documents + 1
+        begins[documents] = at  # what is left over is a document of its own, with nothing to learn
+        ratios = (SMALLEST_RATIO + (1 - SMALLEST_RATIO) * noise.random(self.most_sequences)).astype(np.float32)
+        ratios[kinds == NAME] = 1.0
+        masked = (noise.random(self.length, dtype=np.float32) < ratios[sequences]) & (sequences > 0)
+        return {"tokens": tokens, "positions": positions, "sequences": sequences, "answered": answered,
+                "unread": unread, "masked": masked, "begins": begins, "kinds": kinds, "lengths": lengths,
+                "read_lengths": read_lengths, "ratios": ratios}
+
+
+def arranged(row: dict, arm: dict, mask_token: int) -> dict:
+    """What one arm reads and learns of a row.
+
+    inputs, positions: [T]; begins; with the prefix mask also cuts and inside (see body.attend); chosen, targets, weights,
+    kinds: [about TARGETS * T], where in the row something is predicted, what, its share of the loss (the sum of weight times
+    cross entropy), and the kind of its sequence.
+    """
+    sequences, kinds = row["sequences"], row["kinds"]
+    weights = np.zeros(len(kinds), np.float32)
+    for kind, weight in WEIGHTS.items():
+        here = kinds == kind
+        if kind in arm["kinds"] and here.any():
+            weights[here] = weight / here.sum()
+    tokens = row["tokens"].astype(np.int32)
+    out = {"inputs": tokens, "positions": row["positions"], "targets": tokens, "kinds": kinds[sequences]}
+    if arm["objective"] == "masked":  # LLaDA: every masked token weighs 1 / (t L)
+        each = (weights / (row["ratios"] * row["lengths"]))[sequences]
+        out["inputs"] = np.where(row["masked"], np.int32(mask_token), tokens)
+        out["weights"] = np.where(row["masked"], each, 0).astype(np.float32)
+    else:  # the next token; no document begins with a learned one
+        each = (weights / row["read_lengths"])[sequences]
+        out["weights"] = np.where((sequences > 0) & ~row["unread"], each, 0).astype(np.float32)
+        for key in ("targets", "weights", "kinds"):
+            out[key] = np.roll(out[key], -1)
+    if arm["mask"] == "prefix":
+        out = prefix_first(out, row["begins"], row["answered"])
+    chosen = np.argsort(out["weights"] == 0, kind="stable")[:max(SMALL_ROW, int(TARGETS * len(tokens)))]
+    assert np.count_nonzero(out["weights"]) <= len(chosen)
+    for key in ("targets", "weights", "kinds"):
+        out[key] = out[key][chosen]
+    return {**out, "chosen": chosen.astype(np.int32), "begins": row["begins"]}
+
+
+def prefix_first(arrays: dict, begins, answered) -> dict:
+    """Puts the answers of each document behind the rest of it; rotary positions stay what they were."""
+    length = len(answered)
+    document = np.searchsorted(begins, np.arange(length), side="right")
+    order = np.lexsort((np.arange(length), answered, document))
+    out = {key: value[order] for key, value in arrays.items()}
+    out["inside"] = ~answered[order]
+    before = np.concatenate([[0], np.cumsum(out["inside"])])
+    prefix_ends = begins + before[np.append(begins[1:], length)] - before[begins]
+    out["cuts"] = np.stack([begins, prefix_ends], 1).reshape(-1).astype(np.int32)
+    return out

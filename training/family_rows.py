@@ -15,6 +15,7 @@ SHARES = (("context", 0.80), ("reading", 0.13), ("closed", 0.07))  # of the toke
 TARGETS = 0.375        # at most this share of a row is predicted, but for small ones
 SMALL_ROW = 4096
 SMALLEST_RATIO = 1e-3  # LLaDA: t = (1 - eps) u + eps
+NOISES = ("count", "ratio")
 
 # Sequences of a kind are averaged by themselves and enter the loss with a weight: answers are few, yet they are what has
 # to be learned.
@@ -29,9 +30,9 @@ class FamilyRows:
     read_lengths (without what is unread), ratios: [S], of sequences; places of sequence 0 are empty.
     """
 
-    def __init__(self, folder: Path, tokenizer: Path, length: int, seed: int):
+    def __init__(self, folder: Path, tokenizer: Path, length: int, seed: int, noise: str = "count"):
         self.world = FamilyWorld(folder, Vocabulary(tokenizer))
-        self.length, self.seed = length, seed
+        self.length, self.seed, self.noise = length, seed, noise
         self.most_documents, self.most_sequences = max(8, length // 40), max(64, length // 16)
 
     def documents(self, rng, curriculum):
@@ -77,12 +78,30 @@ class FamilyRows:
             begins[documents] = at
             at, documents = at + size, documents + 1
         begins[documents] = at  # what is left over is a document of its own, with nothing to learn
-        ratios = (SMALLEST_RATIO + (1 - SMALLEST_RATIO) * noise.random(self.most_sequences)).astype(np.float32)
-        ratios[kinds == NAME] = 1.0
-        masked = (noise.random(self.length, dtype=np.float32) < ratios[sequences]) & (sequences > 0)
-        return {"tokens": tokens, "positions": positions, "sequences": sequences, "answered": answered,
-                "unread": unread, "masked": masked, "begins": begins, "kinds": kinds, "lengths": lengths,
-                "read_lengths": read_lengths, "ratios": ratios}
+        made = {"tokens": tokens, "positions": positions, "sequences": sequences, "answered": answered,
+                "unread": unread, "begins": begins, "kinds": kinds, "lengths": lengths, "read_lengths": read_lengths}
+        ratios, masked = (drawn_counts if self.noise == "count" else drawn_ratios)(made, noise)
+        return {**made, "ratios": ratios, "masked": masked}
+
+
+def drawn_ratios(row: dict, noise):
+    """LLaDA's masks as published: a ratio t for every sequence, uniform in (0, 1], and each token masked with it."""
+    ratios = SMALLEST_RATIO + (1 - SMALLEST_RATIO) * noise.random(len(row["kinds"]))
+    ratios[row["kinds"] == NAME] = 1.0  # these have one token
+    masked = (noise.random(len(row["sequences"])) < ratios[row["sequences"]]) & (row["sequences"] > 0)
+    return ratios.astype(np.float32), masked
+
+
+def drawn_counts(row: dict, noise):
+    """The same loss with less noise: the ratio is integrated out. A sequence of L tokens has l of them masked, l uniform in
+    1 to L, and weighs 1 / l; this is how LLaDA's paper computes likelihoods. The ratio is l / L."""
+    sequences, lengths = row["sequences"], row["lengths"]
+    counts = 1 + (noise.random(len(lengths)) * lengths).astype(np.int64)
+    order = np.lexsort((noise.random(len(sequences)), sequences))
+    first = np.searchsorted(sequences[order], np.arange(len(lengths)))
+    rank = np.empty(len(sequences), np.int64)
+    rank[order] = np.arange(len(sequences)) - first[sequences[order]]
+    return (counts / lengths).astype(np.float32), (rank < counts[sequences]) & (sequences > 0)
 
 
 def arranged(row: dict, arm: dict, mask_token: int) -> dict:

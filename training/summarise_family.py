@@ -54,7 +54,7 @@ def main():
     rows = [["step", *names]]
     curves = {name: {line["step"]: line["scores"] for line in steps[name] if "scores" in line} for name in names}
     every = sorted({step for curve in curves.values() for step in curve})
-    for step in every[::max(1, len(every) // 20)] + every[-1:]:
+    for step in sorted({*every[::max(1, len(every) // 20)], *every[-1:]}):
         rows.append([str(step), *(" / ".join(shown(score) for score in curves[name].get(step, {}).values())
                                   for name in names)])
     table(rows)

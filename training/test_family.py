@@ -7,6 +7,7 @@ Needs PyTorch. `ctest -R training` runs it where the build has BUOY_TRAINING and
 
 import argparse
 import json
+import math
 import os
 import random
 import tempfile
@@ -23,6 +24,7 @@ from family_arms import ANSWERS, ARMS, loss_of, make_model, prefix_of, to_device
 from family_documents import ANSWER, NAME, Context, Curriculum
 from family_rows import WEIGHTS, FamilyRows, arranged
 from family_scores import QuestionSet, decode
+from optimizer import Muon
 from world_data import LONGEST
 
 WORLD = Path(os.environ["WORLD"])
@@ -164,6 +166,42 @@ class Losses(unittest.TestCase):
             sums.append(made["weights"][made["kinds"] == ANSWER].sum())
         self.assertAlmostEqual(np.mean(sums), WEIGHTS[ANSWER], delta=0.15)
 
+    def test_both_noises_have_the_same_expected_loss(self):
+        """For every set of masked tokens: its probability times the weight of a masked token. By integration for ratios."""
+        length, ratios = 5, (np.arange(200000) + 0.5) / 200000
+        for count in range(1, length + 1):
+            by_ratio = np.mean(ratios ** count * (1 - ratios) ** (length - count) / (ratios * length))
+            by_count = 1 / length / math.comb(length, count) / count
+            self.assertAlmostEqual(by_ratio / by_count, 1.0, places=4)
+
+    def test_counts_are_drawn_evenly(self):
+        seen = []
+        for number in range(100, 130):
+            row = ROWS.row(number)
+            for sequence in np.flatnonzero((row["kinds"] == ANSWER) & (row["lengths"] == 8)):
+                here = row["sequences"] == sequence
+                self.assertEqual(row["masked"][here].sum(), round(row["ratios"][sequence] * 8))
+                seen.append(np.flatnonzero(row["masked"][here]))
+        places = np.bincount(np.concatenate(seen), minlength=8) / len(seen)
+        sizes = np.bincount([len(one) for one in seen], minlength=9)[1:] / len(seen)
+        self.assertGreater(len(seen), 400)
+        self.assertLess(np.abs(places - 9 / 16).max(), 0.1)  # four standard deviations
+        self.assertLess(np.abs(sizes - 1 / 8).max(), 0.07)
+
+    def test_ratios_mask_as_often_as_they_say(self):
+        rows = FamilyRows(WORLD, WORLD / "tokenizer" / "tokenizer.json", 1500, 3, "ratio")
+        share, wanted = [], []
+        for number in range(100, 130):
+            row = rows.row(number)
+            places = row["sequences"] > 0
+            share.append(row["masked"][places])
+            wanted.append(row["ratios"][row["sequences"][places]])
+            self.assertFalse(row["masked"][~places].any())
+        share, wanted = np.concatenate(share), np.concatenate(wanted)
+        for low in (0.0, 0.25, 0.5, 0.75):
+            here = (wanted > low) & (wanted <= low + 0.25)
+            self.assertAlmostEqual(share[here].mean(), wanted[here].mean(), delta=0.05)
+
     def test_next_token_weights_are_right(self):
         row = ROWS.row(STEPS[2])
         for name in ("causal-next", "prefix-next"):
@@ -202,6 +240,25 @@ class Losses(unittest.TestCase):
             self.assertLess(losses[-1], 0.8 * losses[0], name)
             total = sum(WEIGHTS[kind] * part for kind, part in enumerate(parts.tolist()))
             self.assertAlmostEqual(total, losses[-1], places=3)
+
+
+class Optimizer(unittest.TestCase):
+    def test_steps_have_equal_singular_values_and_their_size(self):
+        torch.manual_seed(1)
+        square, tall = torch.nn.Parameter(torch.randn(96, 32)), torch.nn.Parameter(torch.randn(64, 32))
+        before = [matrix.detach().clone() for matrix in (square, tall)]
+        muon = Muon([(square, 3), (tall, 1)], lr=0.1, weight_decay=0.0)
+        square.grad, tall.grad = torch.randn(96, 32), torch.randn(64, 32)
+        muon.step()
+        steps = [(new - old).detach() / 0.1 for new, old in zip((square, tall), before)]
+        for step, grad in ((steps[0][:32], square.grad[:32]), (steps[0][64:], square.grad[64:]), (steps[1], tall.grad)):
+            size = 0.2 * max(step.shape) ** 0.5
+            values = torch.linalg.svdvals(step) / size
+            self.assertGreater(values.median().item(), 0.6)
+            self.assertLess(values.max().item(), 1.3)
+            u, _, v = torch.linalg.svd(grad, full_matrices=False)  # the nearest orthogonal matrix points the same way
+            cosine = -(step * (u @ v)).sum() / step.norm() / (u @ v).norm()
+            self.assertGreater(cosine.item(), 0.9)
 
 
 class Sharing(unittest.TestCase):

@@ -24,7 +24,7 @@ from body import half_precision
 from check_attention import check_attention
 from checkpoint import load, save
 from family_arms import ARMS, loss_of, make_model, named, to_device
-from family_rows import FamilyRows, arranged
+from family_rows import NOISES, FamilyRows, arranged
 from family_scores import QuestionSet, measure
 from optimizer import make_optimizers
 from world_data import Vocabulary
@@ -129,7 +129,7 @@ def train(options):
     log = Log(options.arm, options.out)
     tokenizer = options.world / "tokenizer" / "tokenizer.json"
     vocabulary = Vocabulary(tokenizer)
-    rows = FamilyRows(options.world, tokenizer, options.tokens, options.seed)
+    rows = FamilyRows(options.world, tokenizer, options.tokens, options.seed, options.noise)
     parallel = {"num_workers": options.workers, "prefetch_factor": 16} if options.workers else {}
     batches = iter(torch.utils.data.DataLoader(Stream(rows, ARMS[options.arm], options.steps), batch_size=None,
                                                pin_memory=torch.cuda.is_available(), **parallel))
@@ -143,7 +143,7 @@ def train(options):
     skill = Skill([QuestionSet(paths[f"skill-{n}"], tables, vocabulary, options.quick) for n in SKILL], options.tokens)
     log.write(parameters=sum(p.numel() for p in model.parameters()), steps=options.steps, shape=model.shape,
               tokens_per_step=options.tokens, lr=options.lr, warmup=options.warmup, decay=options.decay,
-              seed=options.seed, quick=options.quick, torch=torch.__version__)
+              seed=options.seed, noise=options.noise, quick=options.quick, torch=torch.__version__)
     keep = lambda: save(model, options.out, vocabulary)
     steps = run_steps(model, batches, skill, log, options, keep)
     keep()
@@ -174,6 +174,7 @@ def main():
     parser.add_argument("--layers", type=int, default=8)
     parser.add_argument("--heads", type=int, default=4)
     parser.add_argument("--mlp", type=int, default=640)
+    parser.add_argument("--noise", choices=NOISES, default="count", help="how masks are drawn: see family_rows.py")
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--log", type=int, default=100, help="steps between lines")
     parser.add_argument("--measure", type=int, default=2, help="lines between measurements of skill")

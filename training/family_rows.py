@@ -94,7 +94,7 @@ def drawn_ratios(row: dict, noise):
 
 def drawn_counts(row: dict, noise):
     """The same loss with less noise: the ratio is integrated out. A sequence of L tokens has l of them masked, l uniform in
-    1 to L, and weighs 1 / l; this is how LLaDA's paper computes likelihoods. The ratio is l / L."""
+    1 to L, and each weighs L / l instead of 1 / t; this is how LLaDA's paper computes likelihoods. The ratio is l / L."""
     sequences, lengths = row["sequences"], row["lengths"]
     counts = 1 + (noise.random(len(lengths)) * lengths).astype(np.int64)
     order = np.lexsort((noise.random(len(sequences)), sequences))
@@ -119,8 +119,10 @@ def arranged(row: dict, arm: dict, mask_token: int) -> dict:
             weights[here] = weight / here.sum()
     tokens = row["tokens"].astype(np.int32)
     out = {"inputs": tokens, "positions": row["positions"], "targets": tokens, "kinds": kinds[sequences]}
-    if arm["objective"] == "masked":  # LLaDA: every masked token weighs 1 / (t L)
-        each = (weights / (row["ratios"] * row["lengths"]))[sequences]
+    if arm["objective"] == "masked":
+        # LLaDA: a masked token weighs 1 / t, divided by a length. Here that is the length up to the first end token, so
+        # that the words of answers weigh the same in all arms.
+        each = (weights / (row["ratios"] * row["read_lengths"]))[sequences]
         out["inputs"] = np.where(row["masked"], np.int32(mask_token), tokens)
         out["weights"] = np.where(row["masked"], each, 0).astype(np.float32)
     else:  # the next token; no document begins with a learned one

@@ -67,6 +67,18 @@ class Skill:
         return scores
 
 
+def wait_for_others(options):
+    """Until as many trainings as --together says have come here: speed is measured while all of them run."""
+    ready = options.out.parent / "ready"
+    ready.mkdir(exist_ok=True)
+    (ready / options.out.name).touch()
+    for _ in range(2000):
+        if len(list(ready.iterdir())) >= options.together:
+            return
+        time.sleep(0.1)
+    raise SystemExit(f"not all of {options.together} trainings came")
+
+
 class Log:
     def __init__(self, arm, folder):
         self.fixed, self.started = {"arm": arm}, time.time()
@@ -118,6 +130,8 @@ def run_steps(model, batches, skill, log, options, keep):
                 keep()
                 measured += time.time() - now
             log.write(step=done, tokens=done * options.tokens, **fields, **scores)
+            if options.together and done == options.log:
+                wait_for_others(options)
             last, waited = time.time(), 0.0
         if late:
             break
@@ -182,6 +196,8 @@ def main():
     parser.add_argument("--final", type=int, default=0, help="questions of each set that are scored at the end")
     parser.add_argument("--limit", type=float, help="end the steps after this many seconds, the rate falls before; saving "
                         "and scoring come on top")
+    parser.add_argument("--together", type=int, help="after the first line wait for this many trainings, whose folders lie "
+                        "beside each other")
     parser.add_argument("--eager", action="store_true", help="do not compile")
     train(parser.parse_args())
 

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "evaluate/item_json.h"
 #include "evaluate/prompt_template.h"
 #include "evaluate/world2_tables.h"
@@ -62,6 +64,16 @@ TEST_F(World2Set, IsAPureFunctionOfItsOptions) {
   }
 }
 
+// Scores of the family are scores on exactly these questions, in this order.
+TEST_F(World2Set, IsTheOneTheFamilyWasAsked) {
+  std::string lines;
+  for (const Task task : kAll) {
+    for (const Item& item : set({.task = task, .count = 20, .passages = 5}))
+      lines += item_json(item).dump() + '\n';
+  }
+  EXPECT_EQ(sha256_hex(std::as_bytes(std::span(lines))), "HASH");
+}
+
 TEST_F(World2Set, SetsThatDifferInPassagesAskTheSameQuestions) {
   for (const Task task : kAll) {
     const auto few = set({.task = task, .passages = 2}), many = set({.task = task, .passages = 10});
@@ -110,7 +122,7 @@ TEST_F(World2Set, PassagesAndQuestionAreRegionsOfThePrompt) {
   }
 }
 
-TEST_F(World2Set, OnlyGoldPassagesHoldTheAnswerAndNamesAreHeldOut) {
+TEST_F(World2Set, OnlyGoldPassagesHoldTheAnswer) {
   for (const Task task : {Task::kLookup, Task::kSimilarNames, Task::kTwoHop}) {
     size_t elsewhere = 0, others = 0;
     for (const Item& item : set({.task = task, .passages = 10})) {

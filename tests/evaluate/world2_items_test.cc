@@ -71,7 +71,8 @@ TEST_F(World2Set, IsTheOneTheFamilyWasAsked) {
     for (const Item& item : set({.task = task, .count = 20, .passages = 5}))
       lines += item_json(item).dump() + '\n';
   }
-  EXPECT_EQ(sha256_hex(std::as_bytes(std::span(lines))), "HASH");
+  EXPECT_EQ(sha256_hex(std::as_bytes(std::span(lines))),
+            "9113d389f556b262df7bc05aaac171376763b8014672770a101918b771168f15");
 }
 
 TEST_F(World2Set, SetsThatDifferInPassagesAskTheSameQuestions) {

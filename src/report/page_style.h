@@ -7,7 +7,7 @@ inline constexpr char kStyle[] = R"(
 :root { --ink: #1a1a1a; --soft: #5c6470; --line: #d9dde3; --page: #ffffff; --panel: #f6f7f9; --accent: #0b62a4; }
 * { box-sizing: border-box; }
 /* --bar is the height of the bar at the top, kept by the script; a jump to a heading ends below it. */
-html { scroll-padding-top: calc(var(--bar, 80px) + 4px); }
+html { scroll-padding-top: calc(var(--bar, 68px) + 4px); }
 body { margin: 0; color: var(--ink); background: var(--page);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 main { max-width: 1060px; margin: 0 auto; padding: 32px 24px 96px; }
@@ -16,7 +16,7 @@ h2 { font-size: 22px; margin: 56px 0 4px; padding-top: 20px; border-top: 1px sol
 p.question { color: var(--soft); margin: 0 0 12px; font-size: 17px; overflow-wrap: anywhere; }
 p.lead { color: var(--soft); margin: 0 0 24px; }
 nav { position: sticky; top: 0; background: var(--page); border-bottom: 1px solid var(--line); z-index: 2; }
-nav div { max-width: 1060px; margin: 0 auto; padding: 10px 24px; display: flex; gap: 18px; flex-wrap: wrap; font-size: 14px; }
+nav div { max-width: 1060px; margin: 0 auto; padding: 10px 24px; display: flex; gap: 2px 18px; flex-wrap: wrap; font-size: 14px; }
 nav a { color: var(--accent); text-decoration: none; }
 nav a:hover { text-decoration: underline; }
 ul.readings { padding-left: 20px; margin: 0 0 20px; }

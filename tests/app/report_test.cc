@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Report : public ::testing::Test {
+class ReportPage : public ::testing::Test {
  protected:
   // The page of these traces; the call must succeed.
   std::string page_of(std::vector<std::string> traces, const std::vector<std::string>& more = {}) {
@@ -72,7 +72,7 @@ void make_even(TinyCheckpoint& checkpoint) {
   }
 }
 
-TEST_F(Report, OfACausalTraceWithEveryObservable) {
+TEST_F(ReportPage, OfACausalTraceWithEveryObservable) {
   trace_pair(
       path("a"),
       {false, 2, 2, {"--observe", "all,states,dense,dense-mean", "--layers", "0,7", "--groups", "regions"}});
@@ -82,7 +82,7 @@ TEST_F(Report, OfACausalTraceWithEveryObservable) {
   EXPECT_FALSE(holds(page, "class=\"left-out\"")) << made_.err;
 }
 
-TEST_F(Report, OfDiffusionTracesInWhichNothingFloats) {
+TEST_F(ReportPage, OfDiffusionTracesInWhichNothingFloats) {
   trace_tiny("even", Family::kLlada, make_even,
              {"--ids", "5,6,7,8,9,10,11,12", "--max-new-tokens", "8", "--observe", "all"});
   const std::string page = page_of({path("even")});
@@ -93,7 +93,7 @@ TEST_F(Report, OfDiffusionTracesInWhichNothingFloats) {
   EXPECT_TRUE(fs::exists(folder_ / "r/figures/drift_map_even_model.svg"));
 }
 
-TEST_F(Report, OfTheSmallestTraces) {
+TEST_F(ReportPage, OfTheSmallestTraces) {
   const auto one_head = [](TinyCheckpoint& checkpoint) {
     checkpoint.config["n_layers"] = 1;
     checkpoint.config["n_heads"] = 1;
@@ -114,7 +114,7 @@ TEST_F(Report, OfTheSmallestTraces) {
   EXPECT_FALSE(holds(page, "a bug in Buoy")) << made_.err;
 }
 
-TEST_F(Report, WithoutTheSamplesThatFailed) {
+TEST_F(ReportPage, WithoutTheSamplesThatFailed) {
   trace_pair(path("d"), {true, 3, 2, {"--observe", "received"}});
   Json manifest = Json::parse(read_file(path("d") + "/manifest.json"));
   const std::string id = manifest["samples"][1]["id"];
@@ -127,7 +127,7 @@ TEST_F(Report, WithoutTheSamplesThatFailed) {
   EXPECT_TRUE(holds(made_.err, "out of <memory>")) << made_.err;
 }
 
-TEST_F(Report, WithoutATraceThatCannotBeRead) {
+TEST_F(ReportPage, WithoutATraceThatCannotBeRead) {
   trace_pair(path("good"), {true, 2, 2, {"--observe", "received"}});
   for (const std::string how : {"gone", "cut", "manifest"}) {
     SCOPED_TRACE(how);
@@ -157,7 +157,7 @@ TEST_F(Report, WithoutATraceThatCannotBeRead) {
       << "what is not there is refused before any work";
 }
 
-TEST_F(Report, CaptionsNameTheHeadAndTheSample) {
+TEST_F(ReportPage, CaptionsNameTheHeadAndTheSample) {
   trace_pair(path("d"), {true, 2, 2, {"--observe", "received,qk,norms"}});
   const Json manifest = Json::parse(read_file(path("d") + "/manifest.json"));
   const std::string second = manifest["samples"][1]["id"];
@@ -171,7 +171,7 @@ TEST_F(Report, CaptionsNameTheHeadAndTheSample) {
   EXPECT_TRUE(holds(caption_of(page_of({"d=" + path("d")}), "drift_map_d"), "heads averaged"));
 }
 
-TEST_F(Report, RefusesWhatMapsCannotShowBeforeAnyWork) {
+TEST_F(ReportPage, RefusesWhatMapsCannotShowBeforeAnyWork) {
   trace_pair(path("d"), {true, 1, 1, {"--observe", "received"}});
   for (const std::string option : {"--head", "--layer", "--sample"}) {
     const auto made = report({path("d")}, {option, "99"});
@@ -187,7 +187,7 @@ TEST_F(Report, RefusesWhatMapsCannotShowBeforeAnyWork) {
   EXPECT_TRUE(holds(caption_of(page, "drift_map_d"), "head 5"));
 }
 
-TEST_F(Report, NamesMayHoldAnEqualsSign) {
+TEST_F(ReportPage, NamesMayHoldAnEqualsSign) {
   trace_pair(path("x=y"), {true, 1, 1, {"--observe", "received"}});
   const std::string page = page_of({"a=b=" + path("x=y")}, {"--title", "A = B"});
   EXPECT_TRUE(holds(page, "<h1>A = B</h1>"));
@@ -196,7 +196,7 @@ TEST_F(Report, NamesMayHoldAnEqualsSign) {
   EXPECT_TRUE(holds(read_file(folder_ / "r/tables/absorption_published.csv"), "c,0,")) << made_.err;
 }
 
-TEST_F(Report, OfAStudyHasItsTitleAndItsNames) {
+TEST_F(ReportPage, OfAStudyHasItsTitleAndItsNames) {
   if (!study::can_read_studies()) GTEST_SKIP() << "built without toml++";
   const std::string study = "title = \"Sinks & floats\"\n[models]\n\"m=1\" = \"" +
                             pair_folder(true).string() +
@@ -215,7 +215,7 @@ TEST_F(Report, OfAStudyHasItsTitleAndItsNames) {
   EXPECT_TRUE(holds(read_file(folder_ / "out/report/tables/eval_scores.csv"), "a=b,")) << made.err;
 }
 
-TEST_F(Report, OfRunsWithoutTheOneThatCannotBeRead) {
+TEST_F(ReportPage, OfRunsWithoutTheOneThatCannotBeRead) {
   const auto world = run_buoy({"world", "--count", "2", "--passages", "1", "--out", path("q.jsonl")});
   ASSERT_EQ(world.exit_code, 0) << world.err;
   for (const char* name : {"good", "bad"}) {

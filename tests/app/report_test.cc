@@ -72,6 +72,12 @@ void make_even(TinyCheckpoint& checkpoint) {
   }
 }
 
+void one_head(TinyCheckpoint& checkpoint) {
+  checkpoint.config["n_layers"] = 1;
+  checkpoint.config["n_heads"] = 1;
+  std::erase_if(checkpoint.tensors, [](const auto& tensor) { return holds(tensor.name, "blocks.1."); });
+}
+
 TEST_F(ReportPage, OfACausalTraceWithEveryObservable) {
   trace_pair(
       path("a"),
@@ -87,18 +93,13 @@ TEST_F(ReportPage, OfDiffusionTracesInWhichNothingFloats) {
              {"--ids", "5,6,7,8,9,10,11,12", "--max-new-tokens", "8", "--observe", "all"});
   const std::string page = page_of({path("even")});
   EXPECT_TRUE(holds(page, "<h2 id=\"drift\">")) << made_.err;
-  EXPECT_TRUE(holds(page, "figure drift_by_layer is left out: ") ||
+  EXPECT_TRUE(holds(page, "Figure drift_by_layer is left out: ") ||
               holds(page, "Part of figure drift_by_layer"));
   EXPECT_TRUE(holds(made_.err, "drift_by_layer")) << made_.err;
   EXPECT_TRUE(fs::exists(folder_ / "r/figures/drift_map_even_model.svg"));
 }
 
 TEST_F(ReportPage, OfTheSmallestTraces) {
-  const auto one_head = [](TinyCheckpoint& checkpoint) {
-    checkpoint.config["n_layers"] = 1;
-    checkpoint.config["n_heads"] = 1;
-    std::erase_if(checkpoint.tensors, [](const auto& tensor) { return holds(tensor.name, "blocks.1."); });
-  };
   trace_tiny("d", Family::kLlada, one_head,
              {"--ids", "5", "--max-new-tokens", "1", "--steps", "1", "--observe", "all,states,dense"});
   trace_tiny("n", Family::kLlada, one_head,
@@ -180,11 +181,11 @@ TEST_F(ReportPage, RefusesWhatMapsCannotShowBeforeAnyWork) {
     EXPECT_FALSE(fs::exists(folder_ / "r"));
   }
   // A trace that lacks the head is left out of maps; the one that has it is drawn.
-  trace_tiny("t", Family::kLlama, [](TinyCheckpoint&) {},
+  trace_tiny("t", Family::kLlada, one_head,
              {"--ids", "5,6,7", "--max-new-tokens", "2", "--observe", "received"});
-  const std::string page = page_of({"d=" + path("d"), "t=" + path("t")}, {"--head", "5"});
+  const std::string page = page_of({"d=" + path("d"), "t=" + path("t")}, {"--head", "3"});
   EXPECT_TRUE(holds(page, "left out for t: ")) << made_.err;
-  EXPECT_TRUE(holds(caption_of(page, "drift_map_d"), "head 5"));
+  EXPECT_TRUE(holds(caption_of(page, "drift_map_d"), "head 3"));
 }
 
 TEST_F(ReportPage, NamesMayHoldAnEqualsSign) {

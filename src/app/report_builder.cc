@@ -99,6 +99,7 @@ class ReportBuilder {
     for (const auto& trace : tasks_) describe(trace, [&] { add_task(trace); });
     add_evaluations();
     for (const auto& kind : analysis::analysis_kinds()) analyse(kind);
+    judge_what_was_analysed();
     note_failed_samples();
     write();
   }
@@ -214,13 +215,28 @@ class ReportBuilder {
       auto run = request_.run;
       run.leave_out_lacking = true;
       auto result = run_with_progress({std::string(kind.name)}, traces, run);
-      for (const auto& lacking : result.left_out)
+      for (const auto& lacking : result.left_out) {
         input_.notices.leave_out(title, lacking.trace, lacking.reason);
+        left_out_.insert(lacking.trace);
+      }
+      for (const auto& trace : traces) {
+        const auto lacks = [&](const auto& lacking) { return lacking.trace == trace.label; };
+        if (std::none_of(result.left_out.begin(), result.left_out.end(), lacks))
+          analysed_.insert(trace.label);
+      }
       for (auto& skipped : result.skipped) failed_[skipped.trace].insert(skipped.id);
       if (!result.analyses[0].tables.empty())
         input_.analyses.push_back({std::string(kind.name), title, std::move(result.analyses[0].tables)});
     });
     if (failure) input_.notices.leave_out(title, "", *failure);
+  }
+
+  // A trace that no analysis could be run on has no say in the verdicts.
+  void judge_what_was_analysed() {
+    for (auto& trace : input_.traces) {
+      const auto& label = trace.kind.label;
+      if (left_out_.contains(label) && !analysed_.contains(label)) trace.judged = false;
+    }
   }
 
   void note_failed_samples() {
@@ -253,6 +269,7 @@ class ReportBuilder {
   const trace::Integrity integrity_;
   std::vector<analysis::TraceInput> traces_, tasks_;
   std::vector<experiment::Named> evaluations_;
+  std::set<std::string> analysed_, left_out_;  // labels of traces that some analysis could be run on, or not
   std::map<std::string, std::set<std::string>> failed_;  // trace: ids of samples
   report::ReportInput input_;
 };

@@ -36,6 +36,7 @@ inline constexpr char kExplorerStyle[] = R"css(
   background: var(--ink); color: var(--page); border-radius: 4px; font-size: 13px; line-height: 1.45; white-space: pre-line;
   font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .explorer-top, .explorer-head { overflow-wrap: anywhere; }
+@media print { #explorer { display: none; } }
 @media screen and (max-width: 700px) {
   .explorer-controls { position: static; }
   .explorer-controls input[type=range] { width: 140px; }

@@ -16,7 +16,7 @@ namespace buoy::report {
 struct TraceSummary {
   TraceKind kind;
   std::vector<std::pair<std::string, std::string>> facts;  // "model", "LLaDA-8B-Instruct"
-  bool judged = true;  // false: it serves the comparison of tasks, or its model was changed
+  bool judged = true;  // false: it serves the comparison of tasks, its model was changed, or it was left out
 };
 
 inline constexpr const char* kUsualTitle = "Where attention floats";

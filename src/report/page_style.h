@@ -72,7 +72,7 @@ table.claims th { background: none; color: var(--soft); }
   table.facts td { min-width: 150px; }
 }
 @media print {
-  nav, details, .explorer-controls { display: none; }
+  nav, details { display: none; }
   main { padding: 0; max-width: none; }
   h2 { break-after: avoid; }
   figure, table.claims tr { break-inside: avoid; }

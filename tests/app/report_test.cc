@@ -149,6 +149,7 @@ TEST_F(ReportPage, WithoutATraceThatCannotBeRead) {
     const std::string csv = read_file(folder_ / "r/tables/absorption_published.csv");
     EXPECT_TRUE(holds(csv, "good,0,"));
     EXPECT_FALSE(holds(csv, "bad,0,"));
+    EXPECT_FALSE(holds(read_file(folder_ / "r/tables/claims.csv"), "bad")) << "it has no say in the verdicts";
     // Alone it can give nothing: the page says why, and so does the exit code.
     const auto alone = report({"bad=" + path("bad")});
     EXPECT_EQ(alone.exit_code, 3) << alone.err;

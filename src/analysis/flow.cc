@@ -30,6 +30,7 @@ class Flow final : public Analysis {
       return;
     }
     no_rows_ += !flow.regions.all_rows;
+    no_final_row_ += flow.final_row.empty();
     no_gold_ += flow.regions.gold.empty();
     several_gold_ += flow.regions.gold.size() > 1;
     only_gold_ += !flow.regions.gold.empty() && flow.regions.distractors.empty();
@@ -53,6 +54,7 @@ class Flow final : public Analysis {
     table.add({"samples", samples_});
     table.add({"left out: no answer region", no_answer_});
     table.add({"no rollout: query groups are not the regions", no_rows_});
+    table.add({"no published rollout: the trace holds no forward over the final row", no_final_row_});
     table.add({"no gold document", no_gold_});
     table.add({"several gold documents", several_gold_});
     table.add({"gold documents only", only_gold_});
@@ -64,7 +66,8 @@ class Flow final : public Analysis {
   AnswerFlowSums answer_;
   RolloutSums rollout_;
   GoldFlowSums gold_;
-  std::int64_t samples_ = 0, no_answer_ = 0, no_rows_ = 0, no_gold_ = 0, several_gold_ = 0, only_gold_ = 0;
+  std::int64_t samples_ = 0, no_answer_ = 0, no_rows_ = 0, no_final_row_ = 0, no_gold_ = 0, several_gold_ = 0,
+               only_gold_ = 0;
 };
 
 }  // namespace

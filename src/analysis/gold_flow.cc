@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::int64_t kAll = -1, kSeveral = 0;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-// A depth and a pooling as one number; depths stay far below.
-constexpr std::int64_t kDepthLimit = 1 << 20;
 
 enum LiftCell { kGoldLift, kOtherLift, kGoldMass, kLiftCells };
 enum RolloutCell { kGold, kOther, kEvenGold, kEvenOther, kRolloutCells };
@@ -51,13 +49,16 @@ void GoldFlowSums::add(const ObservedSample& sample, const SampleFlow& flow, con
   for (const auto position : {kAll, flow.regions.gold_position}) {
     Position& sums = at(position);
     sums.lift.add(sample.id(), lift);
-    for (size_t p = 0; p < 2; ++p) {
-      for (size_t d = 0; d < rollout.depths.size(); ++d) {
-        const auto row = rollout.mean[rollout.at(p, d)].row(flow.regions.answer);
-        const auto even = rollout.uniform[rollout.at(p, d)].row(flow.regions.answer);
-        const std::int64_t key = static_cast<std::int64_t>(p) * kDepthLimit + rollout.depths[d];
+    for (const auto forward : kRolloutsOf) {
+      const auto& matrices = rollout.of(forward);
+      for (size_t i = 0; i < matrices.size(); ++i) {
+        const auto row = matrices[i].row(flow.regions.answer);
+        const auto even = rollout.uniform[i].row(flow.regions.answer);
         const std::vector<double> values = {mean_of(row, gold), mean_of(row, others), mean_of(even, gold),
                                             mean_of(even, others)};
+        const size_t pooling = i / rollout.depths.size(), depth = i % rollout.depths.size();
+        const std::array key = {static_cast<std::int64_t>(forward), static_cast<std::int64_t>(pooling),
+                                rollout.depths[depth]};
         sums.rollouts.try_emplace(key, kRolloutCells, options_).first->second.add(sample.id(), values);
       }
     }
@@ -96,12 +97,14 @@ Table GoldFlowSums::by_layer() const {
 Table GoldFlowSums::by_rollout() const {
   Table table{
       "flow_gold_by_rollout",
-      "Gold against the other documents in the answer's row of the rollout (published: sum, all layers)",
+      "Gold against the other documents in the answer's row of the rollout (published: final_row, sum, all "
+      "layers)",
       {{"gold_position", "place of the gold document among the documents, from 1; several; or all"},
+       {"forward", kForwardMeaning},
        {"pooling", "sum: as published, long documents weigh more; mean: per key"},
        {"layers", "how many layers, the last k observed"},
        {"samples", "samples with a gold document and others"},
-       {"gold", "flow to a gold document, mean over steps and samples"},
+       {"gold", "flow to a gold document, mean over samples"},
        {"distractor", "flow to another document, mean over them"}},
       {}};
   add_interval_columns(table.columns, "ratio", "gold over distractor: the published reading");
@@ -114,15 +117,21 @@ Table GoldFlowSums::by_rollout() const {
       const Interval gold = values.interval(kGold);
       const Interval ratio = values.ratio(kGold, values, kOther);
       const double even = values.ratio(kEvenGold, values, kEvenOther).mean;
-      const bool sum = key < kDepthLimit;
-      std::vector<Cell> row = {name_of_position(position), name_of(sum ? Pooling::kSum : Pooling::kMean),
-                               key % kDepthLimit,          gold.samples,
-                               number_cell(gold.mean),     number_cell(values.interval(kOther).mean)};
+      const auto& [forward, pooling, depth] = key;
+      std::vector<Cell> row = {name_of_position(position),
+                               name_of(static_cast<RolloutOf>(forward)),
+                               name_of(kPoolings[pooling]),
+                               depth,
+                               gold.samples,
+                               number_cell(gold.mean),
+                               number_cell(values.interval(kOther).mean)};
       add_interval_cells(row, ratio);
       row.push_back(number_cell(even));
       row.push_back(number_cell(ratio.mean / even));
-      const bool deepest = key == std::prev(sums.rollouts.lower_bound(kDepthLimit))->first;
-      row.push_back(sum && deepest ? published_ratio(position) : Cell());
+      const auto deepest = std::prev(sums.rollouts.lower_bound({forward, pooling + 1, 0}))->first;
+      const bool published = static_cast<RolloutOf>(forward) == RolloutOf::kFinalRow &&
+                             kPoolings[pooling] == Pooling::kSum && key == deepest;
+      row.push_back(published ? published_ratio(position) : Cell());
       table.add(std::move(row));
     }
   }

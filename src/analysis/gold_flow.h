@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,8 +24,9 @@ class GoldFlowSums {
 
  private:
   struct Position {
-    Bootstrap lift;                              // [layers, gold or other, lift or mass]
-    std::map<std::int64_t, Bootstrap> rollouts;  // by pooling and depth: [gold, other, the same if even]
+    Bootstrap lift;  // [layers, gold or other, lift or mass]
+    // By forward, pooling and depth: [gold, other, the same if even].
+    std::map<std::array<std::int64_t, 3>, Bootstrap> rollouts;
   };
   Position& at(std::int64_t position);
 

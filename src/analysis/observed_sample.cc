@@ -73,9 +73,10 @@ ObservedSample::ObservedSample(const trace::Manifest& manifest, trace::StoredSam
   layers = stored_.integers(trace::kLayers);
   tokens = static_cast<std::int64_t>(final_row.size());
   final_index_ = static_cast<std::int64_t>(steps.size()) - 1;
-  const bool looked_back = stored_.has_text(trace::kFinalStep) && steps.size() > 1 &&
+  const bool looked_back = stored_.has_text(trace::kFinalStep) && !steps.empty() &&
                            stored_.integer_text(trace::kFinalStep) == steps.back();
-  if (looked_back) steps.pop_back();
+  has_final_row_ = looked_back || !stored_.has_text(trace::kMaskToken);
+  if (looked_back && steps.size() > 1) steps.pop_back();
   prompt_length = stored_.integer_text(trace::kPromptLength);
   heads = manifest.model.heads;
   kv_heads = manifest.model.kv_heads;

@@ -47,6 +47,9 @@ class ObservedSample {
   // Index for received() and row_at() of the forward that saw the final row, where there was one; else of the
   // last step.
   std::int64_t final_index() const { return final_index_; }
+  // Whether that forward saw the finished row, nothing of it masked. The one pass of an autoregressive model
+  // always does.
+  bool has_final_row() const { return has_final_row_; }
   std::int64_t layer_count() const { return static_cast<std::int64_t>(layers.size()); }
   // The row as the forward of observed step `s` saw it; [tokens].
   std::vector<std::int32_t> row_at(std::int64_t s) const;
@@ -66,6 +69,7 @@ class ObservedSample {
   std::vector<std::int32_t> tokens_by_step_;  // [S, T]
   std::vector<std::int32_t> group_sizes_;     // [S, G]
   std::int64_t groups_ = 0, final_index_ = 0;
+  bool has_final_row_ = false;
 };
 
 // Throws InputError naming the --observe that brings the array, unless the sample has it.

@@ -5,8 +5,6 @@
 namespace buoy::analysis {
 namespace {
 
-constexpr const char* kSteps[] = {"mean", "last"};
-
 void add_to(RegionMatrix& sum, const RegionMatrix& other, double factor) {
   for (size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += factor * other.values[i];
 }
@@ -25,17 +23,38 @@ std::vector<RegionMatrix> all_rollouts(const std::vector<RegionMatrix>& layers, 
 
 }  // namespace
 
+const char* name_of(RolloutOf forward) {
+  switch (forward) {
+    case RolloutOf::kFinalRow:
+      return "final_row";
+    case RolloutOf::kDenoisingMean:
+      return "denoising_mean";
+    case RolloutOf::kDenoisingLast:
+      break;
+  }
+  return "denoising_last";
+}
+
+const std::vector<RegionMatrix>& SampleRollout::of(RolloutOf forward) const {
+  return forward == RolloutOf::kFinalRow        ? final_row
+         : forward == RolloutOf::kDenoisingMean ? denoising_mean
+                                                : denoising_last;
+}
+
 SampleRollout rollout_of_sample(const SampleFlow& flow, std::int64_t most) {
   SampleRollout out;
   if (!flow.regions.all_rows || flow.steps.empty() || flow.steps[0].empty()) return out;
   const auto layers = static_cast<std::int64_t>(flow.steps[0].size());
   for (std::int64_t k = 1; k <= std::min(most, layers); ++k) out.depths.push_back(k);
   if (most < layers) out.depths.push_back(layers);
+  if (!flow.final_row.empty()) out.final_row = all_rollouts(flow.final_row, flow, out.depths);
   for (const auto& step : flow.steps) {
-    out.last = all_rollouts(step, flow, out.depths);
-    if (out.mean.empty()) out.mean.assign(out.last.size(), RegionMatrix(flow.regions.count()));
-    for (size_t i = 0; i < out.mean.size(); ++i)
-      add_to(out.mean[i], out.last[i], 1.0 / static_cast<double>(flow.steps.size()));
+    if (!flow.denoises) break;
+    out.denoising_last = all_rollouts(step, flow, out.depths);
+    auto& mean = out.denoising_mean;
+    if (mean.empty()) mean.assign(out.denoising_last.size(), RegionMatrix(flow.regions.count()));
+    for (size_t i = 0; i < mean.size(); ++i)
+      add_to(mean[i], out.denoising_last[i], 1.0 / static_cast<double>(flow.steps.size()));
   }
   const std::vector<RegionMatrix> even(static_cast<size_t>(layers), flow.uniform_mass);
   out.uniform = all_rollouts(even, flow, out.depths);
@@ -92,12 +111,14 @@ void RolloutSums::add_rollouts(const SampleFlow& flow, const SampleRollout& roll
         // Of truncated rollouts the answer's row is what is asked; the published matrix is shown whole.
         if (!all && a != flow.regions.answer) continue;
         for (std::int64_t b = 0; b < R; ++b) {
-          for (std::int64_t s = 0; s < 2; ++s) {
-            const Key key = {s, p, rollout.depths[d], ids[static_cast<size_t>(a)],
-                             ids[static_cast<size_t>(b)]};
+          for (const auto forward : kRolloutsOf) {
+            const auto& matrices = rollout.of(forward);
+            if (matrices.empty()) continue;
+            const Key key = {static_cast<std::int64_t>(forward), p, rollout.depths[d],
+                             ids[static_cast<size_t>(a)], ids[static_cast<size_t>(b)]};
             Entry& entry = rollout_[key];
             entry.all_layers = all;
-            entry.value.add(0, (s == 0 ? rollout.mean : rollout.last)[at].at(a, b));
+            entry.value.add(0, matrices[at].at(a, b));
             entry.uniform.add(0, rollout.uniform[at].at(a, b));
           }
         }
@@ -156,8 +177,9 @@ Table RolloutSums::matrix() const {
 Table RolloutSums::rollout() const {
   Table table{
       "flow_rollout",
-      "Attention rollout over the last k layers (published: pooling sum, all layers), beside its null",
-      {{"steps", "mean over the steps, or the last step alone (nearest to the published finished row)"},
+      "Attention rollout over the last k layers (published: final_row, pooling sum, all layers), beside its "
+      "null",
+      {{"forward", kForwardMeaning},
        {"pooling", "sum: as published, long regions weigh more; mean: per key"},
        {"layers", "how many layers, the last k observed"},
        {"all_layers", "yes: all observed layers, whole matrix; no: truncated, the answer's row"},
@@ -173,9 +195,10 @@ Table RolloutSums::rollout() const {
   for (const auto& it : sorted(rollout_, 3, place)) {
     const auto& [key, entry] = *it;
     const double value = entry.value.mean(0), even = entry.uniform.mean(0);
-    table.add({kSteps[key[0]], name_of(kPoolings[key[1]]), key[2], entry.all_layers ? "yes" : "no",
-               names_[static_cast<size_t>(key[3])], names_[static_cast<size_t>(key[4])], entry.value.count(0),
-               number_cell(value), number_cell(entry.value.error(0)), number_cell(even),
+    table.add({name_of(static_cast<RolloutOf>(key[0])), name_of(kPoolings[key[1]]), key[2],
+               entry.all_layers ? "yes" : "no", names_[static_cast<size_t>(key[3])],
+               names_[static_cast<size_t>(key[4])], entry.value.count(0), number_cell(value),
+               number_cell(entry.value.error(0)), number_cell(even),
                even >= 0.0005 ? number_cell(value / even) : Cell()});
   }
   return table;

@@ -12,12 +12,24 @@
 
 namespace buoy::analysis {
 
-// The rollouts of one sample: mean over the steps, the last step, and even attention through the same
-// regions, lengths, mask and depth.
-struct SampleRollout {
-  std::vector<std::int64_t> depths;               // 1, 2, ... and all observed layers
-  std::vector<RegionMatrix> mean, last, uniform;  // [poolings, depths]
+// Of which forward a rollout is: the one over the finished row, which the published array holds; the mean of
+// the rollouts of all denoising steps; that of the last of them, which still has a masked slot or two.
+enum class RolloutOf { kFinalRow, kDenoisingMean, kDenoisingLast };
+inline constexpr RolloutOf kRolloutsOf[] = {RolloutOf::kFinalRow, RolloutOf::kDenoisingMean,
+                                            RolloutOf::kDenoisingLast};
+const char* name_of(RolloutOf forward);
+inline constexpr const char* kForwardMeaning =
+    "final_row: the forward over the finished row, as published; denoising_mean: mean of the rollouts of the "
+    "denoising steps; denoising_last: the last of them, which still has masked slots";
 
+// The rollouts of one sample, and even attention through the same regions, lengths, mask and depth.
+struct SampleRollout {
+  std::vector<std::int64_t> depths;  // 1, 2, ... and all observed layers
+  // [poolings, depths]; empty where the trace holds no such forward.
+  std::vector<RegionMatrix> final_row, denoising_mean, denoising_last;
+  std::vector<RegionMatrix> uniform;  // [poolings, depths]
+
+  const std::vector<RegionMatrix>& of(RolloutOf forward) const;
   size_t at(size_t pooling, size_t depth) const { return pooling * depths.size() + depth; }
 };
 
@@ -47,7 +59,7 @@ class RolloutSums {
 
   std::vector<std::string> names_;
   std::map<Key, Entry> mass_;     // layer, pooling, from, to
-  std::map<Key, Entry> rollout_;  // steps, pooling, depth, from, to
+  std::map<Key, Entry> rollout_;  // forward, pooling, depth, from, to
 };
 
 }  // namespace buoy::analysis

@@ -1,5 +1,6 @@
 #include "analysis/run.h"
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "trace/reader.h"
 
@@ -40,12 +41,6 @@ AnalysedTrace analyse_trace(const std::vector<std::string>& names, const TraceIn
   return out;
 }
 
-std::string reasons(const std::vector<LeftOutTrace>& left_out) {
-  std::string out;
-  for (const auto& trace : left_out) out += (out.empty() ? "" : "; ") + trace.trace + ": " + trace.reason;
-  return out;
-}
-
 }  // namespace
 
 RunResult run_analyses(const std::vector<std::string>& names, const std::vector<TraceInput>& traces,
@@ -60,9 +55,9 @@ RunResult run_analyses(const std::vector<std::string>& names, const std::vector<
     AnalysedTrace analysed;
     try {
       analysed = analyse_trace(names, input, options);
-    } catch (const InputError& error) {
+    } catch (const std::exception& error) {
       if (!options.leave_out_lacking) throw;
-      result.left_out.push_back({input.label, error.what()});
+      result.left_out.push_back({input.label, reason_of(error)});
       continue;
     }
     auto& [analyses, skipped] = analysed;
@@ -74,7 +69,7 @@ RunResult run_analyses(const std::vector<std::string>& names, const std::vector<
       if (find_analysis(names[a]).compare != nullptr) to_compare[a].push_back(std::move(analyses[a]));
     }
   }
-  if (tables.empty()) throw InputError(reasons(result.left_out));
+  if (tables.empty()) return result;
   for (size_t a = 0; a < names.size(); ++a) {
     for (size_t t = 0; t < tables[0][a].size(); ++t) {
       std::vector<LabelledTable> labelled;

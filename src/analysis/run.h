@@ -40,8 +40,8 @@ struct RunOptions {
   AnalysisOptions analysis;
   std::int64_t limit = 0;           // samples per trace; 0: all
   std::function<void()> on_sample;  // progress; may be empty
-  // A trace that one of the analyses cannot be run on is left out, and the others are analysed. Otherwise,
-  // and when no trace is left, InputError is thrown.
+  // A trace that one of the analyses cannot be run on is left out, and the others are analysed; when no trace
+  // is left, there are no tables. Otherwise what is wrong with it is thrown.
   bool leave_out_lacking = false;
   bool trust = false;  // stored checksums are not compared
 

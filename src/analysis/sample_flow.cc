@@ -152,6 +152,13 @@ SampleFlow flow_of_sample(const ObservedSample& sample) {
       if (s + 1 == S) flow.last[static_cast<size_t>(l)] = std::move(now);
     }
   }
+  flow.denoises = sample.masked_diffusion && !(sample.has_final_row() && sample.final_index() < S);
+  if (sample.has_final_row()) {
+    for (std::int64_t l = 0; l < L; ++l) {
+      mass.read(sample.final_index(), l);
+      flow.final_row.push_back(mass.mean_over_heads());
+    }
+  }
   for (const auto& sum : sums)
     flow.mean.push_back({sum.all.mean(), sum.revealed.mean(), sum.masked.mean(), sum.by_head.mean()});
   return flow;

@@ -20,6 +20,9 @@ struct SampleFlow {
   std::vector<double> uniform;         // [regions]: `all` if attention were even
   // [steps][layers], head mean; rows of regions that have no query groups of their own are zero.
   std::vector<std::vector<RegionMatrix>> steps;
+  // [layers], the same of the forward over the finished row; empty when the trace holds none.
+  std::vector<RegionMatrix> final_row;
+  bool denoises = false;      // `steps` are denoising steps, not the one pass of an autoregressive model
   RegionMatrix uniform_mass;  // the same if attention were even, all rows
 };
 

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/progress.h"
 #include "trace/reader.h"
 
@@ -36,16 +35,13 @@ Option* add_analysis_options(Command& command, AnalysisCall& call) {
   return traces;
 }
 
-std::vector<analysis::TraceInput> labelled_traces(const std::vector<std::string>& arguments,
+std::vector<analysis::TraceInput> labelled_traces(const std::vector<NamedPath>& traces,
                                                   trace::Integrity integrity) {
   std::vector<analysis::TraceInput> inputs;
   std::map<std::string, int> uses;
-  for (const auto& argument : arguments) {
-    const size_t equals = argument.find('=');
-    const bool named = equals != std::string::npos && equals > 0 && !path_exists(argument);
-    const std::filesystem::path folder = named ? argument.substr(equals + 1) : argument;
+  for (const auto& [name, folder] : traces) {
     const auto reader = trace::TraceReader::open(folder, integrity);
-    inputs.push_back({folder, named ? argument.substr(0, equals) : reader.manifest().model.name});
+    inputs.push_back({folder, name.empty() ? reader.manifest().model.name : name});
     ++uses[inputs.back().label];
   }
   for (auto& input : inputs) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/run.h"
+#include "app/named_path.h"
 #include "app/options.h"
 
 namespace buoy::app {
@@ -17,8 +18,8 @@ struct AnalysisCall {
 // Returns the option that takes the traces.
 Option* add_analysis_options(Command& command, AnalysisCall& call);
 
-// Traces with the labels given, or else the names of their models; equal names are told apart by folder.
-std::vector<analysis::TraceInput> labelled_traces(const std::vector<std::string>& arguments,
+// Traces with the names given, or else those of their models; equal names are told apart by folder.
+std::vector<analysis::TraceInput> labelled_traces(const std::vector<NamedPath>& traces,
                                                   trace::Integrity integrity);
 
 // Runs with a line of progress on the terminal; notes on what was left out go to stderr.

@@ -18,8 +18,9 @@ constexpr size_t kRowsOnTerminal = 40;
 
 void analyze(const AnalyzeOptions& options) {
   analysis::find_analysis(options.name);  // a wrong name before any work
+  const auto& run = options.call.run;
   const auto result = run_with_progress(
-      {options.name}, labelled_traces(options.call.traces, options.call.run.integrity()), options.call.run);
+      {options.name}, labelled_traces(split_names(options.call.traces), run.integrity()), run);
   const auto& tables = result.analyses[0].tables;
   for (const auto& table : tables) {
     if (table.rows.size() <= kRowsOnTerminal) {
@@ -30,7 +31,10 @@ void analyze(const AnalyzeOptions& options) {
     }
   }
   if (options.out.empty()) return;
-  const auto written = report::write_results(options.name, tables, options.out);
+  const auto& kind = analysis::find_analysis(options.name);
+  const auto written =
+      report::write_results({std::string(kind.name), std::string(kind.title), tables}, options.out);
+  for (const auto& omission : written.left_out) fmt::print(stderr, "note: {}\n", omission);
   fmt::print("{}: {} tables, {} figures\n", options.out, written.tables, written.figures);
 }
 

@@ -26,7 +26,8 @@ void export_run(const ExportOptions& options) {
   std::int64_t written = 0;
   for (const auto& entry : reader.samples()) {
     if (entry.status == trace::Status::kDone) {
-      trace::export_npz(reader.read(entry.id), std::filesystem::path(options.out) / (entry.id + ".npz"));
+      trace::export_npz(reader.read(entry.id),
+                        std::filesystem::path(options.out) / trace::npz_file_name(entry.id));
       ++written;
     }
     progress.advance();
@@ -42,7 +43,9 @@ void add_export(Command& app) {
   command->add_option("trace", options->trace, "folder of the trace")->required()->type_name("TRACE");
   command->add_option("--format", options->format, "npz: what the scripts of arXiv 2601.07894 read")
       ->one_of({"npz"});
-  command->add_option("--out", options->out, "folder for one file per sample")->required()->type_name("DIR");
+  command->add_option("--out", options->out, "folder for one ID_attentions.npz per sample")
+      ->required()
+      ->type_name("DIR");
   command->add_flag("--trust", options->trust, "do not compare checksums: for traces you made yourself");
   command->footer(
       "The trace must hold matrices: --observe dense-mean (or dense, and states for query and key\n"

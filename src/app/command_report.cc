@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "app/analysis_options.h"
 #include "app/commands.h"
 #include "app/report_builder.h"
 
@@ -7,8 +8,14 @@ namespace buoy::app {
 
 void add_report(Command& app) {
   auto* command = app.add_subcommand("report", "every analysis of one or more traces on one page");
-  auto options = std::make_shared<ReportRequest>();
+  struct Options {
+    AnalysisCall call;
+    std::vector<std::string> evaluations, tasks;
+    std::string title, out;
+  };
+  auto options = std::make_shared<Options>();
   add_analysis_options(*command, options->call);
+  command->add_option("--title", options->title, "title of the page")->type_name("TEXT");
   command->add_option("--eval", options->evaluations, "run of buoy eval, or LABEL=run; several may be given")
       ->type_name("RUN");
   command
@@ -20,7 +27,15 @@ void add_report(Command& app) {
       ->type_name("DIR");
   command->footer(
       "Example: buoy report traces/llada traces/llama --out report, then open report/report.html");
-  command->callback([options] { build_report(*options); });
+  command->callback([options] {
+    build_report({options->title,
+                  split_names(options->call.traces),
+                  split_names(options->tasks),
+                  split_names(options->evaluations),
+                  {},
+                  options->call.run,
+                  options->out});
+  });
 }
 
 }  // namespace buoy::app

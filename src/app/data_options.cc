@@ -4,8 +4,8 @@
 
 #include <map>
 
+#include "app/named_path.h"
 #include "base/error.h"
-#include "base/files.h"
 
 namespace buoy::app {
 
@@ -53,9 +53,8 @@ evaluate::FieldNames parse_fields(const std::vector<std::string>& fields) {
 }
 
 experiment::Named parse_named(const std::string& text) {
-  const auto equals = text.find('=');
-  if (equals != std::string::npos && equals > 0 && !path_exists(text))
-    return {text.substr(0, equals), text.substr(equals + 1)};
+  const NamedPath given = split_name(text);
+  if (!given.name.empty()) return {given.name, given.path};
   std::string name = std::filesystem::absolute(text).lexically_normal().filename().string();
   if (name.empty())
     name = std::filesystem::absolute(text).lexically_normal().parent_path().filename().string();

@@ -37,7 +37,8 @@ void run_and_summarise(const EvaluationCall& call) {
   const auto tables = experiment::summarise(
       book, {.resamples = call.resamples, .level = 0.95, .seed = call.spec.decode.seed});
   experiment::write_summary(tables, call.out);
-  const auto written = report::write_results("evaluation", tables, call.out);
+  const auto written = report::write_results({"evaluation", "Questions and answers", tables}, call.out);
+  for (const auto& omission : written.left_out) fmt::print(stderr, "note: {}\n", omission);
   print_tables(tables);
   fmt::print("{}: {} answers, {} tables, {} figures; asked {} in {} ({:.2f} per second)\n", call.out.string(),
              result.answers, written.tables, written.figures, result.asked, describe_duration(result.seconds),

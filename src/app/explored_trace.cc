@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "trace/reader.h"
 #include "trace/schema.h"
@@ -71,8 +72,8 @@ report::ExplorerPanel explored_trace(const analysis::TraceInput& input, const an
     auto to_explore = explored(sample, reader.manifest());
     to_explore.trace = input.label;
     return report::explorer_panel(to_explore);
-  } catch (const InputError& error) {
-    return {input.label, "", error.what(), false};
+  } catch (const std::exception& error) {
+    return {input.label, "", reason_of(error), false};
   }
 }
 

@@ -1,6 +1,7 @@
 #include "app/study_runner.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -275,18 +276,19 @@ class StudyRun {
   void report() {
     announce("report");
     ReportRequest request;
+    request.title = study_.title;
     const auto for_all = std::count_if(study_.traces.begin(), study_.traces.end(),
                                        [](const auto& trace) { return !trace.tasks_only; });
     for (const auto& trace : study_.traces) {
       for (const auto* model : models_of(trace.models)) {
-        const std::string folder = "=" + trace_folder(trace.name, model->name).string();
+        const auto folder = trace_folder(trace.name, model->name);
         const std::string label = trace.name + "." + model->name;
-        request.tasks.push_back(label + folder);
-        if (!trace.tasks_only) request.call.traces.push_back((for_all == 1 ? model->name : label) + folder);
+        request.tasks.push_back({label, folder});
+        if (!trace.tasks_only) request.traces.push_back({for_all == 1 ? model->name : label, folder});
       }
     }
     for (const auto& entry : study_.evaluations)
-      request.evaluations.push_back(entry.name + "=" + (study_.out / "evaluate" / entry.name).string());
+      request.evaluations.push_back({entry.name, study_.out / "evaluate" / entry.name});
     request.analyses = study_.report.analyses;
     request.out = study_.out / "report";
     build_report(request);

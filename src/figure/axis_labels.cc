@@ -101,7 +101,7 @@ void AxisLabels::draw(const Rect& plot, Scene& scene) const {
   const double edge = left ? plot.x : plot.right();
   const double outward = left ? -1 : 1;
   Shape marks;
-  marks.stroke = Stroke{kBlack, look_.hairline(), {}};
+  marks.stroke = Stroke{look_.palette().ink, look_.hairline(), {}};
   for (const size_t i : shown(below ? plot.width : plot.height)) {
     const double x = plot.x + request_.ticks[i].at * plot.width;
     const double y = plot.y + request_.ticks[i].at * plot.height;

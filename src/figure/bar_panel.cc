@@ -55,7 +55,7 @@ class BarPanel : public PanelLayout {
       const double past = 0.06 * room.width;
       scene.items.emplace_back(line({{room.x - past, y}, {room.right() + past, y}}, reference_stroke()));
     }
-    const Stroke spine{kBlack, look_.hairline(), {}};
+    const Stroke spine{look_.palette().ink, look_.hairline(), {}};
     scene.items.emplace_back(
         line({{plot.x, plot.y}, {plot.x, plot.bottom()}, {plot.right(), plot.bottom()}}, spine));
     const double zero = height_of(0, plot);
@@ -74,15 +74,15 @@ class BarPanel : public PanelLayout {
   }
 
   Stroke reference_stroke() const {
-    return {kBlack, 0.8 * look_.unit(), {1.8 * look_.unit(), 1.2 * look_.unit()}};
+    return {look_.palette().ink, 0.8 * look_.unit(), {1.8 * look_.unit(), 1.2 * look_.unit()}};
   }
 
   std::vector<LegendEntry> entries() const {
     std::vector<LegendEntry> entries;
     for (size_t i = 0; i < chart_.series.size(); ++i) {
       if (chart_.series[i].name.empty()) continue;
-      entries.push_back({chart_.series[i].name, [i](const Rect& box, Scene& scene) {
-                           scene.items.emplace_back(filled(box, series_color(i)));
+      entries.push_back({chart_.series[i].name, [color = look_.series(i)](const Rect& box, Scene& scene) {
+                           scene.items.emplace_back(filled(box, color));
                          }});
     }
     if (!chart_.references.empty() && !chart_.reference_name.empty()) {
@@ -111,7 +111,7 @@ class BarPanel : public PanelLayout {
     const double left = room.x + (static_cast<double>(index) + (1 - kBarShare) / 2) * width;
     const double zero = height_of(0, plot), end = height_of(value, plot);
     const Rect bar{left, std::min(zero, end), kBarShare * width, std::abs(zero - end)};
-    scene.items.emplace_back(filled(bar, series_color(index)));
+    scene.items.emplace_back(filled(bar, look_.series(index)));
     if (series.lower.empty() || !std::isfinite(series.lower[group]) || !std::isfinite(series.upper[group]))
       return;
     const double x = bar.middle().x, cap = std::min(0.25 * bar.width, 2.5 * look_.unit());
@@ -120,9 +120,9 @@ class BarPanel : public PanelLayout {
     whisker.lines = {
         {{x, low}, {x, high}}, {{x - cap, low}, {x + cap, low}}, {{x - cap, high}, {x + cap, high}}};
     // A light rim keeps the part inside a dark bar visible.
-    whisker.stroke = Stroke{kWhite, 1.7 * look_.unit(), {}};
+    whisker.stroke = Stroke{look_.palette().page, 1.7 * look_.unit(), {}};
     scene.items.emplace_back(whisker);
-    whisker.stroke = Stroke{kBlack, 0.7 * look_.unit(), {}};
+    whisker.stroke = Stroke{look_.palette().ink, 0.7 * look_.unit(), {}};
     scene.items.emplace_back(std::move(whisker));
   }
 

@@ -74,6 +74,20 @@ Color shade(const Ramp& ramp, double depth) {
 // The order keeps neighbours far apart; yellow is left out, it is too pale for lines on white.
 constexpr std::array<std::uint32_t, 7> kOkabeIto = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
                                                     0xe69f00, 0x56b4e9, 0x000000};
+constexpr std::array<std::uint32_t, 7> kOnDark = {0x4da3e0, 0xf5813d, 0x2cc295, 0xe5a0c8,
+                                                  0xf2bd3f, 0xa6dcfa, 0xe8eaed};
+
+constexpr Palette kPaperPalette{kWhite, kBlack, kGrey, kLightGrey};
+// As in src/report/page_style.h.
+constexpr Palette kDarkPalette{from_hex(0x14171c), from_hex(0xe8eaed), from_hex(0xa3abb6),
+                               from_hex(0x59616c)};
+
+// From the dark page (0) to a light tone (1) of one hue.
+Color glow(double hue_degrees, double depth) {
+  const double hue = hue_degrees * std::numbers::pi / 180;
+  const double chroma = 0.13 * std::sin(depth * 0.78 * std::numbers::pi);
+  return to_color({std::lerp(0.235, 0.9, depth), chroma * std::cos(hue), chroma * std::sin(hue)});
+}
 
 }  // namespace
 
@@ -86,12 +100,26 @@ Color sample(ColorMap map, double position) {
       return shade({255, 0.28, 0.125}, held);
     case ColorMap::kBlueOrange:
       return held < 0.5 ? shade({255, 0.45, 0.145}, 1 - 2 * held) : shade({42, 0.45, 0.155}, 2 * held - 1);
+    case ColorMap::kBluesOnDark:
+      return glow(255, held);
+    case ColorMap::kBlueOrangeOnDark:
+      return held < 0.5 ? glow(255, 1 - 2 * held) : glow(55, 2 * held - 1);
   }
   return kBlack;
 }
 
-Color series_color(size_t index) {
-  return from_hex(kOkabeIto[index % kOkabeIto.size()]);
+ColorMap themed(ColorMap map, Theme theme) {
+  if (theme == Theme::kPaper) return map;
+  if (map == ColorMap::kBlues) return ColorMap::kBluesOnDark;
+  return map == ColorMap::kBlueOrange ? ColorMap::kBlueOrangeOnDark : map;
+}
+
+const Palette& palette_of(Theme theme) {
+  return theme == Theme::kPaper ? kPaperPalette : kDarkPalette;
+}
+
+Color series_color(size_t index, Theme theme) {
+  return from_hex((theme == Theme::kPaper ? kOkabeIto : kOnDark)[index % kOkabeIto.size()]);
 }
 
 double luminance(const Color& color) {

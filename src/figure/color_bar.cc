@@ -80,7 +80,7 @@ void ColorBar::draw_points(const Rect& bar, Scene& scene) const {
     if (clips_high_ && i == (up ? 0u : 1u)) outline.push_back(high);
     if (clips_low_ && i == (up ? 2u : 3u)) outline.push_back(low);
   }
-  Shape frame = line(std::move(outline), {kBlack, look_.hairline(), {}});
+  Shape frame = line(std::move(outline), {look_.palette().ink, look_.hairline(), {}});
   frame.closed = true;
   scene.items.emplace_back(std::move(frame));
 }

@@ -99,7 +99,7 @@ class Painter {
 }  // namespace
 
 void draw_scene(const Scene& scene, cairo_t* context) {
-  cairo_set_source_rgb(context, 1, 1, 1);
+  cairo_set_source_rgb(context, scene.page.red, scene.page.green, scene.page.blue);
   cairo_paint(context);
   for (const auto& item : scene.items) std::visit(Painter(context), item);
   require_success(cairo_status(context));

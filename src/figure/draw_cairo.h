@@ -6,7 +6,7 @@
 
 namespace buoy::figure {
 
-// Draws on white; the context's unit must be a point.
+// Draws on the scene's page; the context's unit must be a point.
 void draw_scene(const Scene& scene, cairo_t* context);
 
 }  // namespace buoy::figure

@@ -25,24 +25,30 @@ std::vector<double> values_of(const Panel& panel) {
   return values;
 }
 
-ColorScale scale_of(const Panel& panel) {
+ColorScale own_scale(const Panel& panel) {
   if (const auto* map = std::get_if<Heatmap>(&panel.content)) return map->colors;
   if (const auto* strip = std::get_if<TokenStrip>(&panel.content)) return strip->colors;
   return {};
 }
 
+ColorScale scale_of(const Panel& panel, Theme theme) {
+  ColorScale scale = own_scale(panel);
+  scale.map = themed(scale.map, theme);
+  return scale;
+}
+
 // One for each panel; those of charts go unused.
-std::vector<ResolvedScale> resolve_scales(const Figure& figure) {
+std::vector<ResolvedScale> resolve_scales(const Figure& figure, Theme theme) {
   std::vector<ResolvedScale> scales;
   if (!figure.one_scale) {
-    for (const auto& panel : figure.panels) scales.emplace_back(scale_of(panel), values_of(panel));
+    for (const auto& panel : figure.panels) scales.emplace_back(scale_of(panel, theme), values_of(panel));
     return scales;
   }
   std::vector<double> all;
   ColorScale shared;
   for (const auto& panel : figure.panels) {
     const auto values = values_of(panel);
-    if (!values.empty()) shared = scale_of(panel);
+    if (!values.empty()) shared = scale_of(panel, theme);
     all.insert(all.end(), values.begin(), values.end());
   }
   scales.assign(figure.panels.size(), ResolvedScale(shared, all));
@@ -80,12 +86,14 @@ void draw_shared_bar(const Look& look, const ColorBar& bar, double x, Scene& sce
 
 }  // namespace
 
-Scene lay_out(const Figure& figure, const TextMeasure& measure) {
+Scene lay_out(const Figure& figure, const TextMeasure& measure, Theme theme) {
   check_figure(figure);
-  const auto scales = resolve_scales(figure);
-  const Look look{measure, figure.font_pt};
+  const auto scales = resolve_scales(figure, theme);
+  const Look look{measure, figure.font_pt, theme};
   const double margin = 3 * look.unit();
   Scene scene;
+  scene.page = look.palette().page;
+  scene.ink = look.palette().ink;
   scene.width = figure.width_mm * kPointsPerMm;
   const double width = scene.width - 2 * margin;
   const TextStyle title_style{figure.font_pt * 1.125, true};

@@ -9,6 +9,6 @@ namespace buoy::figure {
 // Where everything goes. Texts never overlap, leave the page or cover data: tick labels are thinned, titles
 // and legends wrapped, then shortened. Throws UsageError when check_figure does, and when the page is too
 // small for its panels.
-Scene lay_out(const Figure& figure, const TextMeasure& measure);
+Scene lay_out(const Figure& figure, const TextMeasure& measure, Theme theme = Theme::kPaper);
 
 }  // namespace buoy::figure

@@ -114,7 +114,7 @@ class LinePanel : public PanelLayout {
       draw_markers(i, plot, scene);
     }
     scene.items.emplace_back(line({{plot.x, plot.y}, {plot.x, plot.bottom()}, {plot.right(), plot.bottom()}},
-                                  {kBlack, look_.hairline(), {}}));
+                                  {look_.palette().ink, look_.hairline(), {}}));
     frame_.draw(look_, place, scene);
   }
 
@@ -140,7 +140,7 @@ class LinePanel : public PanelLayout {
   }
 
   Stroke reference_stroke(const ReferenceCurve& curve) const {
-    const Color color = curve.of_series ? series_color(*curve.of_series) : kGrey;
+    const Color color = curve.of_series ? look_.series(*curve.of_series) : look_.palette().grey;
     return {color, 0.8 * look_.unit(), {0.9 * look_.unit(), 1.5 * look_.unit()}};
   }
 
@@ -152,7 +152,7 @@ class LinePanel : public PanelLayout {
       entries.push_back(
           {chart_.series[i].name, [look = look_, i, band](const Rect& box, Scene& scene) {
              if (band) {
-               Shape shade = filled(box, series_color(i));
+               Shape shade = filled(box, look.series(i));
                shade.opacity = kBandOpacity;
                scene.items.emplace_back(std::move(shade));
              }
@@ -201,12 +201,12 @@ class LinePanel : public PanelLayout {
       shape.clip = plot;
       if (lower.size() == 1) {
         shape.lines = {{lower[0], upper[0]}};
-        shape.stroke = Stroke{series_color(index), 0.8 * look_.unit(), {}};
+        shape.stroke = Stroke{look_.series(index), 0.8 * look_.unit(), {}};
       } else {
         lower.insert(lower.end(), upper.rbegin(), upper.rend());
         shape.lines = {lower};
         shape.closed = true;
-        shape.fill = series_color(index);
+        shape.fill = look_.series(index);
         shape.opacity = kBandOpacity;
       }
       if (!lower.empty()) scene.items.emplace_back(std::move(shape));

@@ -9,7 +9,7 @@ namespace buoy::figure {
 Stroke series_stroke(const Look& look, size_t index) {
   static const std::array<std::vector<double>, 4> kDashes = {
       std::vector<double>{}, {5.5, 1.6}, {5.5, 1.4, 1.2, 1.4}, {2.6, 1.3}};
-  Stroke stroke{series_color(index), 1.1 * look.unit(), kDashes[index % kDashes.size()]};
+  Stroke stroke{look.series(index), 1.1 * look.unit(), kDashes[index % kDashes.size()]};
   for (auto& length : stroke.dash) length *= look.unit();
   return stroke;
 }
@@ -19,8 +19,8 @@ Shape series_marker(const Look& look, size_t index, const Point& middle) {
   const auto [x, y] = middle;
   Shape marker;
   marker.closed = true;
-  marker.fill = series_color(index);
-  marker.stroke = Stroke{kWhite, 0.35 * look.unit(), {}};
+  marker.fill = look.series(index);
+  marker.stroke = Stroke{look.palette().page, 0.35 * look.unit(), {}};
   switch (index % 6) {
     case 0:
       marker.lines = {circle(middle, r)};
@@ -39,8 +39,8 @@ Shape series_marker(const Look& look, size_t index, const Point& middle) {
       break;
     default:
       marker.lines = {circle(middle, r)};
-      marker.fill = kWhite;
-      marker.stroke = Stroke{series_color(index), 0.7 * look.unit(), {}};
+      marker.fill = look.palette().page;
+      marker.stroke = Stroke{look.series(index), 0.7 * look.unit(), {}};
   }
   return marker;
 }

@@ -2,15 +2,19 @@
 
 #include <algorithm>
 
+#include "figure/color.h"
 #include "figure/text_measure.h"
 
 namespace buoy::figure {
 
-// Sizes that follow from the figure's font.
+// Sizes that follow from the figure's font, and colours that follow from its theme.
 struct Look {
   const TextMeasure& measure;
   double font;  // points
+  Theme theme = Theme::kPaper;
 
+  const Palette& palette() const { return palette_of(theme); }
+  Color series(size_t index) const { return series_color(index, theme); }
   double unit() const { return font / 8; }  // line widths and gaps are multiples of it
   double hairline() const { return 0.5 * unit(); }
   double tick() const { return 2.5 * unit(); }

@@ -57,9 +57,9 @@ class MatrixPanel : public PanelLayout {
     const Rect& room = place.plot;
     const Size size = fit_cells(map_, {room.width, room.height});
     const Rect plot{room.x, room.y, size.width, size.height};
-    const Stroke outline{kBlack, look_.hairline(), {}};
+    const Stroke outline{look_.palette().ink, look_.hairline(), {}};
     if (has_nan(map_.matrix)) {
-      scene.items.emplace_back(hatching(plot, {kLightGrey, look_.hairline(), {}}));
+      scene.items.emplace_back(hatching(plot, {look_.palette().light_grey, look_.hairline(), {}}));
     }
     scene.items.emplace_back(matrix_image({map_.matrix, scale_, map_.first_row, raster_, plot}));
     scene.items.emplace_back(outlined(plot, outline));
@@ -92,7 +92,7 @@ class MatrixPanel : public PanelLayout {
     std::vector<LegendEntry> entries;
     for (const auto& marks : map_.marks) {
       if (marks.name.empty()) continue;
-      const Color middle = sample(map_.colors.map, 0.5);
+      const Color middle = sample(scale_.description().map, 0.5);
       entries.push_back(
           {marks.name, [look = look_, middle, kind = marks.kind](const Rect& box, Scene& scene) {
              const Rect cell{box.x + 0.25 * box.width, box.y + 0.1 * box.height, 0.5 * box.width,

@@ -17,10 +17,10 @@ void PanelFrame::draw(const Look& look, const PanelPlace& place, Scene& scene) c
 }
 
 LegendEntry no_data_entry(const Look& look) {
-  const Stroke hatch{kLightGrey, look.hairline(), {}};
-  return {"no data", [hatch](const Rect& sample, Scene& scene) {
+  const Stroke hatch{look.palette().light_grey, look.hairline(), {}};
+  return {"no data", [hatch, grey = look.palette().grey](const Rect& sample, Scene& scene) {
             scene.items.emplace_back(hatching(sample, hatch));
-            scene.items.emplace_back(outlined(sample, {kGrey, hatch.width, {}}));
+            scene.items.emplace_back(outlined(sample, {grey, hatch.width, {}}));
           }};
 }
 

@@ -14,8 +14,9 @@ enum class Format { kSvg, kPdf, kPng };
 bool can_render();
 
 // The file as bytes: equal figures give equal bytes with the same Cairo and the same DejaVu Sans. SVG holds
-// letters as outlines and PDF embeds the font, so both look the same everywhere.
-std::string render(const Figure& figure, Format format);
+// letters as outlines and PDF embeds the font, so both look the same everywhere. Files
+// take Theme::kPaper; kDark is for dark screens.
+std::string render(const Figure& figure, Format format, Theme theme = Theme::kPaper);
 
 // Writes `path` + ".svg", ".pdf", ".png"; none of them when one cannot be rendered.
 void write_figure(const Figure& figure, const std::filesystem::path& path,

@@ -70,8 +70,8 @@ bool can_render() {
   return true;
 }
 
-std::string render(const Figure& figure, Format format) {
-  const Scene scene = lay_out(figure, *make_text_measure());
+std::string render(const Figure& figure, Format format, Theme theme) {
+  const Scene scene = lay_out(figure, *make_text_measure(), theme);
   switch (format) {
     case Format::kSvg:
       return render_svg(scene);

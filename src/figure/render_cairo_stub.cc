@@ -16,7 +16,7 @@ bool can_render() {
   return false;
 }
 
-std::string render(const Figure&, Format) {
+std::string render(const Figure&, Format, Theme) {
   refuse();
 }
 

@@ -37,7 +37,7 @@ void add_label(Scene& scene, const TextMeasure& measure, const Label& label) {
   const double below = drop(label.across, label.style.size);
   const double ascent = kAscent * label.style.size;
   const double height = (kAscent + kDescent) * label.style.size;
-  Text text{label.text, {}, label.upward, label.style, label.color, label.role, {}};
+  Text text{label.text, {}, label.upward, label.style, label.color.value_or(scene.ink), label.role, {}};
   if (label.upward) {
     text.at = {label.at.x + below, label.at.y + before};
     text.box = {text.at.x - ascent, text.at.y - length, height, length};

@@ -86,6 +86,8 @@ struct Area {
 struct Scene {
   double width = 0;
   double height = 0;
+  Color page = kWhite;
+  Color ink = kBlack;  // of texts that name no colour
   std::vector<std::variant<Shape, Image, Text>> items;
   std::vector<Area> areas;
 };
@@ -101,7 +103,7 @@ struct Label {
   Align across = Align::kStart;
   bool upward = false;
   TextStyle style;
-  Color color = kBlack;
+  std::optional<Color> color = {};  // nothing: the scene's ink
   TextRole role = TextRole::kTick;
 };
 

@@ -83,7 +83,7 @@ class StripPanel : public PanelLayout {
   }
 
   Stroke missing_stroke() const {
-    return {kGrey, look_.hairline(), {1.2 * look_.unit(), 1.2 * look_.unit()}};
+    return {look_.palette().grey, look_.hairline(), {1.2 * look_.unit(), 1.2 * look_.unit()}};
   }
 
   std::vector<Placed> flow(double size, double width) const {
@@ -127,7 +127,7 @@ class StripPanel : public PanelLayout {
                 Align::kMiddle,
                 false,
                 {size, false},
-                kGrey};
+                look_.palette().grey};
     label.role = TextRole::kToken;
     add_label(scene, look_.measure, label);
   }
@@ -137,7 +137,7 @@ class StripPanel : public PanelLayout {
     const double beside = placed.token->special ? 0.12 * size : gap;
     const Rect box{plot.x + placed.box.x + beside, plot.y + placed.box.y + 2 * gap,
                    placed.box.width - 2 * beside, placed.box.height - 4 * gap};
-    Color ink = kBlack;
+    Color ink = look_.palette().ink;
     if (!std::isnan(placed.token->value)) {
       const Color background = scale_.color(placed.token->value);
       ink = readable_on(background);
@@ -146,7 +146,7 @@ class StripPanel : public PanelLayout {
       scene.items.emplace_back(outlined(box, missing_stroke()));
     }
     if (placed.token->special) {
-      Stroke frame{kBlack, 0.8 * look_.unit(), {}};
+      Stroke frame{look_.palette().ink, 0.8 * look_.unit(), {}};
       if (std::isnan(placed.token->value)) frame.dash = missing_stroke().dash;
       scene.items.emplace_back(outlined(box, frame));
     }

@@ -5,6 +5,16 @@
 namespace buoy::report {
 namespace {
 
+// Of traces without a forward over the final row the last observed step is shown, and the reader is told.
+std::string without_final_row(const TableView& published) {
+  std::string names;
+  for (const auto& trace : published.distinct("trace")) {
+    if (published.where({{"trace", trace}}).number("saw_final_row") < 1)
+      names += (names.empty() ? "" : ", ") + trace;
+  }
+  return names.empty() ? "" : " No final row was traced: the last observed step stands in for " + names + ".";
+}
+
 NamedFigure published(std::span<const Table> tables) {
   const auto all = find_table(tables, "absorption_published");
   const auto paper = find_table(tables, "published_absorption");
@@ -32,10 +42,10 @@ NamedFigure published(std::span<const Table> tables) {
   page.panels = {{"This run, published estimator", ours}, {"The paper, read off its figure", theirs}};
   return {"absorption_published",
           "Published estimator: position 0 for autoregressive models, the largest column for diffusion "
-          "models, final "
-          "row, heads averaged; bands: one standard deviation over samples. Dotted: uniform attention. The "
-          "selectors "
-          "differ, so the curves of a cannot be compared with each other.",
+          "models, final row, heads averaged, mean over samples; bands: one standard deviation over samples. "
+          "Dotted: uniform attention. The selectors differ, so the curves of a cannot be compared with each "
+          "other." +
+              without_final_row(all),
           page};
 }
 
@@ -58,9 +68,10 @@ NamedFigure calibrated(std::span<const Table> tables) {
     page.panels.push_back({title, chart});
   }
   return {"absorption_lift",
-          "Calibrated: the same selector on every model, head by head, over what uniform attention with the "
-          "same mask "
-          "gives the same positions. Bands: bootstrap intervals.",
+          "Calibrated: the same selector on every model, final row, head by head (mean over heads and "
+          "samples), over what uniform attention with the same mask gives the same positions. Bands: "
+          "bootstrap intervals over samples." +
+              without_final_row(find_table(tables, "absorption_published")),
           page};
 }
 

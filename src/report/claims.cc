@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/attempt.h"
 #include "report/claims_judges.h"
 
 namespace buoy::report {
@@ -41,10 +42,28 @@ std::vector<TraceKind> Material::autoregressive() const {
 }
 
 std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<const TraceKind> traces) {
+  struct Judge {
+    const char* id;
+    ClaimVerdict (*judge)(const Material& material);
+  };
+  constexpr Judge kJudges[] = {{"C1", judge_drift},      {"C2", judge_depth}, {"C3", judge_tasks},
+                               {"C4", judge_absorption}, {"C5", judge_split}, {"C6", judge_content},
+                               {"C7", judge_gain},       {"C8", judge_flow},  {"C9", judge_middle},
+                               {"C10", judge_cause}};
   const Material material{tables, traces};
-  return {judge_drift(material),  judge_depth(material),   judge_tasks(material), judge_absorption(material),
-          judge_split(material),  judge_content(material), judge_gain(material),  judge_flow(material),
-          judge_middle(material), judge_cause(material)};
+  std::vector<ClaimVerdict> verdicts;
+  for (const auto& [id, judge] : kJudges) {
+    ClaimVerdict verdict;
+    const auto failure = attempt([&, judge = judge] { verdict = judge(material); });
+    if (failure) {
+      verdict = {};
+      verdict.id = id;
+      verdict.failure = *failure;
+      verdict.needs = "left out: " + *failure;
+    }
+    verdicts.push_back(std::move(verdict));
+  }
+  return verdicts;
 }
 
 Table claims_table(std::span<const ClaimVerdict> verdicts) {

@@ -44,6 +44,7 @@ struct ClaimVerdict {
   std::string evidence;  // numbers with intervals, trace by trace
   std::string needs;     // what is lacking and how to get it; empty when nothing is
   std::vector<TraceVerdict> by_trace;
+  std::string failure;  // why it could not be judged at all; empty: it was
 };
 
 // The paper's claims C1 to C10, from the tables of all analyses together. Tables carry a first column

@@ -14,11 +14,6 @@ namespace {
 
 constexpr size_t kLongestLabels = 90;  // positions whose tokens still fit below a map
 
-std::string file_name(std::string prefix, const std::string& trace) {
-  for (const char c : trace) prefix += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  return prefix;
-}
-
 // Step x position, the paper's picture.
 figure::Heatmap map_of(const TableView& rows) {
   const auto steps = rows.distinct("step"), positions = rows.distinct("position");
@@ -61,15 +56,15 @@ void add_maps(std::span<const Table> tables, Section& section) {
     const auto of_trace = all.where({{"trace", trace}});
     if (of_trace.distinct("step").size() < 2) continue;
     figure::Figure page;
+    page.title = fmt::format("{}, sample {}, {}", trace, of_trace.text("sample"), head_text(of_trace));
     for (const auto& layer : of_trace.distinct("layer"))
       page.panels.push_back({"Layer " + layer, map_of(of_trace.where({{"layer", layer}}))});
     section.figures.push_back(
-        {file_name("drift_map_", trace),
-         fmt::format(
-             "{}, sample {}: attention received by every position at every step, heads averaged. Outlined: "
-             "{}. Dots: still masked.",
-             trace, of_trace.text("sample"),
-             rule == kPublishedSigmaRule ? "three-sigma sets, as published" : "sets by " + rule),
+        {"drift_map_" + trace,
+         fmt::format("{}, sample {}, {}: attention received by every position at every denoising step, mean "
+                     "over all queries. Outlined: {}. Dots: still masked.",
+                     trace, of_trace.text("sample"), head_text(of_trace),
+                     rule == kPublishedSigmaRule ? "three-sigma sets, as published" : "sets by " + rule),
          page});
   }
 }
@@ -93,14 +88,14 @@ void add_strips(std::span<const Table> tables, Section& section) {
     strip.colors.clip_high = 0.98;
     for (size_t i = 0; i < texts.size(); ++i)
       strip.tokens.push_back({texts[i], received[i], texts[i].starts_with("<|") || texts[i] == "(mask)"});
+    const std::string where = fmt::format("{}, sample {}, layer {}, step {}, {}", trace, rows.text("sample"),
+                                          rows.text("layer"), rows.text("step"), head_text(rows));
     figure::Figure page;
+    page.title = where;
     page.panels = {{"", strip}};
     section.figures.push_back(
-        {file_name("drift_text_", trace),
-         fmt::format("{}, sample {}, layer {}, step {}: the tokens, coloured by the attention they "
-                     "receive (heads averaged).",
-                     trace, rows.text("sample"), rows.text("layer"), rows.text("step")),
-         page});
+        {"drift_text_" + trace,
+         where + ": the tokens, coloured by the attention they receive, mean over all queries.", page});
   }
 }
 
@@ -125,14 +120,19 @@ NamedFigure scalars(std::span<const Table> tables) {
   figure::LineChart direction{"Layer", "Spearman of top position", {}, {}, {}, -1.0, 1.0};
   for (const auto& trace : all.distinct("trace")) {
     const auto of_trace = all.where({{"trace", trace}});
+    // After one forward nothing can drift; where nothing floats there are no sets to compare, and where the
+    // strongest position never moves it has no direction.
     const auto sets = of_trace.where({{"rule", sigma_rule(all)}, {"scalar", "jaccard"}});
-    if (!has_number(sets.numbers("value"))) continue;  // one forward: nothing can drift
-    stability.series.push_back(sure_curve(trace, sets));
-    stability.references.push_back(reference("random sets", sets, "null", stability.series.size() - 1));
+    if (has_number(sets.numbers("value"))) {
+      stability.series.push_back(sure_curve(trace, sets));
+      stability.references.push_back(reference("random sets", sets, "null", stability.series.size() - 1));
+    }
     const auto path = of_trace.where({{"scalar", "spearman_step"}}),
                frontier = of_trace.where({{"scalar", "spearman_frontier"}});
-    direction.series.push_back(sure_curve(trace + ", with step", path));
-    direction.series.push_back(sure_curve(trace + ", with frontier", frontier));
+    if (has_number(path.numbers("value")))
+      direction.series.push_back(sure_curve(trace + ", with step", path));
+    if (has_number(frontier.numbers("value")))
+      direction.series.push_back(sure_curve(trace + ", with frontier", frontier));
   }
   figure::Figure page;
   page.columns = 2;
@@ -142,7 +142,8 @@ NamedFigure scalars(std::span<const Table> tables) {
       "drift_by_layer",
       fmt::format("Stability of the floating set from step to step, beside that of random sets of the same "
                   "size, and rank correlation of the strongest position with the step and with the unmasking "
-                  "frontier, where it moves. Bands: bootstrap intervals. Layers in which fewer than {:g} "
+                  "frontier, where it moves. Heads averaged, means over samples. Bands: bootstrap intervals "
+                  "over samples. Layers in which fewer than {:g} "
                   "samples have a value are not drawn.",
                   kFewestDrawn),
       page};

@@ -35,7 +35,12 @@ inline constexpr char kExplorerStyle[] = R"css(
 .explorer-tip { position: fixed; z-index: 3; pointer-events: none; display: none; max-width: 340px; padding: 6px 10px;
   background: var(--ink); color: var(--page); border-radius: 4px; font-size: 13px; line-height: 1.45; white-space: pre-line;
   font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
-@media print { .explorer-controls { display: none; } }
+.explorer-top, .explorer-head { overflow-wrap: anywhere; }
+@media print { #explorer { display: none; } }
+@media screen and (max-width: 700px) {
+  .explorer-controls { position: static; }
+  .explorer-controls input[type=range] { width: 140px; }
+}
 )css";
 
 }  // namespace buoy::report

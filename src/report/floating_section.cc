@@ -33,10 +33,10 @@ NamedFigure by_layer(std::span<const Table> tables) {
                   count},
                  {"Largest share, per head", share}};
   return {"floating_by_layer",
-          "How many tokens float in each layer, and how much the strongest receives. Bands: bootstrap "
-          "intervals "
-          "over samples. Dotted: the same on uniform attention with the same mask, which is not zero for "
-          "causal layers.",
+          "How many tokens float in each layer (attention averaged over heads first), and how much the "
+          "strongest receives (head by head, then averaged). Means over steps and samples; bands: bootstrap "
+          "intervals over samples. Dotted: the same on uniform attention with the same mask, which is not "
+          "zero for causal layers.",
           page};
 }
 
@@ -72,11 +72,12 @@ NamedFigure composition(std::span<const Table> tables) {
     chart.series = {floating, base};
     page.panels.push_back({trace, chart});
   }
-  return {"floating_types",
-          fmt::format("What floats, averaged over layers ({}, per head), beside the share of each type "
-                      "among all tokens.",
-                      rule),
-          page};
+  return {
+      "floating_types",
+      fmt::format("What floats ({}, head by head; mean over layers, heads, steps and samples), beside the "
+                  "share of each type among all tokens.",
+                  rule),
+      page};
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ NamedFigure gold(const TableView& all) {
   }
   return {"flow_gold",
           "One-layer attention from the answer to the gold document and to the others, over what uniform "
-          "attention "
-          "gives documents of those lengths. Bands: bootstrap intervals.",
+          "attention gives documents of those lengths. Means over heads, steps and samples; bands: bootstrap "
+          "intervals over samples.",
           page};
 }
 
@@ -55,9 +55,9 @@ NamedFigure rollout(const TableView& all) {
   figure::Figure page;
   page.columns = 2;
   page.letters = true;
-  for (const auto& trace : all.distinct("trace")) {
+  for (const auto& trace : all.where({{"forward", "final_row"}}).distinct("trace")) {
     const auto rows =
-        all.where({{"trace", trace}, {"steps", "mean"}, {"pooling", "sum"}, {"all_layers", "yes"}});
+        all.where({{"trace", trace}, {"forward", "final_row"}, {"pooling", "sum"}, {"all_layers", "yes"}});
     const auto names = rows.distinct("to");
     figure::ColorScale scale;
     scale.map = figure::ColorMap::kBlues;
@@ -69,9 +69,10 @@ NamedFigure rollout(const TableView& all) {
     page.panels.push_back({trace + ", uniform null", figure::flow_matrix(uniform, names, scale)});
   }
   return {"flow_rollout",
-          "Published rollout over all layers (rows: from, columns: to) beside the same pipeline on uniform "
-          "attention, in the same colours. "
-          "What both panels share says nothing about the model.",
+          "Published rollout over all layers of the forward over the final row, heads averaged, mean over "
+          "samples (rows: from, columns: to), beside the same pipeline on uniform attention, in the same "
+          "colours. What both panels share says nothing about the model. The denoising steps' rollouts are "
+          "in the table.",
           page};
 }
 
@@ -83,8 +84,15 @@ Section flow_section(std::span<const Table> tables) {
   const auto by_layer = find_table(tables, "flow_gold_by_layer"), rolled = find_table(tables, "flow_rollout");
   if (!by_layer.empty() && has_number(by_layer.numbers("gold_lift")))
     section.figures.push_back(gold(by_layer));
-  if (has_number(rolled.where({{"all_layers", "yes"}}).numbers("flow")))
+  if (has_number(rolled.where({{"forward", "final_row"}, {"all_layers", "yes"}}).numbers("flow")))
     section.figures.push_back(rollout(rolled));
+  for (const auto& trace : rolled.distinct("trace")) {
+    if (rolled.where({{"trace", trace}, {"forward", "final_row"}}).empty())
+      section.left_out.push_back(
+          fmt::format("The published rollout of {}: the trace holds no forward over the final row (trace "
+                      "without --no-final). The denoising steps' rollouts are in the table.",
+                      trace));
+  }
   for (const auto& trace : by_layer.distinct("trace")) {
     const auto rows = by_layer.where({{"trace", trace}, {"gold_position", "all"}});
     const auto ratio = rows.numbers("gold_over_distractors"),

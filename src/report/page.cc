@@ -7,7 +7,6 @@
 #include "base/base64.h"
 #include "base/files.h"
 #include "base/version.h"
-#include "figure/render.h"
 #include "report/explorer_panel_script.h"
 #include "report/explorer_script.h"
 #include "report/explorer_style.h"
@@ -21,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kRowsOnPage = 100;
-constexpr double kNarrowMm = 130;
 
 const char* style_of(Verdict verdict) {
   switch (verdict) {
@@ -76,33 +74,61 @@ std::string claims_html(const std::vector<ClaimVerdict>& claims) {
   return out + "</tbody></table>\n";
 }
 
-std::string figure_html(const NamedFigure& named) {
-  const std::string svg = figure::render(named.figure, figure::Format::kSvg);
-  return fmt::format(
-      "<figure class=\"{}\"><img alt=\"{}\" src=\"data:image/svg+xml;base64,{}\"><figcaption>{} "
-      "<span class=\"files\">(<a href=\"figures/{}.pdf\">PDF</a>, <a href=\"figures/{}.svg\">SVG</a>, "
-      "<a href=\"figures/{}.png\">PNG</a>)</span></figcaption></figure>\n",
-      named.figure.width_mm < kNarrowMm ? "narrow" : "wide", escape_html(named.caption), to_base64(svg),
-      escape_html(named.caption), named.name, named.name, named.name);
+std::string left_out_html(const std::string& what, const std::string& reason) {
+  return fmt::format("<p class=\"left-out\">{} is left out: {}</p>\n", escape_html(what),
+                     escape_html(reason));
 }
 
-std::string section_html(const Section& section, const std::vector<Table>& tables) {
-  std::string out =
-      fmt::format("<h2 id=\"{}\">{}</h2>\n<p class=\"question\">{}</p>\n<ul class=\"readings\">\n",
-                  section.name, escape_html(section.title), escape_html(section.question));
-  for (const auto& reading : section.readings) out += "<li>" + escape_html(reading) + "</li>\n";
-  out += "</ul>\n";
-  if (figure::can_render()) {
-    for (const auto& named : section.figures) out += figure_html(named);
+std::string image_of(const std::string& svg) {
+  return "data:image/svg+xml;base64," + to_base64(svg);
+}
+
+std::string figure_html(const DrawnFigure& figure) {
+  std::string out;
+  if (!figure.svg.empty()) {
+    out = fmt::format(
+        "<figure class=\"{0}\"><div class=\"drawing\"><picture><source media=\"screen and "
+        "(prefers-color-scheme: dark)\" srcset=\"{1}\"><img alt=\"{2}\" src=\"{3}\"></picture></div>"
+        "<figcaption>{2} <span class=\"files\">(<a href=\"figures/{4}.pdf\">PDF</a>, "
+        "<a href=\"figures/{4}.svg\">SVG</a>, <a href=\"figures/{4}.png\">PNG</a>)</span></figcaption>"
+        "</figure>\n",
+        figure.narrow ? "narrow" : "wide", image_of(figure.dark_svg), escape_html(figure.caption),
+        image_of(figure.svg), escape_html(figure.name));
   }
+  const std::string what = (figure.svg.empty() ? "Figure " : "Part of figure ") + figure.name;
+  for (const auto& reason : figure.left_out) out += left_out_html(what, reason);
+  return out;
+}
+
+std::string section_html(const DrawnSection& section, const std::vector<Table>& tables) {
+  std::string out =
+      fmt::format("<h2 id=\"{}\">{}</h2>\n", escape_html(section.name), escape_html(section.title));
+  if (!section.left_out.empty()) {
+    out += left_out_html(section.title, section.left_out);
+  } else {
+    out +=
+        fmt::format("<p class=\"question\">{}</p>\n<ul class=\"readings\">\n", escape_html(section.question));
+    for (const auto& reading : section.readings) out += "<li>" + escape_html(reading) + "</li>\n";
+    out += "</ul>\n";
+  }
+  for (const auto& figure : section.figures) out += figure_html(figure);
+  for (const auto& sentence : section.missing)
+    out += fmt::format("<p class=\"left-out\">Left out: {}</p>\n", escape_html(sentence));
   for (const auto& table : tables) out += table_html(table, kRowsOnPage, "tables/" + table.name);
   return out;
 }
 
+std::string notices_html(const std::vector<std::string>& lines) {
+  if (lines.empty()) return "";
+  std::string out = "<div class=\"notes\">";
+  for (const auto& line : lines) out += "<p>" + escape_html(line) + "</p>";
+  return out + "</div>\n";
+}
+
 }  // namespace
 
-ReportSize write_report(const ReportInput& input, const fs::path& folder) {
-  ReportSize size;
+Written write_report(const ReportInput& input, const fs::path& folder) {
+  Written written;
   std::vector<Table> all;
   for (const auto& analysis : input.analyses)
     all.insert(all.end(), analysis.tables.begin(), analysis.tables.end());
@@ -114,34 +140,37 @@ ReportSize write_report(const ReportInput& input, const fs::path& folder) {
 
   std::string nav = "<nav><div><a href=\"#run\">Run</a><a href=\"#claims\">Verdicts</a>", body;
   if (!input.explorer.empty()) nav += "<a href=\"#explore\">Explore</a>";
+  FileNames names;
   for (const auto& analysis : input.analyses) {
-    const Section section = build_section(analysis.name, analysis.tables);
-    nav += fmt::format("<a href=\"#{}\">{}</a>", section.name, escape_html(section.title));
+    const DrawnSection section = draw_section(analysis, names);
+    nav += fmt::format("<a href=\"#{}\">{}</a>", escape_html(section.name), escape_html(section.title));
     body += section_html(section, analysis.tables);
-    size.tables += write_tables(analysis.tables, folder);
-    size.figures += write_figures(section, folder);
+    written.tables += write_tables(analysis.tables, folder);
+    written.figures += write_figures(section, folder);
+    const auto omissions = section.omissions();
+    written.left_out.insert(written.left_out.end(), omissions.begin(), omissions.end());
   }
   nav += "</div></nav>\n";
+  for (const auto& claim : claims) {
+    if (!claim.failure.empty()) written.left_out.push_back(claim.id + " is left out: " + claim.failure);
+  }
   const Table verdicts = claims_table(claims);
-  size.tables += write_tables({&verdicts, 1}, folder);
+  written.tables += write_tables({&verdicts, 1}, folder);
 
   std::string page =
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-      "<title>Where attention floats</title>\n<style>";
+      "<title>" +
+      escape_html(input.title) + "</title>\n<style>";
   page += kStyle;
   if (!input.explorer.empty()) page += kExplorerStyle;
-  page += "</style></head><body>\n" + nav + "<main>\n<h1>Where attention floats</h1>\n";
+  page += "</style></head><body>\n" + nav + "<main>\n<h1>" + escape_html(input.title) + "</h1>\n";
   page += fmt::format("<p class=\"lead\">Made by Buoy {}", version());
   page +=
       ". Published estimators beside calibrated ones; intervals are bootstraps over samples, of shares "
       "Wilson's and Newcombe's (95% unless "
       "the command says otherwise).</p>\n";
-  if (!input.notes.empty()) {
-    page += "<div class=\"notes\">";
-    for (const auto& note : input.notes) page += "<p>" + escape_html(note) + "</p>";
-    page += "</div>\n";
-  }
+  page += notices_html(input.notices.lines());
   page += claims_html(claims) + explorer_html(input.explorer) + body + runs_html(input) + "</main>\n<script>";
   page += kScript;
   if (!input.explorer.empty()) {
@@ -149,7 +178,7 @@ ReportSize write_report(const ReportInput& input, const fs::path& folder) {
   }
   page += "</script></body></html>\n";
   write_file_atomically(folder / "report.html", page);
-  return size;
+  return written;
 }
 
 }  // namespace buoy::report

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/table.h"
 #include "report/claims.h"
 #include "report/explorer.h"
-#include "report/section.h"
+#include "report/notices.h"
+#include "report/result_files.h"
 
 namespace buoy::report {
 
@@ -16,27 +16,23 @@ namespace buoy::report {
 struct TraceSummary {
   TraceKind kind;
   std::vector<std::pair<std::string, std::string>> facts;  // "model", "LLaDA-8B-Instruct"
-  bool judged = true;  // false: it serves the comparison of tasks, or its model was changed
+  bool judged = true;  // false: it serves the comparison of tasks, its model was changed, or it was left out
 };
 
-struct AnalysedTables {
-  std::string name;  // of the analysis
-  std::vector<Table> tables;
-};
+inline constexpr const char* kUsualTitle = "Where attention floats";
 
 struct ReportInput {
+  std::string title = kUsualTitle;
   std::string command;
   std::vector<TraceSummary> traces;
   std::vector<AnalysedTables> analyses;
   std::vector<ExplorerPanel> explorer;  // one per trace
-  std::vector<std::string> notes;       // samples left out, analyses that could not be run and why
+  Notices notices;                      // samples left out, analyses that could not be run and why
 };
 
-struct ReportSize {
-  size_t tables = 0, figures = 0;
-};
-
-// Writes report.html, which opens from disk and needs nothing else, and beside it tables/ and figures/.
-ReportSize write_report(const ReportInput& input, const std::filesystem::path& folder);
+// Writes report.html, which opens from disk and needs nothing else, and beside it tables/ and figures/. A
+// section, a figure or a verdict that cannot be made is left out with its reason, on the page and in what is
+// returned; only a disk that refuses ends it.
+Written write_report(const ReportInput& input, const std::filesystem::path& folder);
 
 }  // namespace buoy::report

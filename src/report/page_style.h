@@ -6,23 +6,26 @@ namespace buoy::report {
 inline constexpr char kStyle[] = R"(
 :root { --ink: #1a1a1a; --soft: #5c6470; --line: #d9dde3; --page: #ffffff; --panel: #f6f7f9; --accent: #0b62a4; }
 * { box-sizing: border-box; }
+/* --bar is the height of the bar at the top, kept by the script; a jump to a heading ends below it. */
+html { scroll-padding-top: calc(var(--bar, 68px) + 4px); }
 body { margin: 0; color: var(--ink); background: var(--page);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 main { max-width: 1060px; margin: 0 auto; padding: 32px 24px 96px; }
-h1 { font-size: 30px; line-height: 1.2; margin: 0 0 4px; }
+h1 { font-size: 30px; line-height: 1.2; margin: 0 0 4px; overflow-wrap: anywhere; }
 h2 { font-size: 22px; margin: 56px 0 4px; padding-top: 20px; border-top: 1px solid var(--line); }
-p.question { color: var(--soft); margin: 0 0 12px; font-size: 17px; }
+p.question { color: var(--soft); margin: 0 0 12px; font-size: 17px; overflow-wrap: anywhere; }
 p.lead { color: var(--soft); margin: 0 0 24px; }
 nav { position: sticky; top: 0; background: var(--page); border-bottom: 1px solid var(--line); z-index: 2; }
-nav div { max-width: 1060px; margin: 0 auto; padding: 10px 24px; display: flex; gap: 18px; flex-wrap: wrap; font-size: 14px; }
+nav div { max-width: 1060px; margin: 0 auto; padding: 10px 24px; display: flex; gap: 2px 18px; flex-wrap: wrap; font-size: 14px; }
 nav a { color: var(--accent); text-decoration: none; }
 nav a:hover { text-decoration: underline; }
 ul.readings { padding-left: 20px; margin: 0 0 20px; }
-ul.readings li { margin: 6px 0; }
+ul.readings li { margin: 6px 0; overflow-wrap: anywhere; }
 figure { margin: 20px 0 28px; }
-figure img { width: 100%; height: auto; display: block; background: #fff; }
+figure .drawing { overflow-x: auto; }
+figure img { width: 100%; height: auto; display: block; }
 figure.narrow img { max-width: 700px; }
-figcaption { color: var(--soft); font-size: 14px; margin-top: 8px; }
+figcaption { color: var(--soft); font-size: 14px; margin-top: 8px; overflow-wrap: anywhere; }
 figcaption a { color: var(--accent); }
 details { margin: 8px 0; background: var(--panel); border-radius: 6px; padding: 8px 14px; }
 summary { cursor: pointer; font-size: 15px; }
@@ -45,16 +48,47 @@ table.claims th { background: none; color: var(--soft); }
 .mixed { background: #fdf3cf; color: #6b5200; }
 .undecided { background: #e9e4f4; color: #4c3b78; }
 .untestable { background: #eceef1; color: #4a5260; }
-.notes { background: #fdf3cf; border-radius: 6px; padding: 8px 14px; font-size: 14px; }
-@media (prefers-color-scheme: dark) {
+.notes { background: #fdf3cf; color: #1a1a1a; border-radius: 6px; padding: 8px 14px; font-size: 14px; overflow-wrap: anywhere; }
+.notes p { margin: 6px 0; }
+.left-out { border-left: 3px solid #d9a400; padding: 2px 12px; color: var(--soft); font-size: 14px; overflow-wrap: anywhere; }
+/* Of figures there is a dark drawing of its own (Palette in src/figure/color.cc has these colours). */
+@media screen and (prefers-color-scheme: dark) {
   :root { color-scheme: dark; --ink: #e8eaed; --soft: #a3abb6; --line: #3a414b; --page: #14171c; --panel: #1d2128; --accent: #7db8e8; }
-  .notes { color: #1a1a1a; }
+  .notes { background: #38311c; color: #f3e6ba; }
+  .supported { background: #123a58; color: #bfe0f7; }
+  .contradicted { background: #55280c; color: #ffd5bb; }
+  .mixed { background: #463a10; color: #f6e5a8; }
+  .undecided { background: #352b52; color: #ded3f7; }
+  .untestable { background: #2c323b; color: #c9d0da; }
 }
-@media print { nav, details { display: none; } main { padding: 0; } }
+@media screen and (max-width: 700px) {
+  main { padding: 20px 16px 64px; }
+  nav div { flex-wrap: nowrap; overflow-x: auto; white-space: nowrap; padding: 10px 16px; }
+  figure.wide img { min-width: 620px; }
+  table.claims, table.claims tbody, table.claims tr, table.claims td { display: block; }
+  table.claims thead { display: none; }
+  table.claims tr { border-bottom: 1px solid var(--line); padding: 8px 0; }
+  table.claims td { border: 0; padding: 2px 0; overflow-wrap: anywhere; }
+  table.facts td { min-width: 150px; }
+}
+@media print {
+  nav, details { display: none; }
+  main { padding: 0; max-width: none; }
+  h2 { break-after: avoid; }
+  figure, table.claims tr { break-inside: avoid; }
+  .scroll { max-height: none; overflow: visible; }
+}
 )";
 
-// A click on a column's head sorts its table.
+// The height of the bar for jumps to headings; a click on a column's head sorts its table.
 inline constexpr char kScript[] = R"(
+{
+  const bar = document.querySelector('nav');
+  const measure = () => document.documentElement.style.setProperty('--bar', bar.offsetHeight + 'px');
+  measure();
+  window.addEventListener('resize', measure);
+  if (location.hash.length > 1) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+}
 for (const head of document.querySelectorAll('details th')) {
   head.addEventListener('click', () => {
     const body = head.closest('table').tBodies[0], at = head.cellIndex, up = head.dataset.up !== '1';

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -29,8 +30,8 @@ NamedFigure by_layer(std::span<const Table> tables) {
   }
   return {"qk_by_layer",
           "Advantage of the strongest column of each head over the others in q.k, split exactly into "
-          "direction (angle), "
-          "scale (norms) and the residual covariance; self pairs left out. Bands: bootstrap intervals.",
+          "direction (angle), scale (norms) and the residual covariance; self pairs left out. Means over "
+          "steps, heads and samples; bands: bootstrap intervals over samples.",
           page};
 }
 
@@ -64,10 +65,15 @@ figure::Figure columns_of(const TableView& rows) {
 figure::Figure maps_of(const TableView& rows) {
   figure::Figure page;
   page.columns = 3;
-  const size_t queries = rows.distinct("query").size(), keys = rows.distinct("key").size();
+  const auto query = rows.numbers("query"), key = rows.numbers("key");
+  // A causal query has no pair with a later key: those cells stay without data.
+  const auto side = static_cast<size_t>(*std::max_element(query.begin(), query.end())) + 1;
   for (const auto& [column, title] : kQuantities) {
     figure::Heatmap map;
-    map.matrix = {queries, keys, rows.numbers(column)};
+    map.matrix = {side, side, std::vector<double>(side * side, std::numeric_limits<double>::quiet_NaN())};
+    const auto values = rows.numbers(column);
+    for (size_t i = 0; i < values.size(); ++i)
+      map.matrix.values.at(static_cast<size_t>(query[i]) * side + static_cast<size_t>(key[i])) = values[i];
     map.x.title = "Key position";
     map.y.title = "Query position";
     map.square_cells = true;
@@ -82,15 +88,17 @@ void add_maps(std::span<const Table> tables, Section& section) {
   for (const auto& trace : columns.distinct("trace")) {
     const auto matrix = pairs.where({{"trace", trace}}), rows = columns.where({{"trace", trace}});
     const bool dense = !matrix.empty();
+    const std::string where = fmt::format("{}, sample {}, layer {}, step {}, {}", trace, rows.text("sample"),
+                                          rows.text("layer"), rows.text("step"), head_text(rows));
+    figure::Figure page = dense ? maps_of(matrix) : columns_of(rows);
+    page.title = where;
     section.figures.push_back(
-        {fmt::format("qk_{}_{}", dense ? "maps" : "columns", section.figures.size()),
-         fmt::format(
-             "{}, sample {}, layer {}, step {}, heads: {}: {}", trace, rows.text("sample"),
-             rows.text("layer"), rows.text("step"), rows.text("head"),
-             dense ? "q.k, cosine and norm product of every query with every key."
-                   : "mean over queries of q.k, cosine and norm product by key (trace with states among "
-                     "--observe for the whole maps)."),
-         dense ? maps_of(matrix) : columns_of(rows)});
+        {fmt::format("qk_{}_{}", dense ? "maps" : "columns", trace),
+         fmt::format("{}: {}", where,
+                     dense ? "q.k, cosine and norm product of every query with every key it sees."
+                           : "mean over the other queries of q.k, cosine and norm product by key (trace with "
+                             "states among --observe for the whole maps)."),
+         page});
   }
 }
 

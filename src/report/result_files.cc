@@ -1,7 +1,6 @@
 #include "report/result_files.h"
 
 #include "base/files.h"
-#include "figure/render.h"
 #include "report/result_list.h"
 
 namespace buoy::report {
@@ -24,20 +23,25 @@ size_t write_tables_of(const std::string& owner, std::span<const Table> tables,
   return tables.size();
 }
 
-size_t write_figures_of(const std::string& owner, const Section& section,
+size_t write_figures_of(const std::string& owner, const DrawnSection& section,
                         const std::filesystem::path& folder) {
-  if (!figure::can_render()) return 0;
-  make_folder(folder / "figures");
   ResultList list(folder);
-  for (const auto& named : section.figures) {
-    for (const char* ending : {".svg", ".pdf", ".png"}) list.add(owner, "figures/" + named.name + ending);
+  std::vector<std::pair<std::string, const std::string*>> files;
+  size_t drawn = 0;
+  for (const auto& figure : section.figures) {
+    if (figure.svg.empty()) continue;
+    ++drawn;
+    const std::string name = "figures/" + figure.name;
+    files.emplace_back(name + ".svg", &figure.svg);
+    files.emplace_back(name + ".pdf", &figure.pdf);
+    files.emplace_back(name + ".png", &figure.png);
   }
+  if (drawn == 0) return 0;
+  make_folder(folder / "figures");
+  for (const auto& [name, bytes] : files) list.add(owner, name);
   list.save();
-  for (const auto& named : section.figures) {
-    figure::write_figure(named.figure, folder / "figures" / named.name,
-                         {figure::Format::kSvg, figure::Format::kPdf, figure::Format::kPng});
-  }
-  return section.figures.size();
+  for (const auto& [name, bytes] : files) write_file_atomically(folder / name, *bytes);
+  return drawn;
 }
 
 }  // namespace
@@ -46,15 +50,16 @@ size_t write_tables(std::span<const Table> tables, const std::filesystem::path& 
   return write_tables_of(kOfReport, tables, folder);
 }
 
-size_t write_figures(const Section& section, const std::filesystem::path& folder) {
+size_t write_figures(const DrawnSection& section, const std::filesystem::path& folder) {
   return write_figures_of(kOfReport, section, folder);
 }
 
-Written write_results(const std::string& analysis, const std::vector<Table>& tables,
-                      const std::filesystem::path& folder) {
-  const Section section = build_section(analysis, tables);
-  ResultList(folder).remove(analysis);
-  return {write_tables_of(analysis, tables, folder), write_figures_of(analysis, section, folder)};
+Written write_results(const AnalysedTables& analysis, const std::filesystem::path& folder) {
+  FileNames names;
+  const DrawnSection section = draw_section(analysis, names);
+  ResultList(folder).remove(analysis.name);
+  return {write_tables_of(analysis.name, analysis.tables, folder),
+          write_figures_of(analysis.name, section, folder), section.omissions()};
 }
 
 void remove_results(const std::filesystem::path& folder) {

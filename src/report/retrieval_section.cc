@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "report/sections.h"
 
@@ -27,9 +28,9 @@ NamedFigure grids(const TableView& by_head) {
     page.panels.push_back({trace + ": mass", figure::head_grid(grid_of(rows, "mass"), scale)});
   }
   return {"retrieval_heads",
-          "Strict: score (the head's strongest key lies in the evidence and holds the token being written). "
-          "Mass: "
-          "attention on the evidence. Both at the step the token is revealed.",
+          "Every head by itself, mean over samples. Strict: score (the head's strongest key lies in the "
+          "evidence and holds the token being written). Mass: attention on the evidence. Both at the step "
+          "the token is revealed.",
           page};
 }
 
@@ -44,7 +45,11 @@ NamedFigure by_layer(const TableView& all) {
   figure::Figure page;
   page.width_mm = 120;
   page.panels = {{"", chart}};
-  return {"retrieval_by_layer", "Strict retrieval score by layer, mean over heads. Dotted: chance.", page};
+  return {"retrieval_by_layer",
+          "Strict retrieval score by layer, mean over heads and samples. Bands: bootstrap intervals over "
+          "samples. "
+          "Dotted: chance.",
+          page};
 }
 
 }  // namespace
@@ -63,7 +68,14 @@ Section retrieval_section(std::span<const Table> tables) {
     };
     const auto heads = by_head.where({{"trace", trace}});
     const auto scores = heads.numbers("strict_set");
-    const auto best = static_cast<size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
+    if (!has_number(scores)) {
+      section.readings.push_back(trace + ": no head has a score; retrieval_tests says what was left out.");
+      continue;
+    }
+    const auto best = static_cast<size_t>(
+        std::max_element(scores.begin(), scores.end(),
+                         [](double a, double b) { return std::isnan(a) ? !std::isnan(b) : a < b; }) -
+        scores.begin());
     const auto mean = of_trace.where({{"statistic", "mean score"}});
     section.readings.push_back(fmt::format(
         "{}: mean strict score {} (chance {:.3g}); {:.3g} of {} heads score at least 0.1, {:.3g} at least "

@@ -43,6 +43,11 @@ figure::ReferenceCurve reference(const std::string& name, const TableView& rows,
   return {name, rows.numbers("layer"), rows.numbers(y), of_series};
 }
 
+std::string head_text(const TableView& rows) {
+  const std::string head = rows.text("head");
+  return head == "mean" ? "heads averaged" : "head " + head;
+}
+
 bool has_number(const std::vector<double>& values) {
   return std::any_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }

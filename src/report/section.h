@@ -10,7 +10,7 @@
 namespace buoy::report {
 
 struct NamedFigure {
-  std::string name;     // of its files
+  std::string name;     // of its files; may hold any label
   std::string caption;  // what is drawn, and what would be seen if nothing were there
   figure::Figure figure;
 };
@@ -21,6 +21,7 @@ struct Section {
   std::string question;               // what it asks
   std::vector<std::string> readings;  // sentences that the numbers force, one or two per trace
   std::vector<NamedFigure> figures;
+  std::vector<std::string> left_out = {};  // what is not there and why, a sentence each
 };
 
 // What the tables of one analysis show. Tables carry a first column "trace".

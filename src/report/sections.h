@@ -24,6 +24,9 @@ figure::ReferenceCurve reference(const std::string& name, const TableView& rows,
                                  size_t of_series);
 bool has_number(const std::vector<double>& values);
 
+// How captions call the head of a map, from its column "head": "heads averaged" or "head 2".
+std::string head_text(const TableView& rows);
+
 // "12.3 [10.1, 14.5]"; "12.3" without an interval; "not defined" without a number.
 std::string with_interval(double value, double lower, double upper);
 

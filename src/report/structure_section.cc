@@ -35,8 +35,8 @@ Section structure_section(std::span<const Table> tables) {
   if (!page.panels.empty()) {
     section.figures.push_back(
         {"structure_by_layer",
-         "Attention on each class over what uniform attention with the same mask gives it. Bands: "
-         "bootstrap intervals over samples.",
+         "Attention on each class over what uniform attention with the same mask gives it; means over heads, "
+         "steps and samples. Bands: bootstrap intervals over samples.",
          page});
   }
   const auto depth = find_table(tables, "structure_depth").where({{"quantity", "lift"}, {"depth", "slope"}});

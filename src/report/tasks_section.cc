@@ -50,9 +50,10 @@ Section tasks_section(std::span<const Table> tables) {
   if (!page.panels.empty()) {
     section.figures.push_back(
         {"tasks_by_layer",
-         "Mean relative position of the anchor (0 first token, 1 last) by layer and task, and how much of "
-         "its "
-         "place and type the task tells. Bands: bootstrap intervals over samples. Dotted: what 95% of "
+         "Relative position of the anchor (0 first token, 1 last) by layer and task, heads averaged, in the "
+         "final row (where none was traced, the last step), mean over samples, and how much of its place and "
+         "type the task tells. Bands: bootstrap "
+         "intervals over samples. Dotted: what 95% of "
          "permutations of the task labels stay below.",
          page});
   }

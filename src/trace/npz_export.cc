@@ -19,7 +19,10 @@ std::vector<std::int64_t> to_int64(const std::vector<std::int32_t>& values) {
 class Exporter {
  public:
   Exporter(const StoredSample& sample, NpzWriter& out)
-      : sample_(sample), out_(out), steps_(sample.integers(kSteps)), layers_(sample.integers(kLayers)) {}
+      : sample_(sample), out_(out), steps_(sample.integers(kSteps)), layers_(sample.integers(kLayers)) {
+    if (sample.has_text(kFinalStep)) final_step_ = sample.integer_text(kFinalStep);
+    diffusion_ = sample.has_text(kMaskToken);
+  }
 
   void run() {
     const std::vector<std::int64_t> tokens = to_int64(sample_.integers(kTokens));
@@ -41,7 +44,12 @@ class Exporter {
       throw_input_error({"sample " + sample_.id(), "attention matrices",
                          "none; trace again with dense-mean or dense among --observe"});
     }
-    export_steps();
+    // Which forward the matrices of each layer above are of.
+    const auto layers = static_cast<std::int64_t>(full_layers_.size());
+    out_.add("full_attention_layer", full_layers_, {layers});
+    out_.add("full_attention_step", full_steps_, {layers});
+    out_.add("full_attention_is_final_row", full_is_final_, {layers});
+    export_forwards();
   }
 
  private:
@@ -60,6 +68,9 @@ class Exporter {
     return mean;
   }
 
+  // Whether the forward of a step saw the finished row. The one pass of an autoregressive model does.
+  bool is_final(std::int64_t step) const { return step == final_step_ || !diffusion_; }
+
   // Matrices and states of the last step that has them: the final row, where it was traced.
   bool export_layer(std::int64_t layer) {
     const auto T = sample_.shape(kTokens)[0];
@@ -73,6 +84,9 @@ class Exporter {
         out_.add(prefix + "full_attention_heads", sample_.floats(dense), sample_.shape(dense));
       export_states(prefix + "query_states", queries_name(*step, layer));
       export_states(prefix + "key_states", keys_name(*step, layer));
+      full_steps_.push_back(*step);
+      full_is_final_.push_back(is_final(*step) ? 1 : 0);
+      full_layers_.push_back(layer);
       return true;
     }
     return false;
@@ -92,43 +106,57 @@ class Exporter {
     out_.add(name, turned, {heads, tokens, dim});
   }
 
-  void export_steps() {
-    std::vector<std::int64_t> traced;
+  // Decoding and the look at the final row apart: whoever draws every entry of step_attention_data draws
+  // steps and nothing else.
+  void export_forwards() {
+    std::vector<std::int64_t> decoding, looks;
     for (const auto step : steps_) {
-      if (std::any_of(layers_.begin(), layers_.end(), [&](std::int64_t layer) {
-            return sample_.has(dense_mean_name(step, layer)) || sample_.has(dense_name(step, layer));
-          }))
-        traced.push_back(step);
+      const bool traced = std::any_of(layers_.begin(), layers_.end(), [&](std::int64_t layer) {
+        return sample_.has(dense_mean_name(step, layer)) || sample_.has(dense_name(step, layer));
+      });
+      if (traced) (step == final_step_ ? looks : decoding).push_back(step);
     }
+    export_dictionaries("step_attention_data", decoding);
+    export_dictionaries("final_attention_data", looks);
+  }
+
+  void export_dictionaries(const std::string& name, const std::vector<std::int64_t>& steps) {
     const auto rows = to_int64(sample_.integers(kTokensByStep));
     const std::int64_t T = sample_.shape(kTokens)[0];
-    out_.add_objects(
-        "step_attention_data", static_cast<std::int64_t>(traced.size()), [&](PickleWriter& pickle) {
-          for (const auto step : traced) {
-            const auto index = std::find(steps_.begin(), steps_.end(), step) - steps_.begin();
-            pickle.begin_dictionary();
-            pickle.text("step");
-            pickle.integer(step);
-            for (const auto layer : layers_) {
-              const auto mean = mean_matrix(step, layer);
-              if (!mean) continue;
-              pickle.text(fmt::format("layer_{}_attention_avg", layer));
-              pickle.array(*mean, {T, T});
-            }
-            pickle.text("sequence");
-            pickle.array(std::span(rows).subspan(static_cast<size_t>(index * T), static_cast<size_t>(T)),
-                         {T});
-            pickle.end_dictionary();
-          }
-        });
+    out_.add_objects(name, static_cast<std::int64_t>(steps.size()), [&](PickleWriter& pickle) {
+      for (const auto step : steps) {
+        const auto index = std::find(steps_.begin(), steps_.end(), step) - steps_.begin();
+        pickle.begin_dictionary();
+        pickle.text("step");
+        pickle.integer(step);
+        pickle.text("is_final_row");
+        pickle.integer(is_final(step) ? 1 : 0);
+        for (const auto layer : layers_) {
+          const auto mean = mean_matrix(step, layer);
+          if (!mean) continue;
+          pickle.text(fmt::format("layer_{}_attention_avg", layer));
+          pickle.array(*mean, {T, T});
+        }
+        pickle.text("sequence");
+        pickle.array(std::span(rows).subspan(static_cast<size_t>(index * T), static_cast<size_t>(T)), {T});
+        pickle.end_dictionary();
+      }
+    });
   }
 
   const StoredSample& sample_;
   NpzWriter& out_;
   std::vector<std::int32_t> steps_, layers_;
+  std::int64_t final_step_ = -1;  // -1: there was no look at the final row
+  bool diffusion_ = false;
+  std::vector<std::int64_t> full_layers_, full_steps_, full_is_final_;  // of what export_layer wrote
 };
 
 }  // namespace
+
+std::string npz_file_name(const std::string& id) {
+  return id + "_attentions.npz";
+}
 
 void export_npz(const StoredSample& sample, const std::filesystem::path& file) {
   NpzWriter out(file);

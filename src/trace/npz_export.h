@@ -1,10 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "trace/stored_sample.h"
 
 namespace buoy::trace {
+
+// The name those scripts look for: "ID_attentions.npz".
+std::string npz_file_name(const std::string& id);
 
 // Writes one sample in the layout that the scripts of arXiv 2601.07894 read with numpy.load(...,
 // allow_pickle=True); docs/trace-format.md lists the names. Needs dense or dense_mean matrices; InputError

@@ -3,6 +3,7 @@
 Called with the program and a checkpoint folder; part of ctest where there is a Python with numpy.
 """
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -24,11 +25,13 @@ def run(*arguments, expect=0):
 
 
 def check(name, folder):
+    diffusion = not name.startswith("llama")
     run("trace", "--model", MODELS / name, "--ids", "5,6,7,8", "--max-new-tokens", "6", "--observe",
         "received,dense,dense-mean,states", "--out", folder / "trace")
     run("export", folder / "trace", "--format", "npz", "--out", folder / "npz")
     sample = Trace(folder / "trace")["prompt"]
-    data = np.load(folder / "npz" / "prompt.npz", allow_pickle=True)
+    assert [file.name for file in (folder / "npz").iterdir()] == ["prompt_attentions.npz"], "what the scripts look for"
+    data = np.load(folder / "npz" / "prompt_attentions.npz", allow_pickle=True)
     assert int(data["input_length"]) == 4 and int(data["num_generated_tokens"]) == 6
     assert str(data["question"]) == ""
     np.testing.assert_array_equal(data["answer_tokens"], sample["tokens"][4:])
@@ -44,15 +47,82 @@ def check(name, folder):
         for states, array in (("query", "queries"), ("key", "keys")):
             np.testing.assert_array_equal(data[f"layer_{layer}_{states}_states"],
                                           sample[f"{array}_step{last}_layer{layer}"].transpose(1, 0, 2))
-    steps = data["step_attention_data"]
-    assert steps.dtype == object and len(steps) == len(sample["steps"])
-    for index, step in enumerate(steps):
+    np.testing.assert_array_equal(data["full_attention_layer"], sample["layers"])
+    np.testing.assert_array_equal(data["full_attention_step"], [last] * len(sample["layers"]))
+    np.testing.assert_array_equal(data["full_attention_is_final_row"], [1] * len(sample["layers"]))
+    # Steps of decoding, and the look at the final row apart from them: a script that draws all steps draws no look.
+    decoding, looks = data["step_attention_data"], data["final_attention_data"]
+    assert decoding.dtype == object and looks.dtype == object
+    assert len(looks) == (1 if diffusion else 0)
+    assert len(decoding) + len(looks) == len(sample["steps"])
+    if diffusion:
+        assert int(sample.metadata["mask_token"]) in decoding[0]["sequence"], "the first step has all to reveal"
+    for index, step in enumerate([*decoding, *looks]):
         assert step["step"] == int(sample["steps"][index])
+        assert step["is_final_row"] == (0 if diffusion and index < len(decoding) else 1)
         np.testing.assert_array_equal(step["sequence"], sample["tokens_by_step"][index])
         for layer in map(int, sample["layers"]):
             # What create_temporal.py computes: the column mean of the head mean.
             received = sample["received"][index, layer].sum(axis=0).mean(axis=0) / len(sample["tokens"])
             np.testing.assert_allclose(step[f"layer_{layer}_attention_avg"].mean(axis=0), received, atol=1e-6)
+
+
+def check_without_final(folder):
+    """Without a look at the final row nothing is marked as one."""
+    run("trace", "--model", MODELS / "llada-f32", "--ids", "5,6,7,8", "--max-new-tokens", "6", "--observe", "dense-mean",
+        "--no-final", "--out", folder / "trace")
+    run("export", folder / "trace", "--out", folder / "npz")
+    data = np.load(folder / "npz" / "prompt_attentions.npz", allow_pickle=True)
+    assert not data["full_attention_is_final_row"].any()
+    assert len(data["final_attention_data"]) == 0 and len(data["step_attention_data"]) > 1
+
+
+def rolled_out(data, regions, layers):
+    """The published rollout: mass between regions summed, rows normalised, the identity added, over all layers."""
+    out = np.eye(len(regions))
+    for layer in range(layers):
+        matrix = data[f"layer_{layer}_full_attention"].astype(np.float64)
+        mass = np.array([[matrix[np.ix_(a, b)].sum() for b in regions] for a in regions])
+        mass /= mass.sum(axis=1, keepdims=True)
+        step = mass + np.eye(len(regions))
+        out = step / step.sum(axis=1, keepdims=True) @ out
+    return out / out.sum(axis=1, keepdims=True)
+
+
+def check_rollout(name, folder):
+    """`analyze flow` calls published what the scripts compute from the exported files."""
+    pair = ROOT / "models"
+    run("world", "--count", "2", "--passages", "2", "--out", folder / "q.jsonl")
+    run("trace", "--model", pair / name, "--data", folder / "q.jsonl", "--template", pair / "pair.prompt",
+        "--max-new-tokens", "4", "--observe", "mass,dense-mean", "--groups", "regions", "--out", folder / "trace")
+    run("export", folder / "trace", "--out", folder / "npz")
+    run("analyze", "flow", folder / "trace", "--out", folder / "flow", "--replicates", "10")
+    table = json.loads((folder / "flow" / "tables" / "flow_rollout.json").read_text())
+    columns = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(columns, row)) for row in table["rows"]]
+    found = {(row["from"], row["to"]): row["flow"] for row in rows
+             if (row["forward"], row["pooling"], row["all_layers"]) == ("final_row", "sum", "yes")}
+    sums, counts = {}, {}
+    trace = Trace(folder / "trace")
+    for entry in trace.samples:
+        sample = trace[entry["id"]]
+        data = np.load(folder / "npz" / f"{entry['id']}_attentions.npz", allow_pickle=True)
+        names = [n for i, n in enumerate(sample.texts("region_names")) if (sample["region_of_token"] == i).any()]
+        spans = [np.flatnonzero(sample["region_of_token"] == sample.texts("region_names").index(n)) for n in names]
+        matrix = rolled_out(data, spans, len(sample["layers"]))
+        for a, source in enumerate(names):
+            for b, target in enumerate(names):
+                sums[source, target] = sums.get((source, target), 0) + matrix[a, b]
+                counts[source, target] = counts.get((source, target), 0) + 1
+    assert set(found) == set(sums), set(found) ^ set(sums)
+    for key, value in found.items():
+        np.testing.assert_allclose(value, sums[key] / counts[key], atol=2e-6, err_msg=str(key))
+    steps = {row["forward"] for row in rows}
+    assert steps == ({"final_row", "denoising_mean", "denoising_last"} if name == "pair-diffusion" else {"final_row"}), steps
+    if name == "pair-diffusion":
+        mean = next(row["flow"] for row in rows if (row["forward"], row["pooling"], row["all_layers"], row["from"],
+                    row["to"]) == ("denoising_mean", "sum", "yes", "answer", "answer"))
+        assert abs(mean - found["answer", "answer"]) > 0.01, "steps that still hold masks are another thing"
 
 
 def check_refusal(folder):
@@ -67,8 +137,12 @@ def main():
     for name in ("llada-f32", "llama31-f32", "dream-f32"):
         with tempfile.TemporaryDirectory() as folder:
             check(name, Path(folder))
-    with tempfile.TemporaryDirectory() as folder:
-        check_refusal(Path(folder))
+    for name in ("pair-diffusion", "pair-autoregressive"):
+        with tempfile.TemporaryDirectory() as folder:
+            check_rollout(name, Path(folder))
+    for more in (check_without_final, check_refusal):
+        with tempfile.TemporaryDirectory() as folder:
+            more(Path(folder))
     print("export: numpy", np.__version__, "reads what the trace holds")
 
 

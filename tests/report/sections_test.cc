@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -127,11 +128,14 @@ TEST(DriftSection, DoesNotDrawPointsOfOneOrTwoSamples) {
 
 TEST(FlowSection, RolloutAndItsNullHaveOneScale) {
   const Table rollout =
-      table("flow_rollout", {"trace", "steps", "pooling", "all_layers", "from", "to", "flow", "uniform"},
-            {{"d", "mean", "sum", "yes", "answer", "answer", 0.31, 0.25},
-             {"d", "mean", "sum", "yes", "answer", "bos", 0.1, 0.2},
-             {"d", "mean", "sum", "yes", "bos", "answer", 0.0, 0.1},
-             {"d", "mean", "sum", "yes", "bos", "bos", Cell(), 0.1}});
+      table("flow_rollout", {"trace", "forward", "pooling", "all_layers", "from", "to", "flow", "uniform"},
+            {{"d", "final_row", "sum", "yes", "answer", "answer", 0.31, 0.25},
+             {"d", "final_row", "sum", "yes", "answer", "bos", 0.1, 0.2},
+             {"d", "final_row", "sum", "yes", "bos", "answer", 0.0, 0.1},
+             {"d", "final_row", "sum", "yes", "bos", "bos", Cell(), 0.1},
+             {"d", "denoising_mean", "sum", "yes", "answer", "answer", 0.9, 0.25},
+             {"u", "denoising_mean", "sum", "yes", "answer", "answer", 0.9, 0.25},
+             {"u", "denoising_last", "sum", "yes", "answer", "answer", 0.9, 0.25}});
   const auto section = build_section("flow", std::vector<Table>{rollout});
   const auto* figure = figure_of(section, "flow_rollout");
   ASSERT_NE(figure, nullptr);
@@ -139,8 +143,93 @@ TEST(FlowSection, RolloutAndItsNullHaveOneScale) {
   for (const auto& panel : figure->figure.panels) {
     const auto& colors = std::get<figure::Heatmap>(panel.content).colors;
     EXPECT_EQ(colors.low, 0.0) << panel.title;
-    EXPECT_EQ(colors.high, 0.31) << panel.title;
+    EXPECT_EQ(colors.high, 0.31) << panel.title << ": the final row's, not a denoising step's";
   }
+  EXPECT_TRUE(says(figure->caption, "final row, heads averaged, mean over samples")) << figure->caption;
+  ASSERT_EQ(section.left_out.size(), 1u) << "a trace without that forward is named, not drawn";
+  EXPECT_TRUE(says(section.left_out[0], "rollout of u: the trace holds no forward over the final row"));
+}
+
+// Nothing floats in even attention: there are no sets, and the strongest position never moves.
+TEST(DriftSection, OfWhatNeverFloatsDrawsWhatThereIs) {
+  auto tables = drift_tables(10);
+  for (auto& row : tables[0].rows) {
+    if (text_of(row[tables[0].column("scalar")]) == "jaccard") row[tables[0].column("value")] = Cell();
+  }
+  auto section = build_section("drift", tables);
+  const auto* figure = figure_of(section, "drift_by_layer");
+  ASSERT_NE(figure, nullptr);
+  EXPECT_TRUE(std::get<figure::LineChart>(figure->figure.panels.at(0).content).series.empty());
+  EXPECT_EQ(std::get<figure::LineChart>(figure->figure.panels.at(1).content).series.size(), 2u)
+      << "the direction does not hang on the sets";
+  for (auto& row : tables[0].rows) row[tables[0].column("value")] = Cell();
+  section = build_section("drift", tables);
+  EXPECT_EQ(section.readings.size(), 1u);
+}
+
+Table drift_map(const Cell& head) {
+  return table(
+      "drift_map",
+      {"trace", "sample", "layer", "head", "step", "position", "received", "floating", "masked", "token"},
+      {{"d", "s7", 3.0, head, 0.0, 0.0, 0.5, 1.0, 0.0, "a"},
+       {"d", "s7", 3.0, head, 0.0, 1.0, 0.5, 0.0, 1.0, "b"},
+       {"d", "s7", 3.0, head, 1.0, 0.0, 0.5, 0.0, 0.0, "a"},
+       {"d", "s7", 3.0, head, 1.0, 1.0, 0.5, 0.0, 0.0, "b"}});
+}
+
+TEST(DriftSection, NamesHeadAndSampleInCaptionAndFigure) {
+  for (const auto& [head, name, other] : {std::tuple{Cell(std::int64_t{2}), "head 2", "heads averaged"},
+                                          {Cell("mean"), "heads averaged", "head "}}) {
+    const auto section = build_section("drift", std::vector<Table>{drift_map(head)});
+    for (const char* file : {"drift_map_d", "drift_text_d"}) {
+      const auto* figure = figure_of(section, file);
+      ASSERT_NE(figure, nullptr) << file;
+      EXPECT_TRUE(says(figure->caption, "sample s7") && says(figure->caption, name)) << figure->caption;
+      EXPECT_TRUE(says(figure->figure.title, "sample s7") && says(figure->figure.title, name))
+          << figure->figure.title;
+      EXPECT_FALSE(says(figure->caption, other)) << figure->caption;
+    }
+  }
+}
+
+// A causal query meets the keys up to its own: the pairs of the table are a triangle.
+TEST(QkSection, DrawsTheTriangleOfACausalModel) {
+  Table pairs = table("qk_pairs", {"trace", "sample", "step", "layer", "head", "query", "key", "dot",
+                                   "cosine", "norm_product"});
+  for (std::int64_t query = 0; query < 3; ++query) {
+    for (std::int64_t key = 0; key <= query; ++key)
+      pairs.add({"a", "s7", 0.0, 5.0, std::int64_t{1}, query, key, static_cast<double>(10 * query + key), 0.5,
+                 2.0});
+  }
+  const Table columns = table("qk_columns",
+                              {"trace", "sample", "step", "layer", "head", "stage", "position", "floating",
+                               "dot", "cosine", "norm_product"},
+                              {{"a", "s7", 0.0, 5.0, std::int64_t{1}, "after", 0.0, "no", 1.0, 0.5, 2.0}});
+  const auto section = build_section("qk", std::vector<Table>{columns, pairs});
+  const auto* figure = figure_of(section, "qk_maps_a");
+  ASSERT_NE(figure, nullptr);
+  const auto& map = std::get<figure::Heatmap>(figure->figure.panels.at(0).content);
+  EXPECT_EQ(map.matrix.rows, 3u);
+  EXPECT_EQ(map.matrix.columns, 3u);
+  EXPECT_EQ(map.matrix.values.at(7), 21.0);
+  EXPECT_TRUE(std::isnan(map.matrix.values.at(1))) << "query 0 does not see key 1";
+  EXPECT_NO_THROW(figure::check_figure(figure->figure));
+  EXPECT_TRUE(says(figure->caption, "a, sample s7, layer 5, step 0, head 1: ")) << figure->caption;
+  EXPECT_TRUE(says(figure->figure.title, "sample s7, layer 5, step 0, head 1")) << figure->figure.title;
+}
+
+TEST(AbsorptionSection, SaysWhereTheLastStepStandsInForTheFinalRow) {
+  const auto published = [](double saw) {
+    return table("absorption_published",
+                 {"trace", "layer", "absorbed_percent", "deviation", "floor_percent", "saw_final_row"},
+                 {{"d", 0.0, 10.0, 1.0, 2.0, saw}});
+  };
+  const auto caption = [&](double saw) {
+    return figure_of(build_section("absorption", std::vector<Table>{published(saw)}), "absorption_published")
+        ->caption;
+  };
+  EXPECT_TRUE(says(caption(0), "the last observed step stands in for d.")) << caption(0);
+  EXPECT_FALSE(says(caption(1), "stands in")) << caption(1);
 }
 
 }  // namespace

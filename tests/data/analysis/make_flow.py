@@ -57,8 +57,9 @@ def head_mean(heads):
     return [[sum(h[i][j] for h in heads) / len(heads) for j in range(T)] for i in range(T)]
 
 
-def write_sample(name, lengths, gold, causal, steps, store):
-    """`lengths` by region in order; the template comes in two pieces (around the documents)."""
+def write_sample(name, lengths, gold, causal, steps, store, look):
+    """`lengths` by region in order; the template comes in two pieces (around the documents). `look`: one forward more,
+    over the finished row."""
     region, names = [], []
     for piece, count in lengths:
         if piece not in names:
@@ -70,18 +71,23 @@ def write_sample(name, lengths, gold, causal, steps, store):
     print("sample %s\ntext prompt_length %d\ntext attention %s" % (name, first, "causal" if causal else "bidirectional"))
     quoted = lambda items: "[" + ", ".join('"%s"' % x for x in items) + "]"
     print("list region_names %s\nlist gold_regions %s" % (quoted(names), quoted(gold)))
+    if not causal:
+        print("text mask_token 999")
+    if look:
+        print("text final_step %d" % steps)
+    forwards = steps + look
     groups = [n for n in names if n != "answer"] + ["answer, revealed", "answer, masked"]
     print("list group_names %s" % quoted(groups))
     write_array("ints", "tokens", [T], list(range(T)))
     write_array("bytes", "region_of_token", [T], region)
-    write_array("ints", "steps", [steps], list(range(steps)))
+    write_array("ints", "steps", [forwards], list(range(forwards)))
     write_array("ints", "layers", [L], list(range(L)))
-    attention = [[[draw(T, causal) for _ in range(H)] for _ in range(L)] for _ in range(steps)]
+    attention = [[[draw(T, causal) for _ in range(H)] for _ in range(L)] for _ in range(forwards)]
     answer = spans[names.index("answer")]
     sizes, values = [], []
-    for s in range(steps):
-        cut = len(answer) if causal or s else 0  # step 0: all masked; later and causal: all revealed but one
-        cut = len(answer) if causal else (cut - 1 if cut else 0)
+    for s in range(forwards):
+        # Step 0: all masked; later: all revealed but one; causal, and the finished row: all revealed.
+        cut = len(answer) if causal or s == steps else len(answer) - 1 if s else 0
         members = [spans[names.index(g)] for g in groups[:-2]] + [answer[:cut], answer[cut:]]
         sizes += [len(m) for m in members]
         for l in range(L):
@@ -89,11 +95,14 @@ def write_sample(name, lengths, gold, causal, steps, store):
                 for h in range(H):
                     columns = [sum(attention[s][l][h][i][j] for i in queries) for j in range(T)]
                     values += columns if store == "received" else [sum(columns[j] for j in span) for span in spans]
-    write_array("ints", "group_sizes", [steps, len(groups)], sizes)
+    write_array("ints", "group_sizes", [forwards, len(groups)], sizes)
     last = T if store == "received" else len(names)
-    write_array("floats", store, [steps, L, len(groups), H, last], [float(v) for v in values])
-    return dict(names=names, spans=spans, gold=gold, T=T, causal=causal,
-                steps=[[head_mean(attention[s][l]) for l in range(L)] for s in range(steps)])
+    write_array("floats", store, [forwards, L, len(groups), H, last], [float(v) for v in values])
+    means = [[head_mean(attention[s][l]) for l in range(L)] for s in range(forwards)]
+    final = means[-1:] if look or causal else []
+    return dict(names=names, spans=spans, gold=gold, T=T, causal=causal, steps=means[:steps],
+                rollouts={"final_row": final, "denoising_mean": [] if causal else means[:steps],
+                          "denoising_last": [] if causal else means[steps - 1:steps]})
 
 
 def answer_share(sample, matrix, regions):
@@ -133,17 +142,18 @@ def expectations(trace, samples):
             lifts.append(mean(per_sample))
         print("%d,%s,%s,%s" % (l, show(lifts[0]), show(lifts[1]), show(lifts[0] / lifts[1])))
     order = ["bos", "template", "query", "document 1", "document 2", "document 3", "answer"]
-    for pooling in ("sum", "mean"):
+    for forward, pooling in [(f, p) for f in samples[0]["rollouts"] for p in ("sum", "mean")]:
         print("\n# R = M[L-1]...M[L-k], M = rownorm(P + I), from the whole matrices; the null from the even matrix.")
-        print("expect flow_rollout steps=mean pooling=%s from=answer\nlayers,all_layers,to,samples,flow,uniform" % pooling)
+        print("expect flow_rollout forward=%s pooling=%s from=answer\nlayers,all_layers,to,samples,flow,uniform" %
+              (forward, pooling))
         for depth in (1, 2, 3):
             for region in order:
-                have = [x for x in samples if region in x["names"]]
+                have = [x for x in samples if region in x["names"] and x["rollouts"][forward]]
                 if not have:
                     continue
                 cell = lambda x, matrices: rollout(matrices, x["spans"], pooling == "mean", depth)[
                     x["names"].index("answer")][x["names"].index(region)]
-                flow = mean(mean(cell(x, step) for step in x["steps"]) for x in have)
+                flow = mean(mean(cell(x, step) for step in x["rollouts"][forward]) for x in have)
                 null = mean(cell(x, [even(x["T"], x["causal"])] * L) for x in have)
                 print("%d,%s,%s,%d,%s,%s" % (depth, "yes" if depth == L else "no", region, len(have), show(flow), show(null)))
     for pooling in ("sum", "mean"):
@@ -156,35 +166,43 @@ def expectations(trace, samples):
             if have:
                 print("%s,%s,%s" % (region, show(mean(mean(cell(x, step[1]) for step in x["steps"]) for x in have)),
                                     show(mean(cell(x, even(x["T"], x["causal"])) for x in have))))
-    print("\n# The whole published matrix of the last step: the row of the query.")
-    print("expect flow_rollout steps=last pooling=sum from=query all_layers=yes\nto,flow")
-    for region in order:
-        have = [x for x in samples if region in x["names"]]
-        if have:
-            print("%s,%s" % (region, show(mean(
-                rollout(x["steps"][-1], x["spans"], False, L)[x["names"].index("query")][x["names"].index(region)]
-                for x in have))))
-    print("\n# Published ratio in the answer's row, and the same of even attention.")
-    print("expect flow_gold_by_rollout gold_position=all pooling=sum\nlayers,gold,distractor,ratio,uniform_ratio,ratio_over_uniform")
-    for depth in (1, 2, 3):
-        parts = []
-        for matrices in (lambda x: x["steps"], lambda x: [[even(x["T"], x["causal"])] * L]):
-            for wanted in (True, False):
-                parts.append(mean(mean(mean(
-                    rollout(step, x["spans"], False, depth)[x["names"].index("answer")][x["names"].index(n)]
-                    for n in x["names"] if n.startswith("document") and (n in x["gold"]) == wanted)
-                    for step in matrices(x)) for x in samples))
-        g, d, ug, ud = parts
-        print("%d,%s,%s,%s,%s,%s" % (depth, show(g), show(d), show(g / d), show(ug / ud), show(g / d / (ug / ud))))
+    for forward in samples[0]["rollouts"]:
+        print("\n# The whole matrix: the row of the query.")
+        print("expect flow_rollout forward=%s pooling=sum from=query all_layers=yes\nto,flow" % forward)
+        for region in order:
+            have = [x for x in samples if region in x["names"] and x["rollouts"][forward]]
+            if have:
+                print("%s,%s" % (region, show(mean(mean(
+                    rollout(step, x["spans"], False, L)[x["names"].index("query")][x["names"].index(region)]
+                    for step in x["rollouts"][forward]) for x in have))))
+        print("\n# Published ratio in the answer's row, and the same of even attention.")
+        print("expect flow_gold_by_rollout gold_position=all forward=%s pooling=sum\n"
+              "layers,gold,distractor,ratio,uniform_ratio,ratio_over_uniform" % forward)
+        for depth in (1, 2, 3):
+            parts = []
+            for matrices in (lambda x: x["rollouts"][forward], lambda x: [[even(x["T"], x["causal"])] * L]):
+                for wanted in (True, False):
+                    parts.append(mean(mean(mean(
+                        rollout(step, x["spans"], False, depth)[x["names"].index("answer")][x["names"].index(n)]
+                        for n in x["names"] if n.startswith("document") and (n in x["gold"]) == wanted)
+                        for step in matrices(x)) for x in samples) if samples[0]["rollouts"][forward] else None)
+            g, d, ug, ud = parts
+            if g is not None:
+                print("%d,%s,%s,%s,%s,%s" % (depth, show(g), show(d), show(g / d), show(ug / ud),
+                                             show(g / d / (ug / ud))))
+    print("\n# samples, without an answer, without rows, without a final row, without gold, with several, with gold only")
+    print("expect flow_samples\nsamples\n%d\n0\n0\n%d\n0\n0\n0" %
+          (len(samples), sum(not x["rollouts"]["final_row"] for x in samples)))
     print()
 
 
 print("# Region flow. Written by make_flow.py, which sums whole attention matrices; do not edit.")
-for trace, causal, store, steps in (("mdm", False, "mass", S), ("ar", True, "received", 1)):
+for trace, causal, store, steps, look in (("mdm", False, "mass", S, 1), ("unfinished", False, "mass", S, 0),
+                                          ("ar", True, "received", 1, 0)):
     print("\ntrace %s\nmodel layers=%d heads=%d kv_heads=%d" % (trace, L, H, H))
     samples = [
         write_sample("one", [("bos", 1), ("template", 2), ("query", 2), ("document 1", 3), ("document 2", 2),
-                             ("template", 1), ("answer", 3)], ["document 2"], causal, steps, store),
+                             ("template", 1), ("answer", 3)], ["document 2"], causal, steps, store, look),
         write_sample("two", [("bos", 1), ("template", 1), ("query", 3), ("document 1", 2), ("document 2", 4),
-                             ("document 3", 1), ("template", 2), ("answer", 2)], ["document 1"], causal, steps, store)]
+                             ("document 3", 1), ("template", 2), ("answer", 2)], ["document 1"], causal, steps, store, look)]
     expectations(trace, samples)

@@ -9,12 +9,11 @@ function(buoy_precompile target)
 endfunction()
 
 # buoy_compile_together(<target>): eight files at a time, which reads headers and instantiates templates once for all of
-# them. Names in the unnamed namespaces of a folder must then differ. Files with options of their own stay apart. Two
-# warnings would only tell that files stand beside others; the preset strict, which compiles each by itself, has them.
+# them. Names in the unnamed namespaces of a folder must then differ. Files with options of their own stay apart. A
+# warning would only tell that files are included by another; the preset strict, which compiles each by itself, has it.
 function(buoy_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${BUOY_UNITY} UNITY_BUILD_BATCH_SIZE 8)
-  target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow> $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endfunction()
 
 # buoy_library(<folder> [APART] [LINKS targets...]): one target per src/ folder, linking exactly what the table

@@ -1,5 +1,5 @@
 # Thin on purpose: each target says in a line what CMake or a tool is asked to do.
-.PHONY: study install test test-heavy test-all check bench fuzz cross clean help
+.PHONY: program study install test test-heavy test-all check bench fuzz cross clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -39,7 +39,7 @@ test:
 # What `make test` leaves out: it takes long or needs much to be installed.
 test-heavy: test
 	tools/setup browser
-	npm install --prefix tests/browser --no-package-lock --no-audit --no-fund --silent
+	tools/fetch_tokenizers
 	ctest --preset heavy --parallel $$(nproc)
 
 test-all: test test-heavy

@@ -8,10 +8,18 @@ function(buoy_precompile target)
   endforeach()
 endfunction()
 
-# buoy_library(<folder> [LINKS targets...]): one target per src/ folder, linking exactly what the table
-# in docs/architecture.md allows it to include.
+# buoy_compile_together(<target>): eight files at a time, which reads headers and instantiates templates once for all of
+# them. Names in the unnamed namespaces of a folder must then differ. Files with options of their own stay apart. A
+# warning would only tell that files are included by another; the preset strict, which compiles each by itself, has it.
+function(buoy_compile_together target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${BUOY_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endfunction()
+
+# buoy_library(<folder> [APART] [LINKS targets...]): one target per src/ folder, linking exactly what the table
+# in docs/architecture.md allows it to include. APART: each file is compiled by itself (kernels).
 function(buoy_library name)
-  cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "APART" "" "LINKS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   list(FILTER sources EXCLUDE REGEX "_cuda_stub\\.cc$")
   file(GLOB device_stubs CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_cuda_stub.cc)
@@ -42,8 +50,12 @@ function(buoy_library name)
   if(sources)
     add_library(buoy_${name} STATIC ${sources})
     target_link_libraries(buoy_${name} PUBLIC buoy_settings ${ARG_LINKS})
-    buoy_precompile(buoy_${name} <algorithm> <filesystem> <functional> <map> <memory> <optional> <string> <vector>
-                    <fmt/format.h>)
+    if(BUOY_UNITY AND NOT ARG_APART)
+      buoy_compile_together(buoy_${name})
+    else()
+      buoy_precompile(buoy_${name} <algorithm> <filesystem> <functional> <map> <memory> <optional> <string> <vector>
+                      <fmt/format.h>)
+    endif()
   else()
     add_library(buoy_${name} INTERFACE)
     target_link_libraries(buoy_${name} INTERFACE buoy_settings ${ARG_LINKS})

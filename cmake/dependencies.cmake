@@ -4,6 +4,13 @@ if(BUOY_CUDA)
   if(NOT CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 80 86 89 90a)
   endif()
+  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    find_program(CMAKE_CUDA_COMPILER nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin)
+    if(NOT CMAKE_CUDA_COMPILER)
+      message(FATAL_ERROR "A build for NVIDIA GPUs needs the CUDA 13 toolkit: expected nvcc in PATH, in /usr/local/cuda or "
+        "below CUDA_HOME, found none (docs/install.md). Without it: make study, without CUDA=1.")
+    endif()
+  endif()
   enable_language(CUDA)
   # Debian 12's CMake does not know that nvcc 13 speaks C++20.
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")

@@ -9,7 +9,11 @@ target_include_directories(buoy_settings INTERFACE ${PROJECT_SOURCE_DIR}/src)
 # Contraction off: whether a*b+c is fused must never depend on how the compiler happened to split a
 # loop. Where a fused multiply-add is wanted, the code says so.
 target_compile_options(buoy_settings INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wnon-virtual-dtor -ffp-contract=off>)
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wnon-virtual-dtor -ffp-contract=off>)
+if(NOT BUOY_UNITY)
+  # Files that are compiled together shadow each other's names.
+  target_compile_options(buoy_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wshadow>)
+endif()
 # GCC 13 suspects every reference returned by a function that also takes a temporary, such as a key's name, and
 # believes that an optimised-away vector is freed at an offset (its bug 108088).
 target_compile_options(buoy_settings INTERFACE

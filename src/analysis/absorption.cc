@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -7,12 +6,11 @@
 #include "analysis/absorption_state.h"
 #include "analysis/absorption_tables.h"
 #include "analysis/kinds.h"
+#include "analysis/not_a_number.h"
 #include "trace/schema.h"
 
 namespace buoy::analysis {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<std::int64_t> groups_named(const ObservedSample& sample, std::string_view part) {
   std::vector<std::int64_t> groups;

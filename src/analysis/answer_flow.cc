@@ -1,14 +1,12 @@
 #include "analysis/answer_flow.h"
 
 #include <array>
-#include <limits>
 
 #include "analysis/interval_cells.h"
+#include "analysis/not_a_number.h"
 
 namespace buoy::analysis {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Queries {
   const char *name, *steps;

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "analysis/not_a_number.h"
 #include "base/error.h"
 #include "base/random.h"
 
 namespace buoy::analysis {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // FNV-1a: the id as a number.
 std::uint64_t number_of_id(std::string_view id) {

@@ -1,7 +1,8 @@
 #include "analysis/composition.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "analysis/not_a_number.h"
 
 namespace buoy::analysis {
 namespace {
@@ -41,7 +42,6 @@ void Composition::count(std::int64_t set, const PositionClasses& classes,
 }
 
 std::vector<double> Composition::end_sample(std::string_view sample_id) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> shares(in_class_.size(), kNan), bases(shares);
   for (size_t i = 0; i < shares.size(); ++i) {
     const double selected = selected_[i / static_cast<size_t>(classes_)];
@@ -58,7 +58,7 @@ std::vector<double> Composition::end_sample(std::string_view sample_id) {
 CompositionCell Composition::cell(std::int64_t set, std::int64_t position_class) const {
   const std::int64_t at = set * classes_ + position_class;
   CompositionCell cell{shares_.interval(at), bases_.mean(at), 0};
-  cell.lift = cell.base > 0 ? cell.share.mean / cell.base : std::numeric_limits<double>::quiet_NaN();
+  cell.lift = cell.base > 0 ? cell.share.mean / cell.base : kNan;
   return cell;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
 
@@ -11,13 +10,12 @@
 #include "analysis/drift_series.h"
 #include "analysis/drift_tables.h"
 #include "analysis/kinds.h"
+#include "analysis/not_a_number.h"
 #include "base/error.h"
 #include "trace/schema.h"
 
 namespace buoy::analysis {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // The largest of the positions that are not masked; NaN when all are.
 double top_of(std::span<const double> received, const std::vector<std::uint8_t>& masked) {

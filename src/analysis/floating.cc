@@ -1,17 +1,15 @@
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
 
 #include "analysis/floating_rules.h"
 #include "analysis/floating_tables.h"
 #include "analysis/kinds.h"
+#include "analysis/not_a_number.h"
 #include "trace/schema.h"
 
 namespace buoy::analysis {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 class Floating final : public Analysis {
  public:

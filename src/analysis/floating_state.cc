@@ -3,12 +3,6 @@
 #include <algorithm>
 
 namespace buoy::analysis {
-namespace {
-
-constexpr auto kLists = static_cast<std::int64_t>(kCompositionRules.size());
-
-}  // namespace
-
 std::int64_t composition_index(Rule rule) {
   const auto at = std::find(kCompositionRules.begin(), kCompositionRules.end(), rule);
   return at == kCompositionRules.end() ? -1 : at - kCompositionRules.begin();

@@ -16,6 +16,7 @@ namespace buoy::analysis {
 // The rules whose sets are taken apart by what they hold.
 inline constexpr std::array kCompositionRules = {Rule::kThreeSigma, Rule::kRulliSum, Rule::kTop1,
                                                  Rule::kShare};
+inline constexpr auto kLists = static_cast<std::int64_t>(kCompositionRules.size());
 // Their index, -1 for the others.
 std::int64_t composition_index(Rule rule);
 

@@ -5,7 +5,6 @@
 namespace buoy::analysis {
 namespace {
 
-constexpr auto kLists = static_cast<std::int64_t>(kCompositionRules.size());
 constexpr std::int64_t kTokenLines = 25;
 const std::string kView(kViewMeaning);
 const std::string kRuleMeaning =

@@ -1,15 +1,13 @@
 #include "analysis/gold_flow.h"
 
-#include <limits>
-
 #include "analysis/answer_flow.h"
 #include "analysis/interval_cells.h"
+#include "analysis/not_a_number.h"
 
 namespace buoy::analysis {
 namespace {
 
 constexpr std::int64_t kAll = -1, kSeveral = 0;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 enum LiftCell { kGoldLift, kOtherLift, kGoldMass, kLiftCells };
 enum RolloutCell { kGold, kOther, kEvenGold, kEvenOther, kRolloutCells };

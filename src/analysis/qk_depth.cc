@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
 #include "analysis/depth.h"
 #include "analysis/interval_cells.h"
+#include "analysis/not_a_number.h"
 #include "analysis/rank_correlation.h"
 
 namespace buoy::analysis {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 using Layers = std::vector<LayerTerms>;
 using Part = double (*)(const LayerTerms&);

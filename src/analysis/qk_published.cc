@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "analysis/extent.h"
 #include "analysis/floating_rules.h"
+#include "analysis/not_a_number.h"
 #include "trace/schema.h"
 
 namespace buoy::analysis {
 namespace {
 
 constexpr std::int64_t kFirstRow = 8, kLastRow = 51;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array kPanels = {"dot", "cosine", "norm_product"};
 
 // Read off the published panels (docs/measurements.md 9).

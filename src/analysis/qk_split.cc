@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "analysis/not_a_number.h"
 
 namespace buoy::analysis {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSmallest = 1e-300;
 
 std::array<std::span<const double>, 3> parts(const ColumnMeans& columns) {

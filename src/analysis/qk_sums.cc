@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "analysis/not_a_number.h"
 
 namespace buoy::analysis {
-namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
+namespace {}  // namespace
 
 QkSums::QkSums(const trace::ModelCard& model, const AnalysisOptions& options)
     : rules_{options.epsilon, options.share_factor, options.mad_factor},

@@ -1,15 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "analysis/interval_cells.h"
+#include "analysis/not_a_number.h"
 #include "analysis/qk_sums.h"
 
 namespace buoy::analysis {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kRotationTolerance = 2e-3;  // float16 storage of both sides
 
 struct ContrastColumn {

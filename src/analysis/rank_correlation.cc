@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
+#include "analysis/not_a_number.h"
 #include "base/error.h"
 
 namespace buoy::analysis {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr size_t kFewest = 3;
 
 struct Products {

@@ -6,16 +6,14 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include "analysis/depth.h"
 #include "analysis/interval_cells.h"
+#include "analysis/not_a_number.h"
 #include "analysis/rank_correlation.h"
 
 namespace buoy::analysis {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Read off the published heatmaps, counts before rounding (docs/measurements.md 9). Which variant the authors
 // scored with is not known.

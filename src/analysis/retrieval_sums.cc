@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "analysis/not_a_number.h"
 
 namespace buoy::analysis {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kGate = 0.5;  // Wu's: ROUGE-1 recall above this
 
 // Cells times replicates stay near a million.

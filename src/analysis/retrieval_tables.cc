@@ -1,15 +1,14 @@
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "analysis/interval_cells.h"
+#include "analysis/not_a_number.h"
 #include "analysis/retrieval_summary.h"
 #include "analysis/retrieval_sums.h"
 
 namespace buoy::analysis {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kFalseAlarms = 0.05;  // of all heads together, if none retrieves
 constexpr std::array kScoreNames = {"strict_set", "strict_added", "hit_rate", "mass"};
 

@@ -1,15 +1,13 @@
 #include "analysis/sample_flow.h"
 
 #include <cmath>
-#include <limits>
 
 #include "analysis/extent.h"
+#include "analysis/not_a_number.h"
 #include "trace/schema.h"
 
 namespace buoy::analysis {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Mass from the query groups to the regions at one step and layer.
 class GroupMass {

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "analysis/not_a_number.h"
 
 namespace buoy::analysis {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Expected sizes in place of the expectation of the ratio, as in k/(2n - k).
 double random_jaccard(size_t a, size_t b, std::int64_t candidates) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
+#include "analysis/not_a_number.h"
 #include "base/error.h"
 #include "trace/schema.h"
 
@@ -54,7 +54,6 @@ std::array<double, kStructureCount> StructureClasses::mass(std::span<const doubl
     for (unsigned bits = classes_[j]; bits != 0; bits &= bits - 1)
       sums[static_cast<size_t>(std::countr_zero(bits))] += received[j];
   }
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   if (gold_.empty()) sums[kGold] = kNan;
   if (evidence_.empty()) sums[kEvidence] = kNan;
   return sums;

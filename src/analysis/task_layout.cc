@@ -7,11 +7,11 @@ namespace buoy::analysis {
 namespace {
 
 // Numbers that are themselves drawn: mean and variance of each sample's.
-struct Spread {
+struct Placement {
   double mean, variance;
 };
 
-double variance_share(const std::vector<Spread>& of_samples, const TaskLabels& labels) {
+double variance_share(const std::vector<Placement>& of_samples, const TaskLabels& labels) {
   std::vector<double> sum(static_cast<size_t>(labels.tasks), 0.0), count(sum);
   double total = 0, all = 0, between = 0;
   for (size_t i = 0; i < of_samples.size(); ++i) {
@@ -54,7 +54,7 @@ double association(std::span<const TaskSample* const> samples, const TaskLabels&
 }  // namespace
 
 TaskLayout task_layout(std::span<const TaskSample* const> samples, const TaskLabels& labels) {
-  std::vector<Spread> relative, absolute;
+  std::vector<Placement> relative, absolute;
   for (const auto* sample : samples) {
     const auto n = static_cast<double>(sample->tokens);
     absolute.push_back({(n - 1) / 2, (n * n - 1) / 12});

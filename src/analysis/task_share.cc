@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <set>
 
+#include "analysis/not_a_number.h"
 #include "base/random.h"
 
 namespace buoy::analysis {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kNullQuantile = 0.95;
 constexpr double kTie = 1e-12;  // sums in another order differ by rounding; such permutations are ties
 

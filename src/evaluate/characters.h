@@ -7,6 +7,11 @@
 
 namespace buoy::evaluate {
 
+// What some programs write at the beginning of a file of UTF-8.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// Nothing but ASCII white space.
+bool is_blank(std::string_view text);
 // White space as Python's str.split() takes it.
 bool is_space(char32_t c);
 // Letters and numbers: \w of Python's re, without the underscore.

@@ -5,12 +5,10 @@
 
 #include <algorithm>
 
+#include "evaluate/characters.h"
+
 namespace buoy::evaluate {
 namespace {
-
-bool is_blank(const std::string& text) {
-  return text.find_first_not_of(" \t\r\n") == std::string::npos;
-}
 
 std::string show(const Spread& spread) {
   return fmt::format("{} to {}, median {}", spread.least, spread.most, spread.median);

@@ -22,11 +22,11 @@ constexpr std::string_view kTitles[] = {"title"};
 constexpr std::string_view kTexts[] = {"text", "segment", "contents"};
 constexpr std::string_view kGolds[] = {"gold", "isgold", "is_gold"};
 constexpr std::string_view kHasAnswers[] = {"has_answer", "hasanswer"};
-constexpr std::string_view kPrompts[] = {"prompt"};
+constexpr std::string_view kPromptNames[] = {"prompt"};
 constexpr std::string_view kLabels[] = {"source", "set", "dataset", "kind", "relation", "category"};
 constexpr std::string_view kKeyValueRecords[] = {"ordered_kv_records"};
 constexpr std::string_view kKeys[] = {"key"};
-constexpr std::string_view kValues[] = {"value"};
+constexpr std::string_view kValueNames[] = {"value"};
 
 bool holds(const Json& object, std::string_view key) {
   const auto found = object.find(key);
@@ -97,7 +97,7 @@ void FieldDetector::look_at(const Json& record) {
   if (holds(record, kKeyValueRecords[0])) {
     detect(names_.passages, record, kKeyValueRecords);
     detect(names_.question, record, kKeys);
-    detect(names_.answers, record, kValues);
+    detect(names_.answers, record, kValueNames);
   }
   detect(names_.id, record, kIds);
   detect(names_.question, record, kQuestions);
@@ -108,7 +108,7 @@ void FieldDetector::look_at(const Json& record) {
   detect_in_elements(names_.text, record, names_.passages, kTexts);
   detect_in_elements(names_.gold, record, names_.passages, kGolds);
   detect_in_elements(names_.has_answer, record, names_.passages, kHasAnswers);
-  detect(names_.prompt, record, kPrompts);
+  detect(names_.prompt, record, kPromptNames);
   for (const std::string_view label : kLabels) {
     const bool known = std::find(names_.labels.begin(), names_.labels.end(), label) != names_.labels.end();
     if (!known && holds(record, label) && record.find(label)->is_primitive())

@@ -5,14 +5,9 @@
 #include <array>
 
 #include "base/error.h"
+#include "evaluate/characters.h"
 
 namespace buoy::evaluate {
-namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-}  // namespace
-
 LineReader::LineReader(const std::filesystem::path& path, std::size_t longest_line)
     : name_(path.string()), source_(path), longest_line_(longest_line) {}
 

@@ -6,11 +6,12 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "evaluate/characters.h"
 
 namespace buoy::evaluate {
 namespace {
 
-constexpr std::string_view kOpenTag = "{{", kCloseTag = "}}", kBlank = " \t", kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kOpenTag = "{{", kCloseTag = "}}", kBlank = " \t";
 
 std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\n");

@@ -9,13 +9,10 @@
 #include <optional>
 
 #include "base/error.h"
+#include "evaluate/characters.h"
 
 namespace buoy::evaluate {
 namespace {
-
-bool is_blank(const std::string& text) {
-  return text.find_first_not_of(" \t\r\n") == std::string::npos;
-}
 
 class RecordConverter {
  public:

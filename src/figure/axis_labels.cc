@@ -7,8 +7,6 @@
 namespace buoy::figure {
 namespace {
 
-constexpr size_t kTitleLines = 3;
-
 bool is_cut(const std::vector<std::string>& lines) {
   return std::any_of(lines.begin(), lines.end(), [](const std::string& line) { return line.ends_with("…"); });
 }

@@ -5,10 +5,10 @@
 namespace buoy::figure {
 namespace {
 
-constexpr double kNaturalAspect = 0.66;
-constexpr double kGroupShare = 0.78;  // of a group's room that its bars take
-constexpr double kLeastNames = 9;     // sizes of the font that names of groups may take
-constexpr double kBarShare = 0.92;    // of a bar's room
+constexpr double kBarAspect = 0.66;
+constexpr double kGroupShare = 0.78;    // of a group's room that its bars take
+constexpr double kLeastGroupNames = 9;  // sizes of the font that names of groups may take
+constexpr double kBarShare = 0.92;      // of a bar's room
 
 Range value_range(const BarChart& chart) {
   Range range{0, 0};
@@ -40,7 +40,7 @@ class BarPanel : public PanelLayout {
         frame_(make_frame(plan)) {}
 
   Insets insets() const override { return frame_.insets(look_); }
-  double natural_height(double plot_width) const override { return kNaturalAspect * plot_width; }
+  double natural_height(double plot_width) const override { return kBarAspect * plot_width; }
 
   void draw(const PanelPlace& place, Scene& scene) const override {
     const Rect& plot = place.plot;
@@ -67,7 +67,7 @@ class BarPanel : public PanelLayout {
   PanelFrame make_frame(const PanelPlan& plan) const {
     const double room = plan.plot.width / static_cast<double>(chart_.groups.size());
     AxisLabels x = cell_labels(look_, {Side::kBottom, groups_, chart_.groups.size(), false, plan.plot.width,
-                                       std::max(room, kLeastNames * look_.font), 0});
+                                       std::max(room, kLeastGroupNames * look_.font), 0});
     NumberAxis upright = y_;
     upright.spare = x.depth();
     return {std::move(x), number_labels(look_, upright), Legend(look_, entries(), plan.legend)};

@@ -128,7 +128,7 @@ void check(const std::string& panel, const TokenStrip& strip) {
   require_some(panel + ": token strip: tokens", strip.tokens.size());
 }
 
-const ColorScale* scale_of(const Panel& panel) {
+const ColorScale* checked_scale(const Panel& panel) {
   if (const auto* map = std::get_if<Heatmap>(&panel.content)) return &map->colors;
   if (const auto* strip = std::get_if<TokenStrip>(&panel.content)) return &strip->colors;
   return nullptr;
@@ -137,7 +137,7 @@ const ColorScale* scale_of(const Panel& panel) {
 void check_one_scale(const Figure& figure) {
   const ColorScale* first = nullptr;
   for (const auto& panel : figure.panels) {
-    const ColorScale* scale = scale_of(panel);
+    const ColorScale* scale = checked_scale(panel);
     if (scale == nullptr) continue;
     if (first == nullptr) first = scale;
     if (*scale == *first) continue;

@@ -10,7 +10,6 @@ namespace {
 constexpr int kPasses = 4;  // labels depend on the plots' sizes, and the sizes on the labels
 constexpr double kLeastWidth = 20;
 constexpr double kLeastHeight = 12;
-constexpr size_t kTitleLines = 3;
 
 std::unique_ptr<PanelLayout> make_panel(const Look& look, const Panel& panel, const PanelPlan& plan) {
   if (const auto* map = std::get_if<Heatmap>(&panel.content)) return make_matrix_panel(look, *map, plan);

@@ -12,7 +12,6 @@ namespace buoy::figure {
 namespace {
 
 constexpr double kPointsPerMm = 72 / 25.4;
-constexpr size_t kTitleLines = 3;
 constexpr size_t kCaptionLines = 6;
 constexpr double kLongestBar = 220;  // points
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 
 #include "figure/color.h"
 #include "figure/text_measure.h"
@@ -24,6 +25,8 @@ struct Look {
   TextStyle small() const { return {std::max(6.0, font * 7 / 8), false}; }
   double width(const std::string& text, const TextStyle& style) const { return measure.width(text, style); }
 };
+
+inline constexpr size_t kTitleLines = 3;  // of a figure, a panel or an axis, at most
 
 struct Size {
   double width = 0;

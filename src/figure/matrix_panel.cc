@@ -10,7 +10,7 @@
 namespace buoy::figure {
 namespace {
 
-constexpr double kNaturalAspect = 0.62;  // height of a plot whose cells need not be square
+constexpr double kMatrixAspect = 0.62;   // height of a plot whose cells need not be square
 constexpr double kNamesOfWidth = 0.3;    // of the plot that names on the left may take
 constexpr double kNamesOfHeight = 0.35;  // and below
 constexpr double kLeastNames = 5;        // sizes of the font that they may take anyway
@@ -49,7 +49,7 @@ class MatrixPanel : public PanelLayout {
   }
 
   double natural_height(double plot_width) const override {
-    if (!map_.square_cells) return kNaturalAspect * plot_width;
+    if (!map_.square_cells) return kMatrixAspect * plot_width;
     return per(plot_width, map_.matrix.columns) * static_cast<double>(map_.matrix.rows);
   }
 

@@ -9,11 +9,11 @@
 namespace buoy::figure {
 namespace {
 
-constexpr double kSmallest = 6;       // points
-constexpr double kRow = 1.55;         // height of a line, in sizes of the font
-constexpr double kBarShare = 0.4;     // of the width that the colour bar takes, at least kLeastBar
-constexpr double kLeastBar = 110;     // points, where there are so many
-constexpr double kSpecialRoom = 0.4;  // on either side of a special token, in sizes of the font
+constexpr double kSmallest = 6;         // points
+constexpr double kRow = 1.55;           // height of a line, in sizes of the font
+constexpr double kColorBarShare = 0.4;  // of the width that the colour bar takes, at least kLeastBar
+constexpr double kLeastBar = 110;       // points, where there are so many
+constexpr double kSpecialRoom = 0.4;    // on either side of a special token, in sizes of the font
 
 bool is_blank(const std::string& text) {
   return text.find_first_not_of(' ') == std::string::npos;
@@ -70,7 +70,7 @@ class StripPanel : public PanelLayout {
 
  private:
   double bar_length(double width) const {
-    return std::min(width, std::max(kBarShare * width, kLeastBar * look_.unit()));
+    return std::min(width, std::max(kColorBarShare * width, kLeastBar * look_.unit()));
   }
 
   std::vector<LegendEntry> entries() const {

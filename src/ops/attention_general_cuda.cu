@@ -175,6 +175,7 @@ __global__ void __launch_bounds__(kThreads) forward_general(ForwardArgs args) {
 template <int kDim, bool kEntropy>
 void launch_forward(const ForwardArgs& args, int tiles, int heads, const Stream& stream) {
   constexpr int kBytes = sizeof(ForwardRoom<kDim>);
+  static_assert(kBytes <= kLeastSharedMemory);
   auto* kernel = forward_general<kDim, kEntropy>;
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes),
              "reserve shared memory for attention");

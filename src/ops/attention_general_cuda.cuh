@@ -7,6 +7,9 @@
 
 namespace buoy::ops {
 
+// Bytes that a block may reserve on every GPU since Ampere; compute capability 8.6 and 8.9 have the least.
+inline constexpr int kLeastSharedMemory = 99 * 1024;
+
 // The kernels for any GPU since Ampere, any even head_dim up to 128 and any alignment.
 void launch_forward_general(const ForwardArgs& args, int tiles, int heads, const Stream& stream);
 void launch_statistics_general(const StatisticsArgs& args, int tiles, int heads, const Stream& stream);

@@ -12,7 +12,6 @@ namespace buoy::ops {
 namespace {
 
 constexpr int kThreads = 384, kTileRows = 128, kTileKeys = 128, kStages = 2;
-constexpr int kQueriesRead = 3, kSumming = 5;  // barriers of warps; 1 and 2 are the warpgroups' turns
 
 template <int kDim>
 struct ForwardRoom {
@@ -26,6 +25,8 @@ struct ForwardRoom {
 };
 
 #ifdef BUOY_HAS_WGMMA
+
+constexpr int kQueriesRead = 3, kSumming = 5;  // barriers of warps; 1 and 2 are the warpgroups' turns
 
 // The warp that brings tiles. Keys run one tile ahead of values, as they are used.
 template <int kDim>

@@ -126,6 +126,7 @@ __global__ void __launch_bounds__(kThreads) statistics_general(StatisticsArgs ar
 template <int kDim>
 void launch_statistics(const StatisticsArgs& args, int tiles, int heads, const Stream& stream) {
   constexpr int kBytes = sizeof(StatisticsRoom<kDim>);
+  static_assert(kBytes <= kLeastSharedMemory);
   auto* kernel = statistics_general<kDim>;
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes),
              "reserve shared memory for attention statistics");

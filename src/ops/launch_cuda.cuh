@@ -24,6 +24,13 @@ __device__ inline void wait_for_previous() {
 #endif
 }
 
+// Threads that fit on a multiprocessor at once.
+#if defined(__CUDA_ARCH__) && ((__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1200)
+inline constexpr int kMostThreads = 1536;
+#else
+inline constexpr int kMostThreads = 2048;
+#endif
+
 struct GpuKind {
   int major = 0, minor = 0;  // compute capability
   int multiprocessors = 0;

@@ -32,7 +32,8 @@ __device__ void prefetch(const void* global) {
 // 1024 kKept numbers are read once, longer ones twice where `kLonger`. As many blocks as fit at once hide
 // each other's waiting.
 template <int kKept, bool kLonger>
-__global__ void __launch_bounds__(kThreads, kLonger ? 3 : 8) rms_norm_kernel(DeviceNormArgs args) {
+__global__ void __launch_bounds__(kThreads, kLonger ? 3 : kMostThreads / kThreads)
+    rms_norm_kernel(DeviceNormArgs args) {
   let_next_start();
   // Nothing on the GPU writes weights: they come while the kernel in front ends and the row is summed.
   const auto* weight = reinterpret_cast<const float4*>(args.weight);

@@ -1,3 +1,15 @@
-# How Buoy is built, tested without the program's own libraries.
+# How Buoy is built, set up and installed. Those labelled heavy take minutes or need much to be installed: `make test-all`
+# runs them.
 add_test(NAME build_version COMMAND ${PROJECT_SOURCE_DIR}/tests/build/version_test ${PROJECT_SOURCE_DIR})
 add_test(NAME build_python COMMAND ${PROJECT_SOURCE_DIR}/tests/build/python_test ${PROJECT_SOURCE_DIR})
+add_test(NAME build_setup COMMAND ${PROJECT_SOURCE_DIR}/tests/build/setup_test ${PROJECT_SOURCE_DIR})
+if(NOT CMAKE_CROSSCOMPILING)
+  add_test(NAME build_install COMMAND ${PROJECT_SOURCE_DIR}/tests/build/install_test ${PROJECT_BINARY_DIR})
+  add_test(NAME build_without_apt COMMAND ${PROJECT_SOURCE_DIR}/tests/build/without_apt_test ${PROJECT_SOURCE_DIR})
+  set_tests_properties(build_without_apt PROPERTIES LABELS heavy TIMEOUT 1800 RUN_SERIAL ON)
+  add_test(NAME browser COMMAND ${PROJECT_SOURCE_DIR}/tests/browser/run $<TARGET_FILE:buoy> ${PROJECT_BINARY_DIR}/browser)
+  set_tests_properties(browser PROPERTIES LABELS heavy TIMEOUT 600)
+endif()
+# The vocabularies that tools/fetch_tokenizers fetches: `make test` may lack them, `make test-all` may not.
+add_test(NAME real_tokenizers COMMAND text_tests --gtest_filter=RealTokenizers.*)
+set_tests_properties(real_tokenizers PROPERTIES LABELS heavy FAIL_REGULAR_EXPRESSION "SKIPPED" TIMEOUT 300)

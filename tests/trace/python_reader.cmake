@@ -16,5 +16,5 @@ function(buoy_numpy_test name)
 endfunction()
 
 buoy_numpy_test(python_trace_reader ${PROJECT_SOURCE_DIR}/python/test_buoy_trace.py)
-buoy_numpy_test(npz_export ${PROJECT_SOURCE_DIR}/tests/app/export_test.py $<TARGET_FILE:buoy>
+buoy_numpy_test(npz_export ${PROJECT_SOURCE_DIR}/tests/app/export_test.py ${BUOY_PROGRAM}
   ${PROJECT_SOURCE_DIR}/tests/data/goldens)

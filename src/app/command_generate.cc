@@ -79,9 +79,11 @@ void generate(const GenerateOptions& options) {
   if (options.json) {
     const std::span revealed =
         std::span(machine->revealed_at()).subspan(static_cast<size_t>(machine->prompt_length()));
-    const Json out = {{"ids", std::vector(ids.begin(), ids.end())},
-                      {"text", text ? Json(*text) : Json(nullptr)},
-                      {"revealed_at", std::vector(revealed.begin(), revealed.end())}};
+    const Json out = {
+        {"ids", std::vector(ids.begin(), ids.end())},
+        {"text", text ? Json(*text) : Json(nullptr)},
+        {"ids_without_text", tokenizer ? Json(tokenizer->count_without_token(ids)) : Json(nullptr)},
+        {"revealed_at", std::vector(revealed.begin(), revealed.end())}};
     fmt::print("{}\n", out.dump());
   } else if (text) {
     fmt::print("{}\n", *text);

@@ -11,12 +11,12 @@
 #include "app/commands.h"
 #include "app/data_options.h"
 #include "app/file_kinds.h"
+#include "app/memory_line.h"
 #include "app/model_folder.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_file.h"
 #include "base/progress.h"
-#include "model/memory.h"
 #include "text/chat_detection.h"
 
 namespace buoy::app {
@@ -55,13 +55,17 @@ void describe_config(const ModelConfig& c, Json& facts) {
   facts["eos_tokens"] = c.eos_tokens;
 }
 
-void describe_memory(const model::Model& model, Json& facts) {
-  const auto weights = model.checkpoint().weight_bytes();
-  facts["weights_bytes"] = weights;
+// What running it takes, against what the machine has. `stored` is 0 where the weights could not be read.
+void describe_memory(const ModelConfig& config, std::uint64_t stored, Json& facts) {
+  model::MemoryCase of{device_from_name("auto"), 0, stored};
   for (const std::int64_t tokens : {256, 1024, 4096}) {
-    facts["memory"].push_back(
-        {{"tokens", tokens}, {"bytes", weights + model::workspace_bytes(model.config(), tokens)}});
+    of.tokens = tokens;
+    facts["memory"].push_back({{"tokens", tokens}, {"bytes", model::memory_need(config, of).all()}});
   }
+  of.tokens = 1024;
+  const auto machine = machine_memory(of.device);
+  facts["machine"] = {{"memory", machine.name}, {"bytes", machine.total}, {"free_bytes", machine.free}};
+  facts["memory_line"] = memory_line(config, of, machine);
 }
 
 Finding look_at(const std::filesystem::path& folder, bool check_weights) {
@@ -79,12 +83,13 @@ Finding look_at(const std::filesystem::path& folder, bool check_weights) {
       finding.facts["tensors"] = checkpoint.tensor_names().size();
       finding.facts["stored_types"] = checkpoint.stored_types();
       finding.facts["weight_files"] = checkpoint.files().size();
-      describe_memory(model, finding.facts);
+      finding.facts["weights_bytes"] = checkpoint.weight_bytes();
       if (!check_weights) return;
       const std::string broken = checkpoint.find_non_finite();
       if (!broken.empty()) finding.problems.push_back(fmt::format("{} holds a NaN or an infinity", broken));
     });
   }
+  if (config) describe_memory(*config, finding.facts.value("weights_bytes", std::uint64_t{0}), finding.facts);
   if (!experiment::has_tokenizer(folder)) {
     finding.problems.push_back(
         "no tokenizer.json (or vocab.json and merges.txt): text cannot be encoded, --ids works");
@@ -124,13 +129,8 @@ void print(const Finding& finding) {
                                 f["tensors"].dump(), f["stored_types"].get<std::string>(),
                                 describe_bytes(f["weights_bytes"]), f["weight_files"].dump(),
                                 f["weight_files"] == 1 ? "" : "s"));
-    std::string memory;
-    for (const Json& need : f["memory"]) {
-      memory += fmt::format("{}{} at {} tokens", memory.empty() ? "" : ", ", describe_bytes(need["bytes"]),
-                            need["tokens"].dump());
-    }
-    line("memory", memory);
   }
+  if (f.contains("memory_line")) line("memory", f["memory_line"].get<std::string>());
   if (f.contains("tokenizer_ids")) line("tokenizer", fmt::format("ids below {}", f["tokenizer_ids"].dump()));
   if (f.contains("chat_style")) line("chat", f["chat_style"].get<std::string>());
   for (const auto& problem : finding.problems) line("missing", problem);

@@ -4,6 +4,7 @@
 
 #include "app/commands.h"
 #include "app/model_folder.h"
+#include "app/study_check.h"
 #include "app/study_runner.h"
 
 namespace buoy::app {
@@ -12,7 +13,7 @@ void add_study(Command& app) {
   struct Options {
     std::string file, out, device = "auto";
     int threads = 0;
-    bool check = false;
+    bool check = false, ignore_space = false;
   };
   auto* command = app.add_subcommand("study", "run a whole study that a file describes, to one report");
   auto options = std::make_shared<Options>();
@@ -22,19 +23,30 @@ void add_study(Command& app) {
   command->add_option("--out", options->out, "folder instead of the file's own")->type_name("DIR");
   command->add_option("--threads", options->threads, "threads to use (default: all cores)")->range(0, 4096);
   add_device_option(*command, options->device);
-  command->add_flag("--check", options->check, "only read the file and check what it needs");
+  command->add_flag("--check", options->check,
+                    "only say what is missing or wrong, and what every part will take: questions, forward "
+                    "passes, bytes, memory");
+  command->add_flag("--ignore-space", options->ignore_space,
+                    "run even if the results will not fit on the disk");
   command->footer(
       "Interrupted studies go on where they were. Examples:\n"
       "  buoy study studies/default.toml      the bundled pair, two minutes\n"
       "  buoy study studies/paper.toml        the published study; put the paths of the four checkpoints in");
   command->callback([options] {
-    StudyCall call{study::read_study(options->file), options->threads, device_from_name(options->device)};
-    if (!options->out.empty()) call.study.out = options->out;
+    auto reading = study::read_study_and_problems(options->file);
+    if (!options->out.empty()) reading.study.out = options->out;
+    const StudyCall call{StudyPlan(std::move(reading.study)), options->threads,
+                         device_from_name(options->device)};
+    const auto findings = examine(call.plan, call.device);
+    reading.problems.insert(reading.problems.end(), findings.problems.begin(), findings.problems.end());
+    if (options->check) fmt::print("{}\n", describe(findings, call.plan));
+    study::refuse(options->file, reading.problems);
+    if (!options->ignore_space) require_space(findings, call.plan);
     if (options->check) {
-      check_study(call);
-      fmt::print("{}: {} models, {} data sets, {} traces, {} evaluations\n", options->file,
-                 call.study.models.size(), call.study.data.size(), call.study.traces.size(),
-                 call.study.evaluations.size());
+      const auto& study = call.plan.study();
+      fmt::print("{}: {} models, {} data sets, {} traces, {} evaluations; nothing is missing\n",
+                 options->file, study.models.size(), study.data.size(), study.traces.size(),
+                 study.evaluations.size());
       return;
     }
     run_study(call);

@@ -6,6 +6,7 @@
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/decode_options.h"
+#include "app/failure_list.h"
 #include "app/prompt_source.h"
 #include "base/error.h"
 #include "base/progress.h"
@@ -24,6 +25,7 @@ struct TraceOptions {
 
 // What the run will write, said before it begins.
 void announce(const observe::Recorder::Bytes& each, size_t samples, bool float16) {
+  if (each.all == 0) return;  // no prompt could be made: the samples will say why
   const std::uint64_t divisor = float16 ? 2 : 1;
   std::string text = fmt::format("{} sample{}, about {} each", samples, samples == 1 ? "" : "s",
                                  describe_bytes(each.all / divisor));
@@ -31,6 +33,17 @@ void announce(const observe::Recorder::Bytes& each, size_t samples, bool float16
   if (each.large > 0)
     text += fmt::format("; of each, {} are dense matrices and states", describe_bytes(each.large / divisor));
   fmt::print(stderr, "{}\n", text);
+}
+
+void report_result(const experiment::TraceRunResult& result, const std::filesystem::path& folder) {
+  std::vector<Failure> failures;
+  for (const auto& failed : result.failed) failures.push_back({failed.id, failed.error});
+  print_failures(failures, (folder / "manifest.json").string());
+  std::string losses;
+  if (!failures.empty()) losses += fmt::format(", {} failed (listed in manifest.json)", failures.size());
+  if (result.ids_without_text > 0)
+    losses += fmt::format(", {} ids without text (shown as <id N>)", result.ids_without_text);
+  fmt::print("{}: {} samples{}\n", folder.string(), result.samples, losses);
 }
 
 void trace_run(TraceOptions options) {
@@ -45,8 +58,7 @@ void trace_run(TraceOptions options) {
   request.command = command_as_typed();
   request.prompt_template = source.prompt_template;
   request.chat = source.prompt.chat;
-  request.passages = source.passages;
-  request.gold_position = source.gold_position;
+  request.arrangement = experiment::arrangement_of(source.passages, source.gold_position);
   request.final_row = !options.no_final;
   const auto run = experiment::make_trace_run(request, loaded);
   ThreadPool threads(thread_count(options.model));
@@ -60,8 +72,7 @@ void trace_run(TraceOptions options) {
            },
        .step = [&] { bar->advance(); }});
   bar.reset();
-  fmt::print("{}: {} samples{}\n", request.folder.string(), result.samples,
-             result.failed > 0 ? fmt::format(", {} failed (listed in manifest.json)", result.failed) : "");
+  report_result(result, request.folder);
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ struct EvaluationCall {
   std::size_t resamples = 2000;
 };
 
-// Runs with a line of progress, writes summaries, tables and figures, and prints the scores. InputError,
-// after all that, when a cell has no answer at all.
+// Runs with a line of progress, writes summaries, tables and figures, and prints the scores, what failed and
+// why. InputError, after all that, when there is no answer at all.
 void run_and_summarise(const EvaluationCall& call);
 
 }  // namespace buoy::app

@@ -6,7 +6,7 @@
 
 namespace buoy {
 
-static std::string describe(const Mismatch& mismatch) {
+std::string describe(const Mismatch& mismatch) {
   return fmt::format("{}: expected {}, found {}", mismatch.where, mismatch.expected, mismatch.found);
 }
 

@@ -42,6 +42,8 @@ struct Mismatch {
   std::string found;     // "shape [32]"
 };
 
+std::string describe(const Mismatch& mismatch);  // "where: expected ..., found ..."
+
 [[noreturn]] void throw_input_error(const Mismatch& mismatch);
 [[noreturn]] void throw_usage_error(const Mismatch& mismatch);
 [[noreturn]] void throw_io_error(const std::string& action, const std::string& path, int error_number);

@@ -58,8 +58,9 @@ CleanAnswer clean_answer(std::span<const std::int32_t> slots, const text::Tokeni
   CleanAnswer answer;
   answer.ended = end != slots.end();
   answer.tokens = static_cast<std::size_t>(end - slots.begin());
-  const std::string decoded =
-      tokenizer.decode(rules.keep_text_after_end ? slots : slots.first(answer.tokens), true);
+  const auto shown = rules.keep_text_after_end ? slots : slots.first(answer.tokens);
+  answer.ids_without_text = tokenizer.count_without_token(shown);
+  const std::string decoded = tokenizer.decode(shown, true);
   std::string_view text = decoded;
   if (rules.drop_thought) text = without_thought(text);
   text = text::python_strip(text);

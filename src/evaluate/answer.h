@@ -20,8 +20,9 @@ struct AnswerRules {
 
 struct CleanAnswer {
   std::string text;
-  bool ended = false;      // an end marker was among the slots
-  std::size_t tokens = 0;  // slots before the first end marker
+  bool ended = false;                 // an end marker was among the slots
+  std::size_t tokens = 0;             // slots before the first end marker
+  std::int64_t ids_without_text = 0;  // of the slots that became the text: shown as "<id 44335>"
 };
 
 // The rules of the family that a chat template belongs to. InputError when the tokenizer has none of the

@@ -95,6 +95,34 @@ class Renderer {
   bool in_region_ = false;
 };
 
+// The first place that reads like the question and lies in no passage.
+void add_question(RenderedPrompt& prompt, const std::string& question) {
+  const auto overlaps = [&](std::size_t begin) {
+    return std::any_of(prompt.regions.begin(), prompt.regions.end(), [&](const RegionSpan& region) {
+      return begin < region.end && region.begin < begin + question.size();
+    });
+  };
+  std::size_t at = prompt.text.find(question);
+  while (at != std::string::npos && overlaps(at)) at = prompt.text.find(question, at + 1);
+  if (at != std::string::npos)
+    prompt.regions.push_back({std::string(kQueryRegion), at, at + question.size()});
+}
+
+// What lies in no passage is the prompt itself. The passages come in the order of the text.
+void add_rest(RenderedPrompt& prompt) {
+  std::vector<RegionSpan> rest;
+  std::size_t behind = 0;
+  const auto add_until = [&](std::size_t end) {
+    if (behind < end) rest.push_back({std::string(kPromptRegion), behind, end});
+  };
+  for (const auto& passage : prompt.regions) {
+    add_until(passage.begin);
+    behind = passage.end;
+  }
+  add_until(prompt.text.size());
+  prompt.regions.insert(prompt.regions.end(), rest.begin(), rest.end());
+}
+
 bool has(const std::vector<PromptNode>& nodes, Kind kind) {
   return std::any_of(nodes.begin(), nodes.end(), [&](const PromptNode& node) { return node.kind == kind; });
 }
@@ -145,15 +173,10 @@ RenderedPrompt ready_prompt(const Item& item) {
     prompt.regions.push_back({document_region(i + 1), begin, behind});
     add_evidence(prompt, item, i, begin);
   }
-  const auto overlaps = [&](std::size_t begin) {
-    return std::any_of(prompt.regions.begin(), prompt.regions.end(), [&](const RegionSpan& region) {
-      return begin < region.end && region.begin < begin + item.question.size();
-    });
-  };
-  std::size_t at = prompt.text.find(item.question);
-  while (at != std::string::npos && overlaps(at)) at = prompt.text.find(item.question, at + 1);
-  if (at != std::string::npos) {
-    prompt.regions.push_back({std::string(kQueryRegion), at, at + item.question.size()});
+  if (item.question.empty()) {
+    add_rest(prompt);
+  } else {
+    add_question(prompt, item.question);
   }
   std::sort(prompt.regions.begin(), prompt.regions.end(),
             [](const RegionSpan& a, const RegionSpan& b) { return a.begin < b.begin; });

@@ -34,7 +34,8 @@ class PromptTemplate {
 };
 
 // An item's own ready prompt: the question and the passages' texts are regions where they stand in it word
-// for word, each searched for behind the one before. UsageError for an item without one.
+// for word, each searched for behind the one before. Of an item without a question all but the passages is
+// the region "prompt". UsageError for an item without a ready prompt.
 RenderedPrompt ready_prompt(const Item& item);
 
 }  // namespace buoy::evaluate

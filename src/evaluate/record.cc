@@ -24,8 +24,8 @@ class RecordConverter {
   Item convert() const {
     Item item;
     item.id = id();
-    const bool prompt_alone = !require_answers_ && find(record_, names_.prompt) != nullptr &&
-                              find(record_, names_.question) == nullptr;
+    const bool prompt_alone =
+        find(record_, names_.prompt) != nullptr && find(record_, names_.question) == nullptr;
     if (!prompt_alone) item.question = question();
     if (require_answers_ || find(record_, names_.answers) != nullptr) item.answers = answers();
     item.source_titles = source_titles();

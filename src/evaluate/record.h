@@ -11,7 +11,7 @@ namespace buoy::evaluate {
 
 // One line of a data set as an item; the id as the record has it, empty when it has none. InputError at
 // `where` ("data.jsonl:12") and field: no question, no answer, fields of another type.
-// Unless `require_answers`, an item may lack answers, and a ready prompt stands for a question.
+// A ready prompt may stand for a question. Unless `require_answers`, an item may lack answers.
 struct RecordRules {
   const FieldNames& names;
   bool require_answers = true;

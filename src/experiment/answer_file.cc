@@ -1,11 +1,10 @@
 #include "experiment/answer_file.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <fstream>
-#include <utility>
+#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -36,50 +35,41 @@ std::size_t count_lines(const std::filesystem::path& path, std::uintmax_t& bytes
 
 }  // namespace
 
-AnswerFile::AnswerFile(std::filesystem::path folder)
-    : partial_(folder / kPartial),
-      final_(folder / kAnswersFile),
-      complete_(path_exists(folder / kAnswersFile)) {
+AnswerFile::AnswerFile(std::filesystem::path folder) : final_(folder / kAnswersFile) {
   std::uintmax_t whole = 0;
-  if (complete_) {
-    kept_ = next_ = count_lines(final_, whole);
-    return;
+  if (!path_exists(final_)) {
+    file_.emplace(folder / kPartial, "a run");
+    // Another process may have finished the run before we had the lock.
+    if (path_exists(final_)) {
+      file_->remove();
+      file_.reset();
+    }
   }
-  if (path_exists(partial_)) {
-    kept_ = next_ = count_lines(partial_, whole);
-    std::filesystem::resize_file(partial_, whole);
-  }
-  file_ = std::fopen(partial_.c_str(), "ab");
-  if (file_ == nullptr) throw_io_error("write", partial_.string(), errno);
-}
-
-AnswerFile::~AnswerFile() {
-  if (file_ != nullptr) std::fclose(file_);
-}
-
-void AnswerFile::write(const std::string& line) {
-  const std::string text = line + '\n';
-  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fflush(file_) != 0)
-    throw_io_error("write", partial_.string(), errno);
+  kept_ = next_ = count_lines(file_ ? file_->path() : final_, whole);
+  if (file_ && file_->size() > whole) file_->truncate(whole);
 }
 
 void AnswerFile::put(std::size_t number, const AnswerRecord& record) {
-  BUOY_CHECK(number >= next_ && !ahead_.contains(number) && file_ != nullptr);
+  BUOY_CHECK(number >= next_ && !ahead_.contains(number) && file_);
   ahead_[number] = to_line(record);
   while (!ahead_.empty() && ahead_.begin()->first == next_) {
-    write(ahead_.begin()->second);
+    file_->append(ahead_.begin()->second + '\n');
     ahead_.erase(ahead_.begin());
     ++next_;
   }
 }
 
 void AnswerFile::finish() {
-  if (complete_) return;
+  if (complete()) return;
   BUOY_CHECK(ahead_.empty());
-  if (::fsync(::fileno(file_)) != 0 || std::fclose(std::exchange(file_, nullptr)) != 0)
-    throw_io_error("write", partial_.string(), errno);
-  std::filesystem::rename(partial_, final_);
-  complete_ = true;
+  file_->sync();
+  file_->rename(final_);
+  file_.reset();
+}
+
+bool is_begun_and_empty(const std::filesystem::path& file) {
+  std::error_code failure;
+  return file.filename() == kPartial && std::filesystem::file_size(file, failure) == 0 && !failure;
 }
 
 void read_answers(const std::filesystem::path& folder, const std::function<void(AnswerRecord&&)>& take) {

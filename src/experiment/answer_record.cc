@@ -74,6 +74,7 @@ std::string to_line(const AnswerRecord& r) {
   for (const auto& metric : kMetrics) out["scores"][metric.name] = r.scores.*metric.value;
   out["ended"] = r.ended;
   out["tokens"] = r.tokens;
+  if (r.ids_without_text > 0) out["ids_without_text"] = r.ids_without_text;
   out["prompt_tokens"] = r.prompt_tokens;
   out["passages"] = r.passages;
   out["cut_passages"] = r.cut_passages;
@@ -107,6 +108,7 @@ AnswerRecord parse_record(const std::string& line, const std::string& name) {
   if (!ended) object.fail("ended", "true or false");
   r.ended = *ended;
   r.tokens = count(object, "tokens");
+  if (object.find("ids_without_text") != nullptr) r.ids_without_text = count(object, "ids_without_text");
   r.prompt_tokens = count(object, "prompt_tokens");
   r.passages = count(object, "passages");
   r.cut_passages = count(object, "cut_passages");

@@ -16,8 +16,9 @@ struct AnswerRecord {
   std::vector<std::string> golds;
   std::string prompt;  // as the model read it
   std::string answer;
-  bool ended = false;       // an end marker stood behind the answer
-  std::int64_t tokens = 0;  // of the answer
+  bool ended = false;                 // an end marker stood behind the answer
+  std::int64_t tokens = 0;            // of the answer
+  std::int64_t ids_without_text = 0;  // of these: ids the tokenizer has no token for
   std::int64_t prompt_tokens = 0;
   std::int64_t passages = 0;      // in the prompt
   std::int64_t cut_passages = 0;  // left out or shortened to fit the context

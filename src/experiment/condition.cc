@@ -11,18 +11,18 @@
 #include "base/error.h"
 #include "base/json_file.h"
 #include "base/sha256.h"
-#include "evaluate/evidence.h"
-#include "evaluate/passages.h"
-#include "evaluate/split_evidence.h"
 #include "observe/number_set.h"
 
 namespace buoy::experiment {
 namespace {
 
+constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kTokenCount = std::numeric_limits<std::int32_t>::max();
+
 struct Axis {
   const char* name;
   const char* about;
-  bool numbers;
+  std::int64_t least, most;  // of its numbers; no numbers: texts
   std::function<void(Condition&, std::int64_t)> set_number;
   std::function<void(Condition&, const std::string&)> set_text;
 };
@@ -32,48 +32,61 @@ const std::vector<Axis>& axes() {
   static const std::vector<Axis> all = {
       {"passages",
        "passages in the prompt; 0: closed book",
-       true,
-       [](C& c, std::int64_t n) { c.passages = n, c.closed_book = n == 0; },
+       0,
+       kAnyNumber,
+       [](C& c, std::int64_t n) {
+         c.passages = n;
+         c.closed_book = n == 0;
+         if (c.closed_book) c.gold_position = 0;
+       },
        {}},
       {"gold-position",
        "place of the gold passage, from 1 (with --passages N: among N)",
-       true,
+       1,
+       kAnyNumber,
        [](C& c, std::int64_t n) { c.gold_position = n; },
        {}},
       {"noise",
        "noise passages beside the gold one (--noise-kind)",
-       true,
+       0,
+       kAnyNumber,
        [](C& c, std::int64_t n) { c.noise = static_cast<std::size_t>(n); },
        {}},
       {"noise-kind",
        "random, retrieved, contradiction, shuffled, repeated (--noise passages of it)",
-       false,
+       0,
+       0,
        {},
        [](C& c, const std::string& v) { c.noise_kind = evaluate::noise_from_name(v); }},
       {"evidence",
        "passages that the gold one is split into",
-       true,
-       [](C& c, std::int64_t n) { c.evidence_parts = n; },
+       1,
+       kAnyNumber,
+       [](C& c, std::int64_t n) { c.evidence_parts = n, c.keep_gold = true; },
        {}},
       {"slots",
        "generated tokens",
-       true,
+       1,
+       kTokenCount,
        [](C& c, std::int64_t n) { c.slots = static_cast<std::int32_t>(n); },
        {}},
       {"steps",
        "denoising steps (masked diffusion)",
-       true,
+       1,
+       kTokenCount,
        [](C& c, std::int64_t n) { c.steps = static_cast<std::int32_t>(n); },
        {}},
       {"order",
        "order of unmasking, as --algorithm (masked diffusion)",
-       false,
+       0,
+       0,
        {},
        [](C& c, const std::string& v) { c.order = v; }},
-      {"prompt", "prompt templates", false, {}, [](C& c, const std::string& v) { c.prompt = v; }},
+      {"prompt", "prompt templates", 0, 0, {}, [](C& c, const std::string& v) { c.prompt = v; }},
       {"seed",
        "seeds of the decoding",
-       true,
+       0,
+       kAnyNumber,
        [](C& c, std::int64_t n) { c.seed = static_cast<std::uint64_t>(n); },
        {}},
   };
@@ -89,12 +102,6 @@ const Axis& find_axis(const std::string& name) {
   throw_usage_error({"--sweep", "one of " + known, '"' + name + '"'});
 }
 
-void mark_gold_by_answer(evaluate::Item& item) {
-  if (!evaluate::gold_positions(item).empty()) return;
-  for (auto& passage : item.passages)
-    passage.gold = passage.has_answer.value_or(!evaluate::find_evidence(passage.text, item.answers).empty());
-}
-
 Condition at_value(Condition condition, std::string axis, std::string value) {
   condition.name = axis + "=" + value;
   condition.axis = std::move(axis);
@@ -104,31 +111,8 @@ Condition at_value(Condition condition, std::string axis, std::string value) {
 
 }  // namespace
 
-evaluate::Item arrange(const evaluate::Item& original, std::size_t number, const Condition& condition,
-                       const evaluate::NoisePool* pool, std::uint64_t seed) {
-  evaluate::Item item = original;
-  if (condition.closed_book) {
-    item.passages.clear();
-    return item;
-  }
-  if (condition.gold_by_answer) mark_gold_by_answer(item);
-  const auto most = condition.passages < 0 ? std::numeric_limits<std::size_t>::max()
-                                           : static_cast<std::size_t>(condition.passages);
-  const bool needs_gold =
-      condition.gold_position > 0 || condition.evidence_parts > 1 || condition.axis == "evidence";
-  if (condition.noise) {
-    BUOY_CHECK(pool != nullptr);
-    item = with_noise(item, number, *pool, {condition.noise_kind, *condition.noise, seed});
-  } else if (!needs_gold) {
-    evaluate::keep_first(item, most);
-  } else if (condition.passages > 0) {
-    evaluate::keep_with_gold(item, most);
-  }
-  if (condition.gold_position > 0)
-    evaluate::place_gold(item, static_cast<std::size_t>(condition.gold_position));
-  if (condition.evidence_parts > 1)
-    evaluate::split_evidence(item, static_cast<std::size_t>(condition.evidence_parts));
-  return item;
+bool applies(const Condition& condition, bool masked_diffusion) {
+  return masked_diffusion || (condition.axis != "steps" && condition.axis != "order");
 }
 
 DecodeOptions decoding_of(const Condition& condition, DecodeOptions decoding) {
@@ -145,29 +129,30 @@ std::vector<Condition> sweep(const std::string& text, const Condition& base) {
     throw_usage_error({"--sweep", "AXIS=VALUES, as in gold-position=1-10", '"' + text + '"'});
   const Axis& axis = find_axis(text.substr(0, equals));
   const std::string values = text.substr(equals + 1);
+  const std::string option = "--sweep " + std::string(axis.name);
+  const bool numbers = axis.set_number != nullptr;
   std::vector<std::pair<std::string, std::int64_t>> list;
-  if (axis.numbers) {
-    for (const auto number : observe::NumberSet(values, "--sweep " + std::string(axis.name)).listed())
+  if (numbers) {
+    for (const auto number : observe::NumberSet(values, option).listed())
       list.emplace_back(std::to_string(number), number);
   } else {
     for (const auto& value : observe::split_list(values)) list.emplace_back(value, 0);
   }
-  if (list.empty()) throw_usage_error({"--sweep " + std::string(axis.name), "at least one value", "none"});
+  if (list.empty()) throw_usage_error({option, "at least one value", "none"});
   std::vector<Condition> conditions;
   std::set<std::string> seen;
   for (const auto& [value, number] : list) {
-    if (!seen.insert(value).second)
-      throw_usage_error({"--sweep " + std::string(axis.name), "each value once", '"' + value + "\" twice"});
+    if (!seen.insert(value).second) throw_usage_error({option, "each value once", '"' + value + "\" twice"});
     Condition condition = at_value(base, axis.name, value);
-    if (axis.numbers) {
+    if (numbers) {
+      if (number < axis.least)
+        throw_usage_error({option, fmt::format("numbers from {} on", axis.least), value});
+      if (number > axis.most) throw_usage_error({option, fmt::format("numbers up to {}", axis.most), value});
       axis.set_number(condition, number);
     } else {
       axis.set_text(condition, value);
     }
-    const bool from_one = condition.axis == "gold-position" || condition.axis == "evidence" ||
-                          condition.axis == "slots" || condition.axis == "steps";
-    if (axis.numbers && from_one && number < 1)
-      throw_usage_error({"--sweep " + condition.axis, "numbers from 1 on", value});
+    check_arrangement(condition);
     conditions.push_back(std::move(condition));
   }
   return conditions;
@@ -225,6 +210,7 @@ std::vector<Condition> make_conditions(const ConditionRequest& request) {
   for (auto& condition : more) {
     if (condition.axis == "noise-kind" && !condition.noise)
       throw_usage_error({"--sweep noise-kind", "--noise N, how many passages of it", "no --noise"});
+    check_arrangement(condition);
     all.push_back(std::move(condition));
   }
   return all;

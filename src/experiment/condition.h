@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "evaluate/item.h"
-#include "evaluate/noise.h"
+#include "experiment/arrangement.h"
 #include "experiment/column_mask.h"
 #include "experiment/decoding.h"
 #include "experiment/head_mask.h"
@@ -18,18 +17,8 @@ namespace buoy::experiment {
 using TraceOfModel = std::map<std::string, std::filesystem::path>;  // folder of a trace by name of the model
 
 // One way of asking a whole data set: which passages go into the prompt, and what else differs.
-struct Condition {
+struct Condition : Arrangement {
   std::string name = "passages";
-  bool closed_book = false;
-  // At most this many, from the first on; where the gold passage is moved or split, it is one of them. -1:
-  // all.
-  std::int64_t passages = -1;
-  std::int64_t gold_position = 0;    // from 1; 0: where it is
-  std::optional<std::size_t> noise;  // noise passages in place of the item's own that are not gold
-  evaluate::Noise noise_kind = evaluate::Noise::kRandom;
-  std::int64_t evidence_parts = 1;  // passages that the gold one is split into
-  bool gold_by_answer = false;      // passages that hold an answer count as gold where none is marked
-
   std::optional<std::string> prompt;  // template instead of the run's
   std::optional<std::int32_t> slots;  // generated tokens
   std::optional<std::int32_t> steps;
@@ -43,9 +32,8 @@ struct Condition {
   std::string axis, value;
 };
 
-// The item as this condition shows it. `number` is its place in the data set; `seed` draws noise.
-evaluate::Item arrange(const evaluate::Item& item, std::size_t number, const Condition& condition,
-                       const evaluate::NoisePool* pool, std::uint64_t seed);
+// Steps and the order of unmasking mean nothing to a model that writes from left to right.
+bool applies(const Condition& condition, bool masked_diffusion);
 
 DecodeOptions decoding_of(const Condition& condition, DecodeOptions decoding);
 

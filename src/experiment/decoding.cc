@@ -150,8 +150,13 @@ std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, con
                                                          cache ? std::move(*cache) : model.new_cache());
 }
 
-DecodeOptions fitting(const model::Model& model, DecodeOptions o) {
-  const Family family = model.config().family;
+void check_decoding(const model::Model& model, const DecodeOptions& options,
+                    const std::optional<text::Tokenizer>& tokenizer) {
+  const std::int32_t any[] = {0};
+  make_machine(model, options, any, tokenizer);
+}
+
+DecodeOptions fitting(Family family, DecodeOptions o) {
   const bool llada = family == Family::kLlada, dream = family == Family::kDream;
   if (!llada) {
     o.block_length.reset(), o.cfg_scale.reset();
@@ -165,6 +170,12 @@ DecodeOptions fitting(const model::Model& model, DecodeOptions o) {
   }
   if (llada) o.top_p.reset(), o.top_k.reset();
   return o;
+}
+
+std::uint64_t forwards_of(Family family, const DecodeOptions& o) {
+  if (!is_masked_diffusion(family)) return static_cast<std::uint64_t>(o.max_new_tokens);
+  const auto steps = static_cast<std::uint64_t>(o.steps.value_or(o.max_new_tokens));
+  return o.cfg_scale.value_or(0) > 0 ? 2 * steps : steps;
 }
 
 std::vector<std::int32_t> end_tokens(const model::Model& model, const DecodeOptions& options,

@@ -32,12 +32,19 @@ std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, con
                                                   const std::optional<text::Tokenizer>& tokenizer,
                                                   std::optional<model::KvCache> cache = std::nullopt);
 
+// UsageError for options that no prompt could be decoded with: those of another family, values out of range.
+void check_decoding(const model::Model& model, const DecodeOptions& options,
+                    const std::optional<text::Tokenizer>& tokenizer);
+
 // UsageError for an order of unmasking that the family has not; a model that writes from left to right has
 // any.
 void check_algorithm(Family family, const std::string& name);
 
 // The options without those of other kinds of models: for runs that compare models of several kinds.
-DecodeOptions fitting(const model::Model& model, DecodeOptions options);
+DecodeOptions fitting(Family family, DecodeOptions options);
+
+// Forwards that one answer takes at most.
+std::uint64_t forwards_of(Family family, const DecodeOptions& options);
 
 // Tokens at which the readable answer ends.
 std::vector<std::int32_t> end_tokens(const model::Model& model, const DecodeOptions& options,

@@ -34,11 +34,6 @@ void check_names(const std::vector<Named>& list, const char* what) {
   if (list.empty()) throw_usage_error({what, "at least one", "none"});
 }
 
-// Steps and the order of unmasking mean nothing to a model that writes from left to right.
-bool applies(const Condition& condition, bool masked_diffusion) {
-  return masked_diffusion || (condition.axis != "steps" && condition.axis != "order");
-}
-
 std::vector<Cell> plan_cells(const EvaluationSpec& spec, const std::vector<DataFacts>& facts) {
   std::vector<Cell> cells;
   std::size_t first = 0;
@@ -113,9 +108,8 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
   if (!spec.observe.empty()) observe::parse_plan(spec.observe, "", "");  // refuses what it does not know
   const auto facts = scan(spec);
   const auto cells = plan_cells(spec, facts);
-  open_run_folder(folder, describe_evaluation(spec, facts), resume);
+  auto answers = open_run_folder(folder, describe_evaluation(spec, facts), resume);
   const auto pools = make_pools(spec);
-  AnswerFile answers(folder);
   EvaluationResult result;
   result.answers = cells.back().first + cells.back().items;
   if (answers.kept() > result.answers) {
@@ -157,6 +151,12 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
   }
   answers.finish();
   return result;
+}
+
+std::string template_for(const EvaluationSpec& spec, const Condition& condition) {
+  const std::string prompt = condition.prompt.value_or(spec.prompt.empty() ? "shared-passages" : spec.prompt);
+  if (!condition.closed_book) return prompt;
+  return spec.closed_book_prompt.empty() ? closed_book_twin(prompt) : spec.closed_book_prompt;
 }
 
 std::string closed_book_twin(const std::string& prompt) {

@@ -77,6 +77,9 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
 // template itself.
 std::string closed_book_twin(const std::string& prompt);
 
+// The template that a condition is asked with: its own, or the run's with or without passages.
+std::string template_for(const EvaluationSpec& spec, const Condition& condition);
+
 // Asked without passages or with them: the first item decides. For runs that do not say.
 bool has_passages(const std::filesystem::path& data, const evaluate::ReadOptions& options);
 

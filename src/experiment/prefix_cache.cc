@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace buoy::experiment {
 namespace {
 
@@ -21,9 +23,14 @@ model::KvCache PrefixCache::start(std::span<const std::int32_t> prompt) {
     const std::int64_t length = std::min(common(first_, prompt), most);
     first_.resize(static_cast<size_t>(std::max<std::int64_t>(length, 0)));
     if (length >= kShortest) {
-      kept_.emplace(model_.new_cache());
-      const model::SequenceInput input{first_, {}, &*kept_};
-      model_.forward(context_, std::span(&input, 1));
+      auto cache = model_.new_cache();
+      const model::SequenceInput input{first_, {}, &cache};
+      try {
+        model_.forward(context_, std::span(&input, 1));
+        kept_.emplace(std::move(cache));
+      } catch (const InputError&) {
+        // No finite numbers: nothing is kept, and each prompt that begins like this fails by itself.
+      }
     }
   }
   if (!kept_) return model_.new_cache();

@@ -27,33 +27,60 @@ std::vector<std::string> gold_regions(const evaluate::Item& item) {
 }  // namespace
 
 Prompter::Prompter(const std::string& prompt_template, ChatChoice chat, std::filesystem::path folder,
-                   text::Tokenizer tokenizer)
+                   std::optional<text::Tokenizer> tokenizer)
     : chat_(std::move(chat)), folder_(std::move(folder)), tokenizer_(std::move(tokenizer)) {
   if (!prompt_template.empty()) template_ = evaluate::PromptTemplate::load(prompt_template);
 }
 
+bool Prompter::is_ready(const evaluate::Item& item) const {
+  return item.prompt && (!template_ || item.question.empty());
+}
+
+evaluate::Item Prompter::arranged(const evaluate::Item& item, const Arrangement& arrangement,
+                                  const NoiseDraw& draw) const {
+  if (is_ready(item) && !item.passages.empty() && !arrangement.leaves_passages_alone())
+    throw_input_error({fmt::format("item {}: passages to choose or move", item.id),
+                       "a prompt that is made from a template", "a ready prompt"});
+  return arrange(item, arrangement, draw);
+}
+
 evaluate::RenderedPrompt Prompter::render(const evaluate::Item& item) const {
   evaluate::RenderedPrompt rendered;
-  if (template_) {
-    rendered = template_->render(item);
-  } else if (item.prompt) {
+  if (is_ready(item)) {
     rendered = evaluate::ready_prompt(item);
+  } else if (template_) {
+    rendered = template_->render(item);
   } else if (!item.passages.empty()) {
     rendered = evaluate::PromptTemplate::load("shared-passages").render(item);
   } else {
     rendered = plain(item.question);
   }
-  if (rendered.text.empty()) throw_usage_error({"prompt", "some text", "an empty prompt"});
+  if (rendered.text.empty())
+    throw_input_error({fmt::format("item {}: prompt", item.id), "some text", "an empty prompt"});
   if (!chat_.use) return rendered;
   const auto chat = [&](const std::string& text) { return render_user_message(chat_, folder_, text); };
   return evaluate::in_chat(rendered, chat(rendered.text), evaluate::message_begin(chat));
 }
 
+text::Encoding Prompter::encode(const std::string& rendered) const {
+  if (tokenizer_) return tokenizer_->encode(rendered, !chat_.use);
+  constexpr std::uint32_t kBytes = 4;
+  text::Encoding guess;
+  const auto size = static_cast<std::uint32_t>(rendered.size());
+  for (std::uint32_t at = 0; at < size; at += kBytes) {
+    guess.ids.push_back(0);
+    guess.spans.push_back({at, std::min(at + kBytes, size)});
+  }
+  return guess;
+}
+
 ItemPrompt Prompter::prompt(const evaluate::Item& item) const {
   ItemPrompt out{item.id, item.question, item.answers, {}, {}};
   evaluate::RenderedPrompt rendered = render(item);
-  auto encoding = tokenizer_.encode(rendered.text, !chat_.use);
-  const bool first_is_bos = !encoding.ids.empty() && tokenizer_.is_special(encoding.ids[0]);
+  auto encoding = encode(rendered.text);
+  if (encoding.ids.empty())
+    throw_input_error({fmt::format("item {}: prompt", item.id), "at least one token", "none"});
+  const bool first_is_bos = tokenizer_ && tokenizer_->is_special(encoding.ids[0]);
   const auto tokens = evaluate::regions_of_tokens(encoding.spans, rendered.regions, first_is_bos);
   if (tokens.names.size() + 1 >= trace::kNoRegion) {
     throw_input_error({"item " + item.id, fmt::format("fewer than {} regions", trace::kNoRegion - 1),
@@ -76,7 +103,7 @@ ItemPrompt Prompter::prompt(const evaluate::Item& item) const {
 
 std::optional<evaluate::FitResult> Prompter::fit(evaluate::Item& item, std::size_t budget) const {
   const auto count = [&](const evaluate::Item& candidate) {
-    return tokenizer_.encode(render(candidate).text, !chat_.use).ids.size();
+    return encode(render(candidate).text).ids.size();
   };
   if (count(item) <= budget) return std::nullopt;
   return evaluate::fit_passages(item, budget, count);
@@ -84,7 +111,7 @@ std::optional<evaluate::FitResult> Prompter::fit(evaluate::Item& item, std::size
 
 ItemPrompt prompt_of_ids(const evaluate::Item& item, Prompt prompt) {
   ItemPrompt out{item.id, item.question, item.answers, std::move(prompt), {}};
-  out.regions.names = {"prompt"};
+  out.regions.names = {std::string(evaluate::kPromptRegion)};
   out.regions.of_token.assign(out.prompt.ids.size(), 0);
   return out;
 }

@@ -9,6 +9,7 @@
 #include "evaluate/item.h"
 #include "evaluate/passages.h"
 #include "evaluate/prompt_template.h"
+#include "experiment/arrangement.h"
 #include "experiment/chat_choice.h"
 #include "observe/query_groups.h"
 #include "text/tokenizer.h"
@@ -34,9 +35,14 @@ struct ItemPrompt {
 class Prompter {
  public:
   // `prompt_template` is a built-in name or a file; "" takes what an item has: its ready prompt, its
-  // passages, or the question alone.
+  // passages, or the question alone. An item with a ready prompt and no question is that prompt, whatever
+  // the template. Without a tokenizer prompts are guesses of their size: a token for every four bytes.
   Prompter(const std::string& prompt_template, ChatChoice chat, std::filesystem::path folder,
-           text::Tokenizer tokenizer);
+           std::optional<text::Tokenizer> tokenizer);
+
+  // arrange(), which a ready prompt does not allow: its passages are text already. InputError then.
+  evaluate::Item arranged(const evaluate::Item& item, const Arrangement& arrangement,
+                          const NoiseDraw& draw = {}) const;
 
   ItemPrompt prompt(const evaluate::Item& item) const;
 
@@ -44,12 +50,14 @@ class Prompter {
   std::optional<evaluate::FitResult> fit(evaluate::Item& item, std::size_t budget) const;
 
  private:
+  bool is_ready(const evaluate::Item& item) const;
   evaluate::RenderedPrompt render(const evaluate::Item& item) const;
+  text::Encoding encode(const std::string& rendered) const;
 
   std::optional<evaluate::PromptTemplate> template_;
   ChatChoice chat_;
   std::filesystem::path folder_;
-  text::Tokenizer tokenizer_;
+  std::optional<text::Tokenizer> tokenizer_;
 };
 
 // A prompt given as ids: one region, no text.

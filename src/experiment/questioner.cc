@@ -17,12 +17,6 @@
 namespace buoy::experiment {
 namespace {
 
-std::string template_for(const EvaluationSpec& spec, const Condition& condition) {
-  const std::string prompt = condition.prompt.value_or(spec.prompt.empty() ? "shared-passages" : spec.prompt);
-  if (!condition.closed_book) return prompt;
-  return spec.closed_book_prompt.empty() ? closed_book_twin(prompt) : spec.closed_book_prompt;
-}
-
 evaluate::AnswerRules rules_for(const EvaluationSpec& spec, const ChatChoice& chat, const LoadedModel& model,
                                 const DecodeOptions& decode, const std::filesystem::path& folder) {
   evaluate::AnswerRules rules;
@@ -62,11 +56,14 @@ Questioner::Questioner(const Context& context, LoadedModel& model, const Evaluat
       spec_(spec),
       cell_(cell),
       pool_(pool),
-      decode_(fitting(model.model, decoding_of(*cell.condition, spec.decoding(cell.model->name)))),
+      decode_(fitting(model.model.config().family,
+                      decoding_of(*cell.condition, spec.decoding(cell.model->name)))),
       prompter_(template_for(spec, *cell.condition), settle(spec.chat_use, spec.chat, cell.model->path),
                 cell.model->path, need_tokenizer(model.tokenizer, cell.model->path)),
       rules_(rules_for(spec, settle(spec.chat_use, spec.chat, cell.model->path), model, decode_,
-                       cell.model->path)) {}
+                       cell.model->path)) {
+  check_decoding(model.model, decode_, model.tokenizer);
+}
 
 std::optional<Questioner::Question> Questioner::prepare(const evaluate::Item& item, std::size_t number,
                                                         const TakeAnswer& take) const {
@@ -80,7 +77,7 @@ std::optional<Questioner::Question> Questioner::prepare(const evaluate::Item& it
   record.golds = item.answers;
   record.labels = item.labels;
   try {
-    evaluate::Item arranged = arrange(item, number, *cell_.condition, pool_, spec_.decode.seed);
+    evaluate::Item arranged = prompter_.arranged(item, *cell_.condition, {pool_, number, spec_.decode.seed});
     const std::int64_t room = model_.model.config().context - decode_.max_new_tokens;
     if (const auto fit = prompter_.fit(arranged, static_cast<std::size_t>(std::max<std::int64_t>(room, 1))))
       record.cut_passages = static_cast<std::int64_t>(fit->affected());
@@ -105,6 +102,7 @@ AnswerRecord Questioner::answered(AnswerRecord record, const decode::StepMachine
   record.answer = answer.text;
   record.ended = answer.ended;
   record.tokens = static_cast<std::int64_t>(answer.tokens);
+  record.ids_without_text = answer.ids_without_text;
   record.scores = evaluate::score_answer(answer.text, record.golds, spec_.normalisation);
   return record;
 }
@@ -120,41 +118,78 @@ void Questioner::ask(std::size_t from, const std::filesystem::path& run_folder, 
   }
 }
 
+DecodeOptions Questioner::decoding_of_item(std::size_t number) const {
+  DecodeOptions decode = decode_;
+  decode.seed += number;
+  return decode;
+}
+
+void Questioner::ask_alone(Question question, std::size_t number, probe::Probe* probe,
+                           const TakeAnswer& take) {
+  AnswerRecord record = question.record;
+  try {
+    const auto machine =
+        make_machine(model_.model, decoding_of_item(number), question.prompt.prompt.ids, model_.tokenizer);
+    decode::StepMachine* const machines[] = {machine.get()};
+    decode::drive(context_, model_.model, machines, nullptr, probe);
+    record = answered(std::move(record), *machine);
+  } catch (const InputError& error) {
+    record.error = error.what();
+  }
+  take(number, record);
+}
+
 void Questioner::ask_packed(evaluate::ItemReader& reader, std::size_t from, const TakeAnswer& take) {
   const bool diffusion = is_masked_diffusion(model_.model.config().family);
   PrefixCache prefixes(context_, model_.model);
-  std::map<std::size_t, AnswerRecord> under_way;
+  std::map<std::size_t, Question> under_way;
   std::size_t number = 0;
-  const auto next = [&]() -> std::optional<decode::StreamJob> {
+  const auto next_job = [&]() -> std::optional<decode::StreamJob> {
     while (const auto item = reader.next()) {
       const std::size_t n = number++;
       if (n < from) continue;
       auto question = prepare(*item, n, take);
       if (!question) continue;
-      DecodeOptions decode = decode_;
-      decode.seed += n;
       const auto& ids = question->prompt.prompt.ids;
       std::optional<model::KvCache> cache;
       // What a prefix holds would be that of all heads.
       if (!diffusion && cell_.condition->heads_off.empty()) cache = prefixes.start(ids);
-      auto machine = make_machine(model_.model, decode, ids, model_.tokenizer, std::move(cache));
-      under_way.emplace(n, std::move(question->record));
+      auto machine = make_machine(model_.model, decoding_of_item(n), ids, model_.tokenizer, std::move(cache));
+      under_way.emplace(n, std::move(*question));
       return decode::StreamJob{n, std::move(machine)};
     }
     return std::nullopt;
+  };
+  bool next_failed = false;
+  const auto next = [&] {
+    next_failed = true;
+    auto job = next_job();
+    next_failed = false;
+    return job;
   };
   const auto& heads_off = cell_.condition->heads_off;
   const auto off = heads_off.find(cell_.model->name);
   std::optional<HeadMask> mask;
   if (off != heads_off.end())
     mask.emplace(off->second, model_.model.config().layers, model_.model.config().heads);
-  decode::stream(
-      context_, model_.model, spec_.batch, next,
-      [&](std::size_t n, const decode::StepMachine& machine) {
-        take(n, answered(std::move(under_way.at(n)), machine));
-        under_way.erase(n);
-      },
-      mask ? &*mask : nullptr);
+  probe::Probe* const probe = mask ? &*mask : nullptr;
+  for (bool more = true; more;) {
+    try {
+      decode::stream(
+          context_, model_.model, spec_.batch, next,
+          [&](std::size_t n, const decode::StepMachine& machine) {
+            take(n, answered(std::move(under_way.at(n).record), machine));
+            under_way.erase(n);
+          },
+          probe);
+      more = false;
+    } catch (const InputError&) {
+      // One of the packed questions gives no finite numbers. Asked alone, each says whether it is the one;
+      // the others get the answers they would have got.
+      if (next_failed) throw;
+      for (auto& [n, question] : std::exchange(under_way, {})) ask_alone(std::move(question), n, probe, take);
+    }
+  }
 }
 
 void Questioner::ask_with_hidden_columns(evaluate::ItemReader& reader, std::size_t from,
@@ -166,23 +201,17 @@ void Questioner::ask_with_hidden_columns(evaluate::ItemReader& reader, std::size
     if (n < from) continue;
     auto question = prepare(*item, n, take);
     if (!question) continue;
-    const auto& ids = question->prompt.prompt.ids;
     ColumnSets sets;
     try {
-      sets = book.choose(item->id, ids, *cell_.condition->hidden, spec_.decode.seed + n);
+      sets =
+          book.choose(item->id, question->prompt.prompt.ids, *cell_.condition->hidden, spec_.decode.seed + n);
     } catch (const InputError& error) {
       question->record.error = error.what();
       take(n, question->record);
       continue;
     }
     ColumnMask mask(std::move(sets));
-    DecodeOptions decode = decode_;
-    decode.seed += n;
-    const auto machine = make_machine(model_.model, decode, ids, model_.tokenizer);
-    decode::StepMachine* const machines[] = {machine.get()};
-    decode::drive(
-        context_, model_.model, machines, [](auto&&...) {}, &mask);
-    take(n, answered(std::move(question->record), *machine));
+    ask_alone(std::move(*question), n, &mask, take);
   }
 }
 
@@ -213,15 +242,27 @@ void Questioner::ask_observed(evaluate::ItemReader& reader, std::size_t from,
     const std::size_t n = number++;
     const bool answer_kept = n < from;  // its sample may still be missing: failures are forgotten on resuming
     if (answer_kept && writer.has(item->id)) continue;
-    auto question = prepare(*item, n, [&](std::size_t, const AnswerRecord& record) {
+    const auto fail = [&](std::size_t, const AnswerRecord& record) {
       if (!writer.has(item->id)) writer.write_failure(item->id, record.error);
       if (!answer_kept) take(n, record);
-    });
+    };
+    auto question = prepare(*item, n, fail);
     if (!question) continue;
-    auto traced = tracer.run(question->prompt, n);
-    if (!writer.has(item->id)) writer.write(traced.sample);
+    std::optional<Traced> traced;
+    try {
+      traced = tracer.run(question->prompt, n);
+    } catch (const UsageError& error) {
+      question->record.error = error.what();
+    } catch (const InputError& error) {
+      question->record.error = error.what();
+    }
+    if (!traced) {
+      fail(n, question->record);
+      continue;
+    }
+    if (!writer.has(item->id)) writer.write(traced->sample);
     if (answer_kept) continue;
-    AnswerRecord record = answered(std::move(question->record), *traced.machine);
+    AnswerRecord record = answered(std::move(question->record), *traced->machine);
     const auto file = folder / trace::sample_file(item->id);
     record.attention = attention_features(
         analysis::ObservedSample(run, trace::StoredSample(MappedFile(file), file.string(), run)));

@@ -37,8 +37,8 @@ class Questioner {
              const evaluate::NoisePool* pool);
 
   // Items from number `from` on, packed by the token budget, or one by one: into the trace when observing,
-  // or with the columns hidden that are each item's own. A single question that cannot be asked becomes a
-  // record with an error.
+  // or with the columns hidden that are each item's own. A single question that cannot be asked or
+  // computed becomes a record with an error; what concerns all of them is thrown.
   void ask(std::size_t from, const std::filesystem::path& run_folder, const TakeAnswer& take);
 
  private:
@@ -50,6 +50,8 @@ class Questioner {
   std::optional<Question> prepare(const evaluate::Item& item, std::size_t number,
                                   const TakeAnswer& take) const;
   AnswerRecord answered(AnswerRecord record, const decode::StepMachine& machine) const;
+  DecodeOptions decoding_of_item(std::size_t number) const;
+  void ask_alone(Question question, std::size_t number, probe::Probe* probe, const TakeAnswer& take);
   void ask_packed(evaluate::ItemReader& reader, std::size_t from, const TakeAnswer& take);
   void ask_with_hidden_columns(evaluate::ItemReader& reader, std::size_t from, const TakeAnswer& take);
   void ask_observed(evaluate::ItemReader& reader, std::size_t from, const std::filesystem::path& folder,

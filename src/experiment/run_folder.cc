@@ -11,10 +11,12 @@
 #include "base/sha256.h"
 #include "evaluate/prompt_template.h"
 #include "experiment/identity.h"
+#include "trace/folder.h"
 
 namespace buoy::experiment {
 namespace {
 
+constexpr char kDescription[] = "run.json";
 constexpr char kRetrieved[] = "retrieved";  // passages found before the run begins
 
 Json prompt_sum(const std::string& name) {
@@ -41,6 +43,29 @@ std::optional<Difference> first_difference(const Json& stored, const Json& asked
     if (!stored.contains(key)) return Difference{inner(key), nullptr, value};
   }
   return std::nullopt;
+}
+
+// Refuses a folder with another run or with anything else in it.
+void check_run_folder(const std::filesystem::path& folder, const Json& description, bool resume) {
+  const auto file = folder / kDescription;
+  if (path_exists(file)) {
+    const Json stored = read_json_file(file);
+    if (const auto difference = first_difference(stored, description, "")) {
+      const std::string where = difference->path.empty() ? "" : ": " + difference->path;
+      throw_input_error(
+          {file.string() + where, "the same as in this run (another --out, or remove the folder)",
+           fmt::format("{} there, {} now", difference->stored.dump(), difference->asked.dump())});
+    }
+    if (!resume)
+      throw_usage_error(
+          {folder.string(), "an empty folder, or --resume to go on with the run in it", "a run"});
+    return;
+  }
+  if (!path_exists(folder) || !is_folder(folder)) return;
+  for (const auto& path : trace::list_folder(folder)) {
+    if (path.filename() != kRetrieved && !trace::is_partial_file(path) && !is_begun_and_empty(path))
+      throw_input_error({folder.string(), "an empty folder or a run of buoy eval", path.filename().string()});
+  }
 }
 
 }  // namespace
@@ -101,30 +126,15 @@ Json describe_evaluation(const EvaluationSpec& spec, const std::vector<DataFacts
   return out;
 }
 
-void open_run_folder(const std::filesystem::path& folder, const Json& description, bool resume) {
-  const auto file = folder / "run.json";
-  if (path_exists(file)) {
-    const Json stored = read_json_file(file);
-    if (const auto difference = first_difference(stored, description, "")) {
-      const std::string where = difference->path.empty() ? "" : ": " + difference->path;
-      throw_input_error(
-          {file.string() + where, "the same as in this run (another --out, or remove the folder)",
-           fmt::format("{} there, {} now", difference->stored.dump(), difference->asked.dump())});
-    }
-    if (!resume)
-      throw_usage_error(
-          {folder.string(), "an empty folder, or --resume to go on with the run in it", "a run"});
-    return;
-  }
-  if (path_exists(folder) && is_folder(folder)) {
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      if (entry.path().filename() != kRetrieved)
-        throw_input_error(
-            {folder.string(), "an empty folder or a run of buoy eval", entry.path().filename().string()});
-    }
-  }
+AnswerFile open_run_folder(const std::filesystem::path& folder, const Json& description, bool resume) {
+  check_run_folder(folder, description, resume);  // before anything is touched
   make_folder(folder);
-  write_file_atomically(file, description.dump(2) + '\n');
+  AnswerFile answers(folder);
+  check_run_folder(folder, description, resume);  // again: only now nobody else writes
+  trace::remove_partial_files(folder);
+  const auto file = folder / kDescription;
+  if (!path_exists(file)) write_file_atomically(file, description.dump(2) + '\n');
+  return answers;
 }
 
 }  // namespace buoy::experiment

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "experiment/answer_file.h"
 #include "experiment/evaluation.h"
 
 namespace buoy::experiment {
@@ -20,7 +21,10 @@ DataFacts scan_data(const Named& data, const evaluate::ReadOptions& options);
 // run.json: what was asked, of whom, how. Two runs with equal descriptions give equal answers.
 nlohmann::json describe_evaluation(const EvaluationSpec& spec, const std::vector<DataFacts>& data);
 
-// A new folder gets run.json; one that has it must hold the same run, and then `resume` must be set.
-void open_run_folder(const std::filesystem::path& folder, const nlohmann::json& description, bool resume);
+// Makes the run in the folder ours: nobody else writes to it while the answers are open. A new folder gets
+// run.json; one that has it must hold the same run, and then `resume` must be set. What a killed run left
+// half written is no run and no obstacle. UsageError while another process writes to the run.
+AnswerFile open_run_folder(const std::filesystem::path& folder, const nlohmann::json& description,
+                           bool resume);
 
 }  // namespace buoy::experiment

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/json_file.h"
 #include "base/sha256.h"
-#include "evaluate/passages.h"
 #include "experiment/identity.h"
 
 namespace buoy::experiment {
@@ -44,29 +43,34 @@ std::string sum_of_prompts(const TraceRun& run) {
   return sum.hex();
 }
 
+// Without its folder: the prompts' sum tells one template from another, and a study goes on wherever it is
+// started from.
+std::string name_of_template(const std::string& name_or_file) {
+  return std::filesystem::path(name_or_file).filename().string();
+}
+
 std::string describe_probe(const TraceRequest& request, const observe::Plan& plan, Device device,
                            const std::string& prompts) {
-  Json out = {
-      {"observe", plan.names()},         {"layers", request.layers},
-      {"steps", request.steps_observed}, {"groups", request.groups.empty() ? "state" : request.groups},
-      {"final_row", request.final_row},  {"template", request.prompt_template},
-      {"passages", request.passages},    {"gold_position", request.gold_position},
-      {"chat", request.chat.use},        {"prompts_sha256", prompts}};
+  Json out = {{"observe", plan.names()},
+              {"layers", request.layers},
+              {"steps", request.steps_observed},
+              {"groups", request.groups.empty() ? "state" : request.groups},
+              {"final_row", request.final_row},
+              {"template", name_of_template(request.prompt_template)},
+              {"passages", request.arrangement.passages},
+              {"gold_position", request.arrangement.gold_position},
+              {"chat", request.chat.use},
+              {"prompts_sha256", prompts}};
   if (device == Device::kCuda) out["device"] = "cuda";
   if (request.changes.any()) out["changes"] = request.changes.texts;
   return out.dump();
-}
-
-evaluate::Item arranged(evaluate::Item item, std::int64_t passages, std::int64_t gold_position) {
-  if (gold_position > 0) evaluate::place_gold(item, static_cast<std::size_t>(gold_position));
-  if (passages >= 0) evaluate::keep_first(item, static_cast<std::size_t>(passages));
-  return item;
 }
 
 }  // namespace
 
 TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) {
   check_changes(request.changes, loaded.model.config());
+  check_arrangement(request.arrangement);
   TraceRun run;
   run.folder = request.folder;
   run.resume = request.resume;
@@ -79,20 +83,27 @@ TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) 
   run.manifest.storage = request.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
   for (const auto& item : request.items) run.manifest.sample_ids.push_back(item.id);
 
-  const auto item = [items = request.items, passages = request.passages,
-                     gold_position = request.gold_position](std::size_t n) {
-    return arranged(items[n], passages, gold_position);
-  };
   if (request.ids) {
-    run.prompt = [item, ids = *request.ids](std::size_t n) { return prompt_of_ids(item(n), ids); };
+    run.prompt = [items = request.items, arrangement = request.arrangement, ids = *request.ids](
+                     std::size_t n) { return prompt_of_ids(arrange(items[n], arrangement), ids); };
   } else {
     const auto& folder = loaded.model.checkpoint().folder();
     const auto prompter = std::make_shared<const Prompter>(request.prompt_template, request.chat, folder,
                                                            need_tokenizer(loaded.tokenizer, folder));
-    run.prompt = [item, prompter](std::size_t n) { return prompter->prompt(item(n)); };
+    run.prompt = [items = request.items, arrangement = request.arrangement, prompter](std::size_t n) {
+      return prompter->prompt(prompter->arranged(items[n], arrangement));
+    };
   }
   run.manifest.probe = describe_probe(request, run.tracer.plan, loaded.model.device(), sum_of_prompts(run));
   return run;
+}
+
+Arrangement arrangement_of(std::int64_t passages, std::int64_t gold_position) {
+  Arrangement out;
+  out.closed_book = passages == 0;
+  out.passages = passages;
+  out.gold_position = gold_position;
+  return out;
 }
 
 }  // namespace buoy::experiment

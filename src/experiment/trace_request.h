@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "evaluate/item.h"
+#include "experiment/arrangement.h"
 #include "experiment/loaded_model.h"
 #include "experiment/trace_run.h"
 
@@ -16,11 +17,10 @@ struct TraceRequest {
   std::filesystem::path folder;  // of the trace
   std::string command;           // as typed
   std::vector<evaluate::Item> items;
-  std::optional<Prompt> ids;       // the one item's prompt, where it is given as token ids
-  std::string prompt_template;     // as for Prompter
-  ChatChoice chat;                 // settled
-  std::int64_t passages = -1;      // at most this many per item; -1: all, 0: closed book
-  std::int64_t gold_position = 0;  // move the gold passage there, from 1; 0: leave it
+  std::optional<Prompt> ids;    // the one item's prompt, where it is given as token ids
+  std::string prompt_template;  // as for Prompter
+  ChatChoice chat;              // settled
+  Arrangement arrangement;      // of every item's passages
   std::string observe, layers, steps_observed, groups;
   bool final_row = true, float16 = false, resume = false;
   DecodeOptions decode;
@@ -29,5 +29,8 @@ struct TraceRequest {
 
 // The run that answers a request; it is as good as complete: its manifest says all that decides its bytes.
 TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& model);
+
+// As options and studies say it: `passages` -1: all, 0: closed book; `gold_position` 0: where it is.
+Arrangement arrangement_of(std::int64_t passages, std::int64_t gold_position);
 
 }  // namespace buoy::experiment

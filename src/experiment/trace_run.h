@@ -24,11 +24,17 @@ struct TraceRunProgress {
   std::function<void()> step;
 };
 
+struct FailedSample {
+  std::string id, error;
+};
 struct TraceRunResult {
-  std::size_t samples = 0, failed = 0;
+  std::size_t samples = 0;
+  std::vector<FailedSample> failed;
+  std::int64_t ids_without_text = 0;  // that the samples written now hold: shown as "<id 44335>"
 };
 
-// InputErrors and UsageErrors of single prompts are recorded as failed samples. InputError when all failed.
+// InputErrors and UsageErrors of single prompts are recorded as failed samples; options that no prompt could
+// be traced with are refused before there is a folder. InputError when all failed.
 TraceRunResult run_trace(const Context& context, LoadedModel& model, const TraceRun& run,
                          const TraceRunProgress& progress);
 

@@ -1,6 +1,7 @@
 #include "experiment/tracer.h"
 
 #include "decode/drive.h"
+#include "model/family.h"
 #include "trace/schema.h"
 
 namespace buoy::experiment {
@@ -10,31 +11,38 @@ std::int64_t decoding_steps(const DecodeOptions& decode) {
   return decode.steps.value_or(decode.max_new_tokens);
 }
 
-}  // namespace
-
-Tracer::Tracer(const Context& context, model::Model& model, TracerOptions options,
-               std::optional<text::Tokenizer> tokenizer)
-    : context_(context), model_(model), options_(std::move(options)), tokenizer_(std::move(tokenizer)) {}
-
-observe::Subject Tracer::subject(const ItemPrompt& prompt, std::int64_t tokens) const {
-  const ModelConfig& c = model_.config();
+observe::Subject subject_of(const ModelConfig& c, const TracerOptions& options, const ItemPrompt& prompt,
+                            std::int64_t tokens) {
   const bool diffusion = is_masked_diffusion(c.family);
   const auto prompt_length = static_cast<std::int64_t>(prompt.prompt.ids.size());
   observe::Regions regions = prompt.regions;
   add_answer(regions, tokens - prompt_length);
-  const observe::QueryGroups groups = observe::QueryGroups::parse(options_.groups, regions);
+  const observe::QueryGroups groups = observe::QueryGroups::parse(options.groups, regions);
   return {.tokens = tokens,
           .prompt_length = prompt_length,
-          .steps = diffusion ? decoding_steps(options_.decode) + (options_.final_row ? 1 : 0) : 1,
+          .steps = diffusion ? decoding_steps(options.decode) + (options.final_row ? 1 : 0) : 1,
           .layers = c.layers,
           .heads = c.heads,
           .kv_heads = c.kv_heads,
           .head_dim = c.head_dim,
-          .prediction_offset = model_.traits().prediction_offset,
-          .mask_token = diffusion ? options_.decode.mask_token.value_or(*c.mask_token) : -1,
+          .prediction_offset = model::traits_of(c.family).prediction_offset,
+          .mask_token = diffusion ? options.decode.mask_token.value_or(*c.mask_token) : -1,
           .regions = std::move(regions),
           .groups = groups};
 }
+
+}  // namespace
+
+observe::Recorder::Bytes expected_bytes(const ModelConfig& config, const TracerOptions& options,
+                                        const ItemPrompt& prompt) {
+  const auto tokens = static_cast<std::int64_t>(prompt.prompt.ids.size()) +
+                      std::max<std::int64_t>(options.decode.max_new_tokens, 0);
+  return observe::Recorder(options.plan, subject_of(config, options, prompt, tokens)).expected_bytes();
+}
+
+Tracer::Tracer(const Context& context, model::Model& model, TracerOptions options,
+               std::optional<text::Tokenizer> tokenizer)
+    : context_(context), model_(model), options_(std::move(options)), tokenizer_(std::move(tokenizer)) {}
 
 ChangedRow Tracer::changed_row(const ItemPrompt& prompt) const {
   const auto slots = std::max<std::int64_t>(options_.decode.max_new_tokens, 0);
@@ -42,12 +50,6 @@ ChangedRow Tracer::changed_row(const ItemPrompt& prompt) const {
                  decoding_steps(options_.decode) + (options_.final_row ? 1 : 0)};
   add_answer(row.regions, slots);
   return row;
-}
-
-observe::Recorder::Bytes Tracer::expected_bytes(const ItemPrompt& prompt) const {
-  const auto tokens = static_cast<std::int64_t>(prompt.prompt.ids.size()) +
-                      std::max<std::int64_t>(options_.decode.max_new_tokens, 0);
-  return observe::Recorder(options_.plan, subject(prompt, tokens)).expected_bytes();
 }
 
 Traced Tracer::run(const ItemPrompt& prompt, std::uint64_t number) {
@@ -63,7 +65,8 @@ Traced Tracer::run(const ItemPrompt& prompt, std::uint64_t number) {
     ChangingProbe changing(options_.changes, model_.config(), row, nullptr);
     decode::drive(context_, model_, machines, nullptr, options_.changes.any() ? &changing : nullptr);
   }
-  const auto watched = subject(prompt, static_cast<std::int64_t>(machine->row().size()));
+  const auto watched =
+      subject_of(model_.config(), options_, prompt, static_cast<std::int64_t>(machine->row().size()));
   observe::Recorder recorder(options_.plan, watched);
   ChangingProbe changing(options_.changes, model_.config(), row, &recorder);
   probe::Probe* const probe = options_.changes.any() ? static_cast<probe::Probe*>(&changing) : &recorder;

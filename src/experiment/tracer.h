@@ -25,6 +25,10 @@ struct Traced {
   std::unique_ptr<decode::StepMachine> machine;  // as it ended
 };
 
+// What a sample of this prompt will take, before it is run and without any weights.
+observe::Recorder::Bytes expected_bytes(const ModelConfig& config, const TracerOptions& options,
+                                        const ItemPrompt& prompt);
+
 // Decodes prompts and turns each into a sample of a trace.
 class Tracer {
  public:
@@ -33,12 +37,9 @@ class Tracer {
 
   // `number` is that of the prompt in the run: every prompt has its own random numbers.
   Traced run(const ItemPrompt& prompt, std::uint64_t number);
-  // What a sample of this prompt will take, before it is run.
-  observe::Recorder::Bytes expected_bytes(const ItemPrompt& prompt) const;
 
  private:
   ChangedRow changed_row(const ItemPrompt& prompt) const;
-  observe::Subject subject(const ItemPrompt& prompt, std::int64_t tokens) const;
   trace::Sample sample_of(const ItemPrompt& prompt, const decode::StepMachine& machine,
                           const observe::Subject& subject, std::vector<trace::Array> observed) const;
 

@@ -172,10 +172,25 @@ void read_sweep(const TableView& scores, const std::string& axis, std::vector<st
   }
 }
 
+// Items without an answer are in no score; how many, and why the first of each cell.
+void read_failures(const TableView& failures, std::vector<std::string>& readings) {
+  for (const auto& model : failures.distinct("model")) {
+    for (const auto& set : failures.distinct("set")) {
+      for (const auto& condition : failures.distinct("condition")) {
+        const auto rows = failures.where({{"model", model}, {"set", set}, {"condition", condition}});
+        if (rows.empty()) continue;
+        readings.push_back(fmt::format(
+            "{} on {}, {}: {} item{} failed and {} in no score, the first with: {}.", model, set, condition,
+            rows.size(), rows.size() == 1 ? "" : "s", rows.size() == 1 ? "is" : "are", rows.text("error")));
+      }
+    }
+  }
+}
+
 // The tables of one run; its label is "" where there is only one.
 struct Run {
   std::string label;
-  TableView scores, gains, attention;
+  TableView scores, gains, attention, failures;
 };
 
 TableView of_run(const TableView& view, const std::string& label) {
@@ -184,11 +199,12 @@ TableView of_run(const TableView& view, const std::string& label) {
 
 std::vector<Run> runs_of(std::span<const Table> tables) {
   const auto scores = find_table(tables, "eval_scores"), gains = find_table(tables, "eval_gains"),
-             attention = find_table(tables, "eval_attention");
+             attention = find_table(tables, "eval_attention"), failures = find_table(tables, "eval_failures");
   const auto labels = scores.has("trace") ? scores.distinct("trace") : std::vector<std::string>{""};
   std::vector<Run> runs;
   for (const auto& label : labels)
-    runs.push_back({label, of_run(scores, label), of_run(gains, label), of_run(attention, label)});
+    runs.push_back({label, of_run(scores, label), of_run(gains, label), of_run(attention, label),
+                    of_run(failures, label)});
   return runs;
 }
 
@@ -200,6 +216,7 @@ void add_run(const Run& run, Section& section) {
   std::vector<NamedFigure> figures;
   std::vector<std::string> readings;
   read_scores(run.scores, readings);
+  read_failures(run.failures, readings);
   for (const auto& axis : sweeps) {
     figures.push_back(sweep_figure(run.scores, axis));
     read_sweep(run.scores, axis, readings);

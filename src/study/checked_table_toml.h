@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,36 +13,59 @@
 
 namespace buoy::study {
 
-// One table of a TOML file whose keys are read by name and type. What was not read when it goes out of scope
-// through finish() is unknown and refused. Errors are InputErrors that name file, line and key.
+// What is wrong with a file: all of it, so that one run of --check tells it. Every problem is one line that
+// names file, line, key, expected and found.
+using Problems = std::vector<std::string>;
+
+// The file that tables are read from, and what was found wrong with it.
+struct TomlSource {
+  std::string file;
+  Problems& problems;
+};
+
+// Whole numbers from `least` to `most`.
+template <typename Integer>
+struct Range {
+  Integer least, most = std::numeric_limits<Integer>::max();
+};
+
+// One table of a TOML file whose keys are read by name and type. A key of another type or out of its range
+// is a problem and counts as not given; what was not asked for until finish() is unknown and a problem too.
 class CheckedTable {
  public:
-  CheckedTable(const toml::table& table, std::string file, std::string name);
+  CheckedTable(const toml::table& table, const TomlSource& source, std::string name);
 
   std::optional<std::string> text(const std::string& key);
-  std::optional<std::int64_t> integer(const std::string& key, std::int64_t least);
+  // A number keeps its value or is refused: one that `Integer` cannot hold is out of range.
+  template <typename Integer>
+  std::optional<Integer> integer(const std::string& key, Range<Integer> range) {
+    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    const auto most = static_cast<std::int64_t>(std::min(static_cast<std::uint64_t>(range.most), kMost));
+    const auto found = whole_number(key, static_cast<std::int64_t>(range.least), most);
+    return found ? std::optional<Integer>(static_cast<Integer>(*found)) : std::nullopt;
+  }
   std::optional<double> number(const std::string& key);
   std::optional<bool> boolean(const std::string& key);
   std::vector<std::string> texts(const std::string& key);  // a list, or one text
   const toml::table* table(const std::string& key);
   std::vector<const toml::table*> tables(const std::string& key);
-  std::string required_text(const std::string& key);
+  std::string required_text(const std::string& key);  // "" when there is none
   std::vector<std::string> keys() const;
 
-  // Throws for the first key that nobody asked for.
   void finish() const;
 
-  [[noreturn]] void fail(const std::string& key, const std::string& expected, const std::string& found) const;
-
-  const std::string& file() const { return file_; }
+  void fail(const std::string& key, const std::string& expected, const std::string& found) const;
+  const TomlSource& source() const { return source_; }
 
  private:
+  std::optional<std::int64_t> whole_number(const std::string& key, std::int64_t least, std::int64_t most);
   const toml::node* find(const std::string& key);
-  const std::string& without_nul(const std::string& key, const std::string& text) const;
+  std::optional<std::string> without_nul(const std::string& key, const std::string& text) const;
   std::string where(const std::string& key) const;
 
   const toml::table* table_;
-  std::string file_, name_;
+  TomlSource source_;
+  std::string name_;
   std::vector<std::string> asked_;
 };
 

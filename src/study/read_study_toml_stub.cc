@@ -7,7 +7,7 @@ bool can_read_studies() {
   return false;
 }
 
-Study read_study(const std::filesystem::path&) {
+StudyReading read_study_and_problems(const std::filesystem::path&) {
   throw UsageError("this build cannot read studies; install toml++ (libtomlplusplus-dev) and build again");
 }
 

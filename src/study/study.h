@@ -11,7 +11,9 @@ namespace buoy::study {
 
 // How a model decodes; what is not given keeps the program's default.
 struct Decoding {
-  std::optional<std::int64_t> max_new_tokens, steps, block_length, top_k, seed;
+  std::optional<std::int32_t> max_new_tokens, steps, block_length;
+  std::optional<std::int64_t> top_k;
+  std::optional<std::uint64_t> seed;
   std::optional<std::string> algorithm;
   std::optional<double> temperature, top_p, alg_temp, eps, cfg_scale, repetition_penalty;
 };
@@ -32,7 +34,8 @@ struct PromptEntry {
 // Questions: a file, or made from the world of the bundled pair.
 struct WorldEntry {
   std::string people = "unknown", noise = "random";
-  std::int64_t count = 100, passages = 0, gold_position = 0, seed = 1;
+  std::uint32_t count = 100, passages = 0, gold_position = 0;
+  std::uint64_t seed = 1;
   bool two_hop = false;
 };
 struct DataEntry {
@@ -49,19 +52,21 @@ struct HeadsEntry {
 struct EvaluateEntry {
   std::string name;
   std::vector<std::string> data, models;  // names; no models: all
-  std::optional<std::int64_t> passages, noise, gold_position;
+  std::optional<std::int64_t> passages, gold_position;
+  std::optional<std::size_t> noise;
   bool closed_book = false, gold_by_answer = false;
   std::string sweep, noise_kind = "random", observe, prompt;
   std::optional<HeadsEntry> heads;
   std::string columns_from;  // name of a trace; "": no columns are hidden
-  std::int64_t limit = 0;
+  std::size_t limit = 0;     // items; 0: all
 };
 
 struct TraceEntry {
   std::string name, data;
   std::vector<std::string> models;  // none: all
   std::string observe = "all", groups = "regions", layers, steps_observed, prompt;
-  std::int64_t passages = -1, gold_position = 0, limit = 0;
+  std::int64_t passages = -1, gold_position = 0;
+  std::size_t limit = 0;
   bool float16 = false;
   bool tasks_only = false;  // for the comparison of tasks and no other analysis
 };
@@ -72,6 +77,7 @@ struct ReportEntry {
 
 // A whole study, as a file describes it.
 struct Study {
+  std::filesystem::path file;  // that it was read from
   std::string title;
   std::filesystem::path out;
   std::vector<ModelEntry> models;
@@ -87,8 +93,18 @@ struct Study {
 bool can_read_studies();
 
 // Reads and checks a study: unknown keys are refused with the nearest known one, and so are names of models,
-// data and traces that nothing has. InputErrors name file, line, expected and found. Paths stay as written:
-// relative to where the program runs.
+// data and traces that nothing has. Every problem names file, line, expected and found; all of them are found
+// at once. Paths stay as written; those of models, data and templates are relative to the study's file.
+struct StudyReading {
+  Study study;                        // without what is wrong
+  std::vector<std::string> problems;  // none: the study is right
+};
+StudyReading read_study_and_problems(const std::filesystem::path& file);
+
+// The study, or an InputError with all problems.
 Study read_study(const std::filesystem::path& file);
+
+// InputError with all problems, one a line, if there is any.
+void refuse(const std::filesystem::path& file, const std::vector<std::string>& problems);
 
 }  // namespace buoy::study

@@ -37,6 +37,11 @@ std::uint32_t offset(size_t value) {
   return static_cast<std::uint32_t>(value);
 }
 
+// An id that no token has, for people to read.
+std::string name_of_id(std::int32_t id) {
+  return fmt::format("<id {}>", id);
+}
+
 // One call of encode: text is cut ever finer, and each stage knows where its text begins in the stage before.
 class Run {
  public:
@@ -169,13 +174,21 @@ Encoding Tokenizer::encode(std::string_view text, bool add_special_tokens) const
 std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_special_tokens) const {
   std::string bytes;
   for (const std::int32_t id : ids) {
-    if (id < 0 || id >= parts_->id_limit) {
-      throw_usage_error(
-          {"token id to decode", fmt::format("0 to {}", parts_->id_limit - 1), fmt::format("{}", id)});
+    if (!has_token(id)) {
+      bytes += name_of_id(id);
+      continue;
     }
     if (!skip_special_tokens || !is_special(id)) bytes += token_bytes(id);
   }
   return replace_invalid_utf8(bytes);
+}
+
+bool Tokenizer::has_token(std::int32_t id) const {
+  return parts_->added_by_id.contains(id) || parts_->bpe.vocabulary().has(id);
+}
+
+std::int64_t Tokenizer::count_without_token(std::span<const std::int32_t> ids) const {
+  return std::count_if(ids.begin(), ids.end(), [&](std::int32_t id) { return !has_token(id); });
 }
 
 std::string_view Tokenizer::token_bytes(std::int32_t id) const {
@@ -185,8 +198,7 @@ std::string_view Tokenizer::token_bytes(std::int32_t id) const {
 }
 
 std::string Tokenizer::token_text(std::int32_t id) const {
-  const std::string_view bytes = token_bytes(id);
-  return bytes.empty() ? fmt::format("<unused {}>", id) : replace_invalid_utf8(bytes);
+  return has_token(id) ? replace_invalid_utf8(token_bytes(id)) : name_of_id(id);
 }
 
 std::optional<std::int32_t> Tokenizer::token_id(std::string_view token) const {

@@ -38,14 +38,17 @@ class Tokenizer {
   // post-processor says around the text; a rendered chat must be encoded without.
   Encoding encode(std::string_view text, bool add_special_tokens) const;
 
-  // The text of a whole sequence; bytes that are not UTF-8 become U+FFFD. UsageError for ids outside
-  // [0, id_limit()); an id inside without a token is no text.
+  // The text of a whole sequence; bytes that are not UTF-8 become U+FFFD. An id without a token, such as one
+  // of the rows by which embeddings are padded beyond the vocabulary, shows as "<id 44335>".
   std::string decode(std::span<const std::int32_t> ids, bool skip_special_tokens) const;
 
+  // Whether the tokenizer has a token of this id.
+  bool has_token(std::int32_t id) const;
+  // How many of the ids have none.
+  std::int64_t count_without_token(std::span<const std::int32_t> ids) const;
   // The bytes one token stands for; none for ids without a token.
   std::string_view token_bytes(std::int32_t id) const;
-  // One token for people to read: its text, with U+FFFD for parts of characters; "<unused 7>" for an id
-  // without a token.
+  // One token for people to read: its text, with U+FFFD for parts of characters; "<id 7>" without a token.
   std::string token_text(std::int32_t id) const;
   // The id of an added token by its literal, else of a base token by its spelling in the file.
   std::optional<std::int32_t> token_id(std::string_view token) const;

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
 
+#include "base/locked_file.h"
 #include "trace/manifest.h"
 
 namespace buoy::trace {
@@ -15,11 +15,6 @@ class Journal {
  public:
   // Makes the file when there is none. Throws UsageError while another process writes to the trace.
   explicit Journal(std::filesystem::path path);
-  ~Journal();
-  Journal(Journal&& other) noexcept;
-  Journal& operator=(Journal&& other) noexcept;
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
 
   void append(const SampleEntry& entry);
   void clear();
@@ -27,10 +22,7 @@ class Journal {
   void remove();
 
  private:
-  void truncate(std::uint64_t size);
-
-  std::filesystem::path path_;
-  int fd_ = -1;
+  LockedFile file_;
 };
 
 // Whether a run has the journal of a trace open just now.

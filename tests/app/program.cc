@@ -33,8 +33,8 @@ ProgramResult run_buoy(const std::vector<std::string>& arguments, const std::str
           read_file(scratch / "err")};
 }
 
-void write_talking_model(const fs::path& folder, bool masked_diffusion) {
-  benchmark::ShapeOfModel shape{masked_diffusion ? Family::kLlada : Family::kLlama, 32, 2, 4, 4, 8, 64, 300};
+void write_talking_model(const fs::path& folder, bool masked_diffusion, int rows) {
+  benchmark::ShapeOfModel shape{masked_diffusion ? Family::kLlada : Family::kLlama, 32, 2, 4, 4, 8, 64, rows};
   benchmark::write_random_checkpoint(folder, shape, 7);
   fs::copy_file(data_folder() / "text/tiny_tokenizer.json", folder / "tokenizer.json");
   Json config = read_json_file(folder / "config.json");

@@ -34,7 +34,7 @@ TEST(AnswerRecord, ReadsBackAsItWas) {
   r.golds = {"二", "two"};
   r.prompt = "Passage 1: tab\there";
   r.ended = true;
-  r.tokens = 2, r.prompt_tokens = 77, r.passages = 3, r.cut_passages = 1;
+  r.tokens = 2, r.ids_without_text = 1, r.prompt_tokens = 77, r.passages = 3, r.cut_passages = 1;
   r.gold_positions = {1, 3};
   r.labels = {{"kind", "unknown"}};
   r.scores = {1, 0.5, 0.25, 1.0 / 3, 7};
@@ -47,6 +47,7 @@ TEST(AnswerRecord, ReadsBackAsItWas) {
   EXPECT_EQ(read.golds, r.golds);
   EXPECT_EQ(read.gold_positions, r.gold_positions);
   EXPECT_EQ(read.attention, r.attention);
+  EXPECT_EQ(read.ids_without_text, 1);
   EXPECT_FALSE(read.failed());
 
   AnswerRecord failure = record_of(4);
@@ -97,6 +98,20 @@ TEST(AnswerFile, GoesOnBehindTheLastWholeLine) {
   file.put(2, record_of(2));
   file.finish();
   EXPECT_EQ(ids(scratch.path()), "0 1 2 ");
+}
+
+TEST(AnswerFile, HasOneWriter) {
+  const TempFolder scratch;
+  {
+    AnswerFile file(scratch.path());
+    EXPECT_TRUE(fails_with<UsageError>([&] { AnswerFile second(scratch.path()); },
+                                       {"answers.partial.jsonl", "a run that nobody is writing", "another"}));
+    file.put(0, record_of(0));
+  }
+  AnswerFile next(scratch.path());
+  EXPECT_EQ(next.kept(), 1u) << "the lock goes with its owner, the answers stay";
+  next.finish();
+  EXPECT_TRUE(AnswerFile(scratch.path()).complete());
 }
 
 TEST(AnswerFile, NoRunIsNamed) {

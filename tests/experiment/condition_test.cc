@@ -34,7 +34,7 @@ std::string order(const Item& item) {
 }
 
 std::string arranged(const std::string& letters, const Condition& condition) {
-  return order(arrange(item_of(letters), 0, condition, nullptr, 0));
+  return order(arrange(item_of(letters), condition));
 }
 
 TEST(Condition, PassagesAreKeptDroppedAndMoved) {
@@ -67,18 +67,18 @@ TEST(Condition, PassagesThatHoldAnAnswerAreGoldWhenAskedTo) {
   c.gold_position = 1;
   Item item = item_of("abc");
   item.passages[2].text = "It is the ANSWER of one!";
-  EXPECT_EQ(order(arrange(item, 0, c, nullptr, 0)), "cab");
+  EXPECT_EQ(order(arrange(item, c)), "cab");
   item.passages[1].has_answer = true;
-  EXPECT_EQ(order(arrange(item, 0, c, nullptr, 0)), "bac") << "what the data says counts first";
+  EXPECT_EQ(order(arrange(item, c)), "bac") << "what the data says counts first";
   item.passages[0].gold = true;
-  EXPECT_EQ(order(arrange(item, 0, c, nullptr, 0)), "abc") << "what is marked stays";
+  EXPECT_EQ(order(arrange(item, c)), "abc") << "what is marked stays";
 }
 
 TEST(Condition, EvidenceIsSplitAmongAsManyOthersWhateverTheParts) {
   Condition c;
   c.evidence_parts = 2;
   EXPECT_EQ(arranged("abG", c), "GaGb");
-  EXPECT_EQ(arrange(item_of("abG"), 0, c, nullptr, 0).passages[0].text, "The answer of one is here.");
+  EXPECT_EQ(arrange(item_of("abG"), c).passages[0].text, "The answer of one is here.");
   c.passages = 2;
   EXPECT_EQ(arranged("abcG", c), "GaG") << "one other passage, the gold one in two parts";
   c.passages = -1;
@@ -99,7 +99,7 @@ TEST(Condition, NoiseTakesThePlaceOfTheItemsOwnPassages) {
   const evaluate::NoisePool pool(items);
   Condition c;
   c.noise = 2;
-  const auto noisy = [&](std::uint64_t seed) { return arrange(items[0], 0, c, &pool, seed); };
+  const auto noisy = [&](std::uint64_t seed) { return arrange(items[0], c, {&pool, 0, seed}); };
   EXPECT_EQ(noisy(1).passages.size(), 3u);
   EXPECT_EQ(order(noisy(1)).find('a'), std::string::npos);
   EXPECT_EQ(order(noisy(1)), order(noisy(1)));
@@ -112,8 +112,11 @@ TEST(Condition, NoiseTakesThePlaceOfTheItemsOwnPassages) {
   EXPECT_EQ(order(noisy(1)), "G");
   c.noise = 3;
   EXPECT_TRUE(fails_with<InputError>([&] { noisy(1); }, {"item one", "random", "3"}));
-  EXPECT_TRUE(
-      fails_with<InputError>([&] { arrange(item_of("ab"), 0, c, &pool, 1); }, {"item one", "marked gold"}));
+  EXPECT_TRUE(fails_with<InputError>(
+      [&] {
+        arrange(item_of("ab"), c, {&pool, 0, 1});
+      },
+      {"item one", "marked gold"}));
 }
 
 TEST(Condition, DecodingTakesWhatTheConditionSays) {
@@ -190,6 +193,28 @@ TEST(Sweep, SaysWhatIsWrong) {
   EXPECT_TRUE(refused("noise=1-3,2", {"--sweep noise", "once", "\"2\" twice"}));
   for (const char* axis : {"gold-position", "evidence", "slots", "steps"})
     EXPECT_TRUE(refused(std::string(axis) + "=0-2", {std::string("--sweep ") + axis, "from 1", "0"}));
+}
+
+TEST(Sweep, NumbersAreNotCutToFewerBits) {
+  const auto refused = [](const std::string& text, std::initializer_list<std::string> said) {
+    return fails_with<UsageError>([&] { sweep(text, {}); }, said);
+  };
+  EXPECT_TRUE(refused("slots=4294967298", {"--sweep slots", "2147483647", "4294967298"}));
+  EXPECT_TRUE(refused("steps=4294967298", {"--sweep steps", "2147483647", "4294967298"}));
+  EXPECT_EQ(sweep("slots=2147483647", {})[0].slots, 2147483647);
+}
+
+TEST(Sweep, APlaceBeyondThePassagesIsRefused) {
+  Condition base;
+  base.passages = 3;
+  EXPECT_TRUE(fails_with<UsageError>([&] { sweep("gold-position=1-5", base); }, {"gold", "1 to 3", "4"}));
+  EXPECT_EQ(sweep("gold-position=1-3", base).size(), 3u);
+  base.noise = 9;
+  EXPECT_EQ(sweep("gold-position=1-5", base).size(), 5u) << "with noise the items say how many there are";
+  base = {};
+  base.gold_position = 2;
+  EXPECT_TRUE(fails_with<UsageError>([&] { sweep("passages=1", base); }, {"gold", "1 to 1", "2"}));
+  EXPECT_TRUE(sweep("passages=0,2", base)[0].closed_book);
 }
 
 TEST(Condition, IsDescribedByWhatItSaysAndNothingElse) {

@@ -40,5 +40,28 @@ TEST(RunFolder, ADescriptionThatIsNoneIsNotTakenForTheSame) {
   }
 }
 
+// What a killed run leaves half written is no run and no obstacle.
+TEST(RunFolder, APartialFileIsNoObstacle) {
+  for (const bool resume : {true, false}) {
+    const TempFolder scratch;
+    scratch.write("run.json.partial.12345", "{");
+    scratch.write("answers.partial.jsonl", "");
+    EXPECT_NO_THROW(open_run_folder(scratch.path(), kAsked, resume));
+    EXPECT_FALSE(std::filesystem::exists(scratch / "run.json.partial.12345"));
+    EXPECT_TRUE(std::filesystem::exists(scratch / "run.json"));
+  }
+  const TempFolder other;
+  other.write("notes.partial.txt", "");
+  EXPECT_TRUE(fails_with<InputError>([&] { open_run_folder(other.path(), kAsked, true); },
+                                     {"empty folder", "notes.partial.txt"}));
+}
+
+TEST(RunFolder, HasOneWriter) {
+  const TempFolder scratch;
+  const auto answers = open_run_folder(scratch / "run", kAsked, false);
+  EXPECT_TRUE(fails_with<UsageError>([&] { open_run_folder(scratch / "run", kAsked, true); },
+                                     {"a run that nobody is writing", "another run writing to it"}));
+}
+
 }  // namespace
 }  // namespace buoy::experiment

@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/error.h"
 #include "experiment/loaded_model.h"
 #include "experiment/runs.h"
+#include "support/fails_with.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
 
@@ -65,8 +67,8 @@ TEST_F(TraceRequestTest, WhateverChangesWhatIsObservedOrAskedChangesTheProbe) {
   EXPECT_TRUE(differs([](TraceRequest& r) { r.steps_observed = "0"; }));
   EXPECT_TRUE(differs([](TraceRequest& r) { r.groups = "parity"; }));
   EXPECT_TRUE(differs([](TraceRequest& r) { r.final_row = false; }));
-  EXPECT_TRUE(differs([](TraceRequest& r) { r.passages = 1; }));
-  EXPECT_TRUE(differs([](TraceRequest& r) { r.gold_position = 1; }));
+  EXPECT_TRUE(differs([](TraceRequest& r) { r.arrangement = arrangement_of(1, 0); }));
+  EXPECT_TRUE(differs([](TraceRequest& r) { r.arrangement = arrangement_of(-1, 1); }));
   EXPECT_TRUE(differs([](TraceRequest& r) { r.ids->ids.push_back(4); }));
   EXPECT_TRUE(differs([](TraceRequest& r) { r.items[0].question = "Who?"; }));
   EXPECT_TRUE(differs([](TraceRequest& r) { r.items[0].answers = {"Ada"}; }));
@@ -89,6 +91,27 @@ TEST_F(TraceRequestTest, AnotherTemplateChangesTheProbe) {
   request_.chat.system = "Be short.";
   EXPECT_EQ(with_template("Question: {{question}}\nAnswer:"), before)
       << "without a chat template nobody reads it";
+}
+
+TEST_F(TraceRequestTest, APlaceBeyondThePassagesIsRefusedForAll) {
+  request_.arrangement = arrangement_of(3, 5);
+  EXPECT_TRUE(testing::fails_with<UsageError>([&] { make(); }, {"gold", "1 to 3", "5"}));
+  request_.arrangement = arrangement_of(0, 1);
+  EXPECT_TRUE(testing::fails_with<UsageError>([&] { make(); }, {"gold", "closed book"}));
+}
+
+// The folder a template lies in decides nothing: a study goes on wherever it is started from.
+TEST_F(TraceRequestTest, TheFolderOfATemplateIsNotPartOfTheProbe) {
+  const auto model = load_model(testing::pair_model(true).path);
+  request_.ids.reset();
+  request_.items[0].question = "Who?";
+  fs::create_directory(folder_ / "other");
+  const auto probe = [&](const fs::path& file) {
+    std::ofstream(file) << "Question: {{question}}";
+    request_.prompt_template = file.string();
+    return make_trace_run(request_, model).manifest.probe;
+  };
+  EXPECT_EQ(probe(folder_ / "p.prompt"), probe(folder_ / "other" / "p.prompt"));
 }
 
 }  // namespace

@@ -114,6 +114,42 @@ TEST_F(StudyFile, WrongValuesNameLineExpectedAndFound) {
   EXPECT_TRUE(refuses("models = 3\n", {"models", "a table", "3"}));
 }
 
+// 4294967298 new tokens ran as 2.
+TEST_F(StudyFile, NumbersAreNotCutToFewerBits) {
+  const auto refuses = [&](const std::string& text, std::initializer_list<std::string> parts) {
+    return fails_with<InputError>([&] { read(text); }, parts);
+  };
+  for (const char* key : {"max_new_tokens", "steps", "block_length"}) {
+    EXPECT_TRUE(refuses(with("[decoding]\n" + std::string(key) + " = 4294967298\n"),
+                        {"study.toml:10: decoding." + std::string(key), "at most 2147483647", "4294967298"}));
+  }
+  EXPECT_TRUE(refuses(with("[[data]]\nname = \"w\"\nworld = { passages = 4294967301 }\n"),
+                      {":11: data.world.passages", "at most 4294967295", "4294967301"}));
+  EXPECT_TRUE(refuses(with("[[data]]\nname = \"w\"\nworld = { count = 4294967301 }\n"),
+                      {":11: data.world.count", "at most 10000000", "4294967301"}));
+  EXPECT_TRUE(refuses(with("[decoding]\nseed = -1\n"), {"decoding.seed", "0 or more", "-1"}));
+  EXPECT_EQ(read(with("[decoding]\nmax_new_tokens = 2147483647\nseed = 9223372036854775807\n"))
+                .decoding.max_new_tokens,
+            2147483647);
+}
+
+TEST_F(StudyFile, EverythingThatIsWrongIsSaidAtOnce) {
+  const auto file = folder_.write(
+      "many.toml",
+      "titel = \"t\"\n[models]\na = 3\nb = \"b\"\n[decoding]\nsteps = 0\ntemperature = \"hot\"\n[[data]]\n"
+      "name = \"d\"\nfile = \"d.jsonl\"\n[[trace]]\nname = \"t\"\ndata = \"dd\"\nlimit = -1\n[[evaluate]]\n"
+      "name = \"e\"\ndata = [\"d\", 7]\nmodels = \"c\"\nheads = { trace = \"s\", shaer = 0.1 }\n");
+  const auto reading = read_study_and_problems(file);
+  std::string all;
+  for (const auto& problem : reading.problems) all += problem + "\n";
+  for (const char* said : {":1: titel", ":3: models.a", ":6: decoding.steps", ":7: decoding.temperature",
+                           "trace t: data", ":14: trace.limit", ":17: evaluate.data", "evaluate e: models",
+                           "evaluate.heads.shaer", "evaluate e: heads.trace"})
+    EXPECT_NE(all.find(said), std::string::npos) << said << " is not in\n" << all;
+  EXPECT_EQ(reading.study.models.size(), 1u) << "what is right is read";
+  EXPECT_TRUE(fails_with<InputError>([&] { read_study(file); }, {"many.toml", "problems", "titel"}));
+}
+
 TEST_F(StudyFile, HostileFilesAreRefused) {
   const auto refuses = [](const std::string& name, std::initializer_list<std::string> parts) {
     const auto file = std::filesystem::path(BUOY_TEST_DATA) / "study" / "abuse" / name;

@@ -50,7 +50,7 @@ TEST(VocabMerges, TakesAddedTokensFromBothFiles) {
   EXPECT_TRUE(tokenizer.is_special(297));
   EXPECT_FALSE(tokenizer.is_special(298));
   EXPECT_EQ(tokenizer.id_limit(), 299);
-  EXPECT_EQ(tokenizer.token_text(296), "<unused 296>");
+  EXPECT_EQ(tokenizer.token_text(296), "<id 296>");
 }
 
 TEST(VocabMerges, NormalisesBeforeLookingForAddedTokens) {

@@ -1,0 +1,47 @@
+// What a model needs to run, said before it runs.
+#include "model/memory.h"
+
+#include <gtest/gtest.h>
+
+#include "model/model.h"
+#include "support/golden.h"
+
+namespace buoy::model {
+namespace {
+
+TEST(Memory, ParametersOfTheConfigAreThoseOfTheCheckpoint) {
+  for (const char* name : {"llada-f32", "dream-f32", "llama3-f32", "llama31-bf16", "qwen2-f32",
+                           "qwen2-tied-bf16", "qwen3-bf16"}) {
+    const auto model = Model::load(testing::data_folder() / "goldens" / name);
+    EXPECT_EQ(parameters_of(model.config()), model.checkpoint().parameters()) << name;
+  }
+}
+
+TEST(Memory, ACpuUsesWeightsAsTheyAreStoredAndAGpuHoldsBf16) {
+  const auto model = Model::load(testing::data_folder() / "goldens" / "llada-f32");
+  const auto& config = model.config();
+  const std::uint64_t stored = model.checkpoint().weight_bytes(), parameters = parameters_of(config);
+  EXPECT_EQ(stored, 4 * parameters);
+  EXPECT_EQ(memory_need(config, {Device::kCpu, 256, stored}).weights, stored);
+  EXPECT_EQ(memory_need(config, {Device::kCpu, 256, 0}).weights, 2 * parameters) << "without the weights";
+  EXPECT_EQ(memory_need(config, {Device::kCuda, 256, stored}).weights, 2 * parameters);
+  for (const auto device : {Device::kCpu, Device::kCuda}) {
+    const auto few = memory_need(config, {device, 256, stored}),
+               many = memory_need(config, {device, 4096, stored});
+    EXPECT_GT(few.work, 0u);
+    EXPECT_GT(many.work, few.work);
+    EXPECT_EQ(many.all(), many.weights + many.work);
+  }
+}
+
+// LLaDA-8B: about 16 GB of weights whatever the tests' models are like.
+TEST(Memory, OfAnEightBillionModel) {
+  ModelConfig c{};
+  c.family = Family::kLlada;
+  c.hidden = 4096, c.layers = 32, c.heads = c.kv_heads = 32, c.head_dim = 128, c.mlp_hidden = 12288;
+  c.vocabulary = 126464;
+  EXPECT_NEAR(static_cast<double>(parameters_of(c)), 8.02e9, 0.01e9);
+}
+
+}  // namespace
+}  // namespace buoy::model

@@ -1,6 +1,7 @@
-#include "text/chat_template.h"
+#include "text/chat_style.h"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -10,8 +11,10 @@
 namespace buoy::text {
 namespace {
 
+const std::map<std::string, jinja::Date> kDates = {{"01 Jan 2026", {2026, 1, 1}}};
+
 // What the released templates render, by a Jinja interpreter; docs/tokenizers.md tells how.
-TEST(ChatTemplate, RendersAsTheReleasedTemplatesDo) {
+TEST(ChatStyle, RendersAsTheReleasedTemplatesDo) {
   const Json file = read_json_file(data_file("chat_renderings.json"));
   ASSERT_GT(file.at("cases").size(), 200U);
   for (const Json& item : file.at("cases")) {
@@ -21,15 +24,15 @@ TEST(ChatTemplate, RendersAsTheReleasedTemplatesDo) {
     }
     ChatOptions options;
     options.add_generation_prompt = item.value("add_generation_prompt", true);
-    options.enable_thinking = item.value("enable_thinking", true);
-    options.date = item.value("date", options.date);
+    if (item.contains("enable_thinking")) options.enable_thinking = item.at("enable_thinking").get<bool>();
+    if (item.contains("date")) options.date = kDates.at(item.at("date").get<std::string>());
     const auto style = chat_style_from_name(item.at("style").get<std::string>());
     ASSERT_TRUE(style) << item.at("style");
     EXPECT_EQ(render_chat(*style, messages, options), item.at("rendered").get<std::string>()) << item.dump();
   }
 }
 
-TEST(ChatTemplate, OneQuestionInEveryStyle) {
+TEST(ChatStyle, OneQuestionInEveryStyle) {
   const std::vector<Message> question = {{"user", "What is 2+2?"}};
   const auto render = [&](ChatStyle style) { return render_chat(style, question, {}); };
   EXPECT_EQ(render(ChatStyle::kLlada),
@@ -48,7 +51,7 @@ TEST(ChatTemplate, OneQuestionInEveryStyle) {
   EXPECT_EQ(render(ChatStyle::kQwen3), "<|im_start|>user\nWhat is 2+2?<|im_end|>\n<|im_start|>assistant\n");
 }
 
-TEST(ChatTemplate, DreamKeepsContentAndAGivenSystemMessage) {
+TEST(ChatStyle, DreamKeepsContentAndAGivenSystemMessage) {
   const std::vector<Message> messages = {{"system", " Be brief. "}, {"user", "Hi\n"}, {"assistant", "Hi."}};
   ChatOptions options;
   options.add_generation_prompt = false;
@@ -57,7 +60,7 @@ TEST(ChatTemplate, DreamKeepsContentAndAGivenSystemMessage) {
             "<|im_start|>assistant\nHi.<|im_end|>\n");
 }
 
-TEST(ChatTemplate, RefusesWhatNoTemplateRenders) {
+TEST(ChatStyle, RefusesWhatNoTemplateRenders) {
   EXPECT_THROW(render_chat(ChatStyle::kLlada, {}, {}), UsageError);
   const std::vector<Message> tool = {{"tool", "4"}};
   for (const ChatStyle style :
@@ -69,7 +72,7 @@ TEST(ChatTemplate, RefusesWhatNoTemplateRenders) {
   EXPECT_THROW(render_chat(ChatStyle::kLlada, broken, {}), InputError);
 }
 
-TEST(ChatTemplate, NamesGoBothWays) {
+TEST(ChatStyle, NamesGoBothWays) {
   for (const std::string_view name : chat_style_names()) {
     const auto style = chat_style_from_name(name);
     ASSERT_TRUE(style);

@@ -17,7 +17,7 @@
 #include "base/json_file.h"
 #include "base/progress.h"
 #include "model/memory.h"
-#include "text/chat_detection.h"
+#include "text/chat_template.h"
 
 namespace buoy::app {
 namespace {

@@ -34,11 +34,14 @@ void add_prompt_options(Command& command, PromptOptions& options, const std::str
   auto* chat = command.add_flag("--chat", options.chat.use,
                                 "wrap the text as a user's message in the model's chat template");
   command.add_option("--system", options.chat.system, "system message")->needs(chat);
-  command.add_option("--chat-style", options.chat.style, "template to use instead of the detected one")
+  command.add_option("--chat-style", options.chat.style, "style written by hand instead of the folder's template (docs/chat-templates.md)")
       ->type_name("NAME")
       ->needs(chat);
   command
-      .add_flag("--no-thinking", options.chat.no_thinking, "Qwen3: close the thinking part before it begins")
+      .add_flag("--no-thinking", options.chat.no_thinking, "tell the template not to think (enable_thinking)")
+      ->needs(chat);
+  command.add_option("--chat-date", options.chat.date, "day that templates are told (default: 2024-07-26)")
+      ->type_name("YYYY-MM-DD")
       ->needs(chat);
 }
 
@@ -53,7 +56,7 @@ experiment::Prompt make_prompt(const PromptOptions& options, const std::filesyst
   experiment::need_tokenizer(tokenizer, folder);
   const std::string text = options.file.empty() ? options.text : read_file(options.file);
   if (text.empty()) throw_usage_error({"prompt", "some text", "an empty prompt"});
-  prompt.rendered = options.chat.use ? experiment::render_user_message(options.chat, folder, text) : text;
+  prompt.rendered = options.chat.use ? experiment::ChatRenderer(options.chat, folder).user_message(text) : text;
   auto encoding = tokenizer->encode(prompt.rendered, !options.chat.use);
   prompt.ids = std::move(encoding.ids);
   prompt.spans = std::move(encoding.spans);

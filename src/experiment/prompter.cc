@@ -26,9 +26,10 @@ std::vector<std::string> gold_regions(const evaluate::Item& item) {
 
 }  // namespace
 
-Prompter::Prompter(const std::string& prompt_template, ChatChoice chat, std::filesystem::path folder,
-                   text::Tokenizer tokenizer)
-    : chat_(std::move(chat)), folder_(std::move(folder)), tokenizer_(std::move(tokenizer)) {
+Prompter::Prompter(const std::string& prompt_template, const ChatChoice& chat,
+                   const std::filesystem::path& folder, text::Tokenizer tokenizer)
+    : tokenizer_(std::move(tokenizer)) {
+  if (chat.use) chat_.emplace(chat, folder);
   if (!prompt_template.empty()) template_ = evaluate::PromptTemplate::load(prompt_template);
 }
 
@@ -44,15 +45,15 @@ evaluate::RenderedPrompt Prompter::render(const evaluate::Item& item) const {
     rendered = plain(item.question);
   }
   if (rendered.text.empty()) throw_usage_error({"prompt", "some text", "an empty prompt"});
-  if (!chat_.use) return rendered;
-  const auto chat = [&](const std::string& text) { return render_user_message(chat_, folder_, text); };
+  if (!chat_) return rendered;
+  const auto chat = [&](const std::string& text) { return chat_->user_message(text); };
   return evaluate::in_chat(rendered, chat(rendered.text), evaluate::message_begin(chat));
 }
 
 ItemPrompt Prompter::prompt(const evaluate::Item& item) const {
   ItemPrompt out{item.id, item.question, item.answers, {}, {}};
   evaluate::RenderedPrompt rendered = render(item);
-  auto encoding = tokenizer_.encode(rendered.text, !chat_.use);
+  auto encoding = tokenizer_.encode(rendered.text, !chat_);
   const bool first_is_bos = !encoding.ids.empty() && tokenizer_.is_special(encoding.ids[0]);
   const auto tokens = evaluate::regions_of_tokens(encoding.spans, rendered.regions, first_is_bos);
   if (tokens.names.size() + 1 >= trace::kNoRegion) {
@@ -76,7 +77,7 @@ ItemPrompt Prompter::prompt(const evaluate::Item& item) const {
 
 std::optional<evaluate::FitResult> Prompter::fit(evaluate::Item& item, std::size_t budget) const {
   const auto count = [&](const evaluate::Item& candidate) {
-    return tokenizer_.encode(render(candidate).text, !chat_.use).ids.size();
+    return tokenizer_.encode(render(candidate).text, !chat_).ids.size();
   };
   if (count(item) <= budget) return std::nullopt;
   return evaluate::fit_passages(item, budget, count);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +34,7 @@ class Prompter {
  public:
   // `prompt_template` is a built-in name or a file; "" takes what an item has: its ready prompt, its
   // passages, or the question alone.
-  Prompter(const std::string& prompt_template, ChatChoice chat, std::filesystem::path folder,
+  Prompter(const std::string& prompt_template, const ChatChoice& chat, const std::filesystem::path& folder,
            text::Tokenizer tokenizer);
 
   ItemPrompt prompt(const evaluate::Item& item) const;
@@ -47,8 +46,7 @@ class Prompter {
   evaluate::RenderedPrompt render(const evaluate::Item& item) const;
 
   std::optional<evaluate::PromptTemplate> template_;
-  ChatChoice chat_;
-  std::filesystem::path folder_;
+  std::optional<ChatRenderer> chat_;
   text::Tokenizer tokenizer_;
 };
 

@@ -10,8 +10,8 @@ namespace {
 
 text::ChatStyle style_of(const std::string& name) {
   if (const auto style = text::chat_style_from_name(name)) return *style;
-  throw_usage_error(
-      {"--chat-style", fmt::format("one of {}", fmt::join(text::chat_style_names(), ", ")), '"' + name + '"'});
+  throw_usage_error({"--chat-style", fmt::format("one of {}", fmt::join(text::chat_style_names(), ", ")),
+                     '"' + name + '"'});
 }
 
 // A template that is read may still refuse to be rendered: this is found out before anything is asked.
@@ -33,8 +33,8 @@ std::variant<text::ChatStyle, text::ChatTemplate> form_of(const ChatChoice& choi
   try {
     return usable_template(folder);
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{} (--chat-style NAME renders by a style written by hand: {})", error.what(),
-                                 fmt::join(text::chat_style_names(), ", ")));
+    throw InputError(fmt::format("{} (--chat-style NAME renders by a style written by hand: {})",
+                                 error.what(), fmt::join(text::chat_style_names(), ", ")));
   }
 }
 
@@ -72,12 +72,14 @@ std::string ChatRenderer::user_message(const std::string& text) const {
   std::vector<text::Message> messages;
   if (!system_.empty()) messages.push_back({"system", system_});
   messages.push_back({"user", text});
-  if (const auto* style = std::get_if<text::ChatStyle>(&form_)) return render_chat(*style, messages, options_);
+  if (const auto* style = std::get_if<text::ChatStyle>(&form_))
+    return render_chat(*style, messages, options_);
   return std::get<text::ChatTemplate>(form_).render(messages, options_);
 }
 
 evaluate::AnswerRules ChatRenderer::answer_rules(const text::Tokenizer& tokenizer) const {
-  if (const auto* style = std::get_if<text::ChatStyle>(&form_)) return evaluate::answer_rules(*style, tokenizer);
+  if (const auto* style = std::get_if<text::ChatStyle>(&form_))
+    return evaluate::answer_rules(*style, tokenizer);
   return evaluate::answer_rules(std::get<text::ChatTemplate>(form_), tokenizer);
 }
 

@@ -20,7 +20,7 @@ struct ChatChoice {
   std::string system;
   std::string style;  // a style written by hand; "": the folder's own template
   bool no_thinking = false;
-  std::string date;  // that templates are told, as in 2024-07-26; "": that day
+  std::string date = {};  // that templates are told, as in 2024-07-26; "": that day
 };
 
 // The choice for a folder, where it is to be used when the folder has a chat template Buoy can render.

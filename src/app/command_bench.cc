@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "base/version.h"
 #include "benchmark/steps.h"
+#include "checkpoint/hub_cache.h"
 
 namespace buoy::app {
 namespace {
@@ -127,8 +128,8 @@ void bench(BenchOptions options) {
 void add_bench(Command& app) {
   auto* command = app.add_subcommand("bench", "how fast this machine runs a model");
   auto options = std::make_shared<BenchOptions>();
-  auto* folder = command->add_option("--model", options->folder, "Hugging Face folder of the model to time")
-                     ->type_name("DIR");
+  auto* folder = command->add_option("--model", options->folder, "folder or id of the model to time")
+                     ->type_name("MODEL");
   auto* shape =
       command
           ->add_option("--shape", options->shape,
@@ -158,7 +159,10 @@ void add_bench(Command& app) {
       "machine's matrix products and its weights, read once, with the rate of copying, both measured "
       "first.\n\n"
       "Example: buoy bench --device cuda --tokens 1024 --packed 16x512 --observe --json bench.json");
-  command->callback([options] { bench(*options); });
+  command->callback([options] {
+    if (!options->folder.empty()) options->folder = find_model(options->folder).string();
+    bench(*options);
+  });
 }
 
 }  // namespace buoy::app

@@ -9,6 +9,7 @@
 #include "app/model_folder.h"
 #include "app/retrieval.h"
 #include "base/error.h"
+#include "checkpoint/hub_cache.h"
 #include "experiment/attention_features.h"
 #include "experiment/evaluation.h"
 #include "experiment/identity.h"
@@ -83,9 +84,18 @@ std::vector<experiment::Condition> conditions(const EvalOptions& options,
   return made;
 }
 
+// A model by its name or folder; a snapshot of a cache is called as its id ends, not by its commit.
+experiment::Named named_model(const std::string& text) {
+  auto model = parse_named(text);
+  model.path = find_model(model.path.string());
+  if (const auto snapshot = hub_snapshot_of(model.path); snapshot && model.name == snapshot->commit)
+    model.name = snapshot->id.substr(snapshot->id.find('/') + 1);
+  return model;
+}
+
 experiment::EvaluationSpec make_spec(const EvalOptions& options) {
   experiment::EvaluationSpec spec = options.spec;
-  for (const auto& model : options.models) spec.models.push_back(parse_named(model));
+  for (const auto& model : options.models) spec.models.push_back(named_model(model));
   for (const auto& data : options.data) spec.data.push_back(parse_named(data));
   spec.read.fields = parse_fields(*options.fields);
   if (options.limit > 0) spec.read.limit = static_cast<std::size_t>(options.limit);
@@ -113,9 +123,9 @@ void add_eval(Command& app) {
   auto* command = app.add_subcommand("eval", "ask questions with and without passages and score the answers");
   auto o = std::make_shared<EvalOptions>();
   o->spec.decode.max_new_tokens = 32;
-  command->add_option("--model", o->models, "Hugging Face folder, or NAME=folder; several may be given")
+  command->add_option("--model", o->models, "folder or id of a model, or NAME=folder; several may be given")
       ->required()
-      ->type_name("DIR");
+      ->type_name("MODEL");
   command
       ->add_option("--data", o->data,
                    "questions, JSON Lines, plain or gzip, or NAME=file; several may be given")
@@ -187,12 +197,19 @@ void add_eval(Command& app) {
       ->group(prompting);
   auto* no_chat = command->add_flag("--no-chat", o->no_chat, "never use it")->group(prompting);
   command->add_option("--system", o->spec.chat.system, "system message")->excludes(no_chat)->group(prompting);
-  command->add_option("--chat-style", o->spec.chat.style, "chat template to use instead of the detected one")
+  command
+      ->add_option("--chat-style", o->spec.chat.style,
+                   "style written by hand instead of the folder's template (docs/chat-templates.md)")
       ->type_name("NAME")
       ->excludes(no_chat)
       ->group(prompting);
   command
-      ->add_flag("--no-thinking", o->spec.chat.no_thinking, "Qwen3: close the thinking part before it begins")
+      ->add_flag("--no-thinking", o->spec.chat.no_thinking,
+                 "tell the template not to think (enable_thinking)")
+      ->excludes(no_chat)
+      ->group(prompting);
+  command->add_option("--chat-date", o->spec.chat.date, "day that templates are told (default: 2024-07-26)")
+      ->type_name("YYYY-MM-DD")
       ->excludes(no_chat)
       ->group(prompting);
   command

@@ -84,7 +84,7 @@ void forward(const ForwardOptions& options) {
     wanted.insert(name);
   }
   auto [model, tokenizer] = load_model(options.model);
-  const auto prompt = make_prompt(options.prompt, options.model.folder, tokenizer);
+  const auto prompt = make_prompt(options.prompt, model.checkpoint().folder(), tokenizer);
   fmt::print(stderr, "{} tokens, writing {} to {}\n", prompt.ids.size(),
              describe_bytes(dump_bytes(model.config(), prompt.ids.size(), wanted)), options.out);
 

@@ -57,7 +57,7 @@ void generate(const GenerateOptions& options) {
   }
   const auto changes = parse_changes(options.changes);
   auto [model, tokenizer] = load_model(options.model);
-  const auto prompt = make_prompt(options.prompt, options.model.folder, tokenizer);
+  const auto prompt = make_prompt(options.prompt, model.checkpoint().folder(), tokenizer);
   const auto machine = experiment::make_machine(model, options.decode, prompt.ids, tokenizer);
   const std::int64_t length = static_cast<std::int64_t>(prompt.ids.size()) + options.decode.max_new_tokens;
   if (length > model.config().context) {

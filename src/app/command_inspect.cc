@@ -17,21 +17,30 @@
 #include "base/files.h"
 #include "base/json_file.h"
 #include "base/progress.h"
-#include "text/chat_detection.h"
+#include "checkpoint/hub_cache.h"
+#include "model/memory.h"
+#include "text/chat_template.h"
 
 namespace buoy::app {
 namespace {
 
+struct Problem {
+  const char* label;  // "missing", "not supported", "wrong"
+  std::string text;
+};
+
 struct Finding {
   Json facts = Json::object();
-  std::vector<std::string> problems;
+  std::vector<Problem> problems;
+
+  void add(const char* label, std::string text) { problems.push_back({label, std::move(text)}); }
 
   // Notes a failure and goes on: inspecting is for folders that are not right yet.
-  void attempt(const std::function<void()>& look) {
+  void attempt(const char* label, const std::function<void()>& look) {
     try {
       look();
     } catch (const Error& error) {
-      problems.emplace_back(error.what());
+      add(label, error.what());
     }
   }
 };
@@ -68,15 +77,47 @@ void describe_memory(const ModelConfig& config, std::uint64_t stored, Json& fact
   facts["memory_line"] = memory_line(config, of, machine);
 }
 
+// The tokenizer and the chat template. What is there and cannot be used is not missing.
+void look_at_text(const std::filesystem::path& folder, const std::optional<ModelConfig>& config,
+                  Finding& finding) {
+  bool has_tokenizer = true;
+  finding.attempt("not supported", [&] {
+    has_tokenizer = experiment::has_tokenizer(folder);
+    if (!has_tokenizer) return;
+    const auto tokenizer = text::Tokenizer::load(folder);
+    finding.facts["tokenizer_ids"] = tokenizer.id_limit();
+    if (config) experiment::check_vocabulary(tokenizer, *config, folder);
+  });
+  if (!has_tokenizer) {
+    finding.add("missing",
+                "no tokenizer.json (or vocab.json and merges.txt): text cannot be encoded, --ids works");
+    return;
+  }
+  finding.attempt("not supported", [&] {
+    const auto chat = text::ChatTemplate::find(folder);
+    if (!chat) {
+      finding.add("missing", "no chat template: --chat needs --chat-style; this may be a base model");
+    } else if (const auto why = experiment::why_no_chat_template(folder)) {
+      finding.add("not supported", *why + "; --chat needs --chat-style");
+    } else {
+      finding.facts["chat_template"] = chat->name();
+    }
+  });
+}
+
 Finding look_at(const std::filesystem::path& folder, bool check_weights) {
   Finding finding;
+  if (const auto snapshot = hub_snapshot_of(folder)) {
+    finding.facts["id"] = snapshot->id;
+    finding.facts["commit"] = snapshot->commit;
+  }
   std::optional<ModelConfig> config;
-  finding.attempt([&] {
+  finding.attempt("wrong", [&] {
     config = read_config(folder);
     describe_config(*config, finding.facts);
   });
   if (config) {
-    finding.attempt([&] {
+    finding.attempt("wrong", [&] {
       const model::Model model = model::Model::load(folder);
       const Checkpoint& checkpoint = model.checkpoint();
       finding.facts["parameters"] = checkpoint.parameters();
@@ -86,22 +127,11 @@ Finding look_at(const std::filesystem::path& folder, bool check_weights) {
       finding.facts["weights_bytes"] = checkpoint.weight_bytes();
       if (!check_weights) return;
       const std::string broken = checkpoint.find_non_finite();
-      if (!broken.empty()) finding.problems.push_back(fmt::format("{} holds a NaN or an infinity", broken));
+      if (!broken.empty()) finding.add("wrong", fmt::format("{} holds a NaN or an infinity", broken));
     });
   }
   if (config) describe_memory(*config, finding.facts.value("weights_bytes", std::uint64_t{0}), finding.facts);
-  if (!experiment::has_tokenizer(folder)) {
-    finding.problems.push_back(
-        "no tokenizer.json (or vocab.json and merges.txt): text cannot be encoded, --ids works");
-    return finding;
-  }
-  finding.attempt([&] {
-    const auto tokenizer = text::Tokenizer::load(folder);
-    finding.facts["tokenizer_ids"] = tokenizer.id_limit();
-    if (config) experiment::check_vocabulary(tokenizer, *config, folder);
-  });
-  finding.attempt(
-      [&] { finding.facts["chat_style"] = text::chat_style_name(text::detect_chat_style(folder)); });
+  look_at_text(folder, config, finding);
   return finding;
 }
 
@@ -110,6 +140,8 @@ void print(const Finding& finding) {
   const auto line = [](const char* label, const std::string& value) {
     fmt::print("{:<12} {}\n", label, value);
   };
+  if (f.contains("commit"))
+    line("snapshot", fmt::format("{} of {}", f["commit"].get<std::string>(), f["id"].get<std::string>()));
   if (f.contains("family")) {
     line("family", fmt::format("{} ({}), {}", f["family"].get<std::string>(),
                                f["architecture"].get<std::string>(), f["decoding"].get<std::string>()));
@@ -132,19 +164,27 @@ void print(const Finding& finding) {
   }
   if (f.contains("memory_line")) line("memory", f["memory_line"].get<std::string>());
   if (f.contains("tokenizer_ids")) line("tokenizer", fmt::format("ids below {}", f["tokenizer_ids"].dump()));
-  if (f.contains("chat_style")) line("chat", f["chat_style"].get<std::string>());
-  for (const auto& problem : finding.problems) line("missing", problem);
+  if (f.contains("chat_template")) line("chat", f["chat_template"].get<std::string>());
+  for (const auto& problem : finding.problems) line(problem.label, problem.text);
   if (finding.problems.empty()) line("missing", "nothing");
 }
 
 }  // namespace
+
+static std::filesystem::path named_path(const std::string& path) {
+  const bool looks_like_id = path.find('/') != std::string::npos || path.find('@') != std::string::npos;
+  if (!path_exists(path)) return looks_like_id ? find_model(path) : std::filesystem::path(path);
+  return is_folder(path) ? find_model(path) : std::filesystem::path(path);
+}
 
 void inspect_model(const std::filesystem::path& folder, const InspectCall& call) {
   const Finding finding = look_at(folder, call.check_weights);
   if (call.json) {
     Json out = finding.facts;
     out["kind"] = "model";
-    out["problems"] = finding.problems;
+    out["problems"] = Json::array();
+    for (const auto& problem : finding.problems)
+      out["problems"].push_back(fmt::format("{}: {}", problem.label, problem.text));
     fmt::print("{}\n", out.dump(2));
   } else {
     print(finding);
@@ -178,7 +218,8 @@ void add_inspect(Command& app) {
   const auto fields = add_field_option(*command);
   command->callback([options, fields] {
     options->call.fields = parse_fields(*fields);
-    inspect(Inspected(options->path), options->call);
+    // What is no file may be a model by its id; the folder of a model in a cache is that model.
+    inspect(Inspected(named_path(options->path)), options->call);
   });
 }
 

@@ -7,14 +7,16 @@
 #include "app/model_folder.h"
 #include "base/error.h"
 #include "base/json_file.h"
+#include "checkpoint/hub_cache.h"
 
 namespace buoy::app {
 namespace {
 
-void tokenize(const std::string& folder, const PromptOptions& options) {
+void tokenize(const std::string& name, const PromptOptions& options) {
   if (options.text.empty() && options.file.empty()) {
     throw_usage_error({"tokenize", "--text or --file", "an empty text"});
   }
+  const auto folder = find_model(name);
   const auto tokenizer = text::Tokenizer::load(folder);
   const auto prompt = make_prompt(options, folder, tokenizer);
   Json out = {{"ids", prompt.ids}, {"tokens", Json::array()}, {"spans", Json::array()}};
@@ -31,7 +33,9 @@ void add_tokenize(Command& app) {
   auto* command = app.add_subcommand("tokenize", "turn text into token ids");
   auto folder = std::make_shared<std::string>();
   auto options = std::make_shared<PromptOptions>();
-  command->add_option("--model", *folder, "folder with the tokenizer")->required()->type_name("DIR");
+  command->add_option("--model", *folder, "folder with the tokenizer, or id of its model")
+      ->required()
+      ->type_name("MODEL");
   add_prompt_options(*command, *options, "--text");
   command->footer(
       "Turn text into token ids, as the model's own tokenizer does it. Prints one line of JSON: ids, the "

@@ -54,7 +54,7 @@ void trace_run(TraceOptions options) {
   request.items = read_prompt_items(source);
   auto loaded = load_model(options.model);
   if (!source.prompt.ids.empty())
-    request.ids = make_prompt(source.prompt, options.model.folder, loaded.tokenizer);
+    request.ids = make_prompt(source.prompt, loaded.model.checkpoint().folder(), loaded.tokenizer);
   request.command = command_as_typed();
   request.prompt_template = source.prompt_template;
   request.chat = source.prompt.chat;

@@ -108,6 +108,7 @@ void inspect_trace(const std::filesystem::path& folder, bool json) {
                       {"state", state},
                       {"complete", reader.complete()},
                       {"model", manifest.model.name},
+                      {"commit", manifest.model.commit},
                       {"family", manifest.model.family},
                       {"planned", manifest.sample_ids.size()},
                       {"done", counts.done},
@@ -130,6 +131,7 @@ void inspect_trace(const std::filesystem::path& folder, bool json) {
     line("model", fmt::format("{} ({}), {} layers, {} heads, weights in {}", manifest.model.name,
                               manifest.model.family, manifest.model.layers, manifest.model.heads,
                               manifest.model.stored_dtype));
+    if (!manifest.model.commit.empty()) line("commit", manifest.model.commit);
     line("decoding", fmt::format("{}, seed {}", manifest.decoding, manifest.seed));
     line("samples", fmt::format("{} of {} done, {} failed, {}", counts.done, manifest.sample_ids.size(),
                                 counts.failed, describe_bytes(counts.bytes)));

@@ -61,7 +61,8 @@ report::TraceSummary summary_of(const analysis::TraceInput& input, trace::Integr
   const auto diffusion = is_diffusion(reader);
   return {
       {input.label, diffusion.value_or(false), done},
-      {{"model", fmt::format("{} ({}, {})", m.model.name, m.model.family, m.model.stored_dtype)},
+      {{"model", fmt::format("{} ({}, {}){}", m.model.name, m.model.family, m.model.stored_dtype,
+                             m.model.commit.empty() ? "" : ", commit " + m.model.commit)},
        {"size", fmt::format("{} layers, {} heads of {}, {} key heads", m.model.layers, m.model.heads,
                             m.model.head_dim, m.model.kv_heads)},
        {"samples", fmt::format("{}{}", done, reader.complete() ? "" : " so far: the trace is not complete")},

@@ -33,6 +33,12 @@ std::filesystem::file_type type_of(const std::filesystem::path& path) {
   std::error_code failure;
   const auto type = std::filesystem::status(path, failure).type();
   if (type == std::filesystem::file_type::none) throw_io_error("inspect", path.string(), failure.value());
+  if (type == std::filesystem::file_type::not_found && std::filesystem::is_symlink(path, failure)) {
+    const auto target = std::filesystem::read_symlink(path, failure);
+    throw_input_error({path.string(), "a file or a folder",
+                       fmt::format("a link to {}, which is not there (a download that was not finished?)",
+                                   target.string())});
+  }
   return type;
 }
 

@@ -13,7 +13,8 @@ std::string read_file(const std::filesystem::path& path, std::uintmax_t limit = 
 [[noreturn]] void throw_cannot_open(const std::string& path, int error_number);
 
 // Whether there is anything at the path, and whether it is a folder. Throws IoError where the standard
-// library would throw an error of its own: links that lead to themselves, names that are too long.
+// library would throw an error of its own: links that lead to themselves, names that are too long. A link to
+// nothing is no absent file: InputError, as caches that were not filled have them.
 bool path_exists(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
 

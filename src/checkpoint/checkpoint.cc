@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "checkpoint/hub_cache.h"
 #include "checkpoint/shard_index.h"
 
 namespace buoy {
@@ -42,6 +43,20 @@ bool all_finite(const Weight& weight) {
   return true;
 }
 
+// All files that a download lacks are named, not the first.
+void expect_shards(const fs::path& folder, const std::set<std::string>& shards) {
+  std::vector<std::string> missing;
+  for (const auto& shard : shards) {
+    std::error_code failure;
+    if (!fs::exists(folder / shard, failure)) missing.push_back(shard);  // a link to nothing is none
+  }
+  if (missing.empty()) return;
+  throw_input_error({(folder / "model.safetensors.index.json").string() + ": weight_map",
+                     "files of this folder",
+                     fmt::format("{} of {} that are not there: {}{}", missing.size(), shards.size(),
+                                 fmt::join(missing, ", "), unfinished_downloads(folder))});
+}
+
 }  // namespace
 
 Checkpoint Checkpoint::open(const fs::path& folder) {
@@ -58,13 +73,8 @@ Checkpoint Checkpoint::open(const fs::path& folder) {
     const auto weight_map = read_shard_index(index);
     std::set<std::string> shards;
     for (const auto& [tensor, shard] : weight_map) shards.insert(shard);
-    for (const auto& shard : shards) {
-      if (!path_exists(folder / shard)) {
-        throw_input_error(
-            {index.string() + ": weight_map", "files of this folder", shard + ", which is not there"});
-      }
-      checkpoint.add_file(folder / shard, &weight_map);
-    }
+    expect_shards(folder, shards);
+    for (const auto& shard : shards) checkpoint.add_file(folder / shard, &weight_map);
     for (const auto& [tensor, shard] : weight_map) {
       if (!checkpoint.has(tensor)) {
         throw_input_error(
@@ -74,7 +84,8 @@ Checkpoint Checkpoint::open(const fs::path& folder) {
   } else if (path_exists(single)) {
     checkpoint.add_file(single, nullptr);
   } else {
-    throw_input_error({folder.string(), "model.safetensors or model.safetensors.index.json", "neither"});
+    throw_input_error({folder.string(), "model.safetensors or model.safetensors.index.json",
+                       "neither" + unfinished_downloads(folder)});
   }
   return checkpoint;
 }

@@ -52,6 +52,19 @@ AnswerRules answer_rules(text::ChatStyle style, const text::Tokenizer& tokenizer
   return rules;
 }
 
+AnswerRules answer_rules(const text::ChatTemplate& chat, const text::Tokenizer& tokenizer) {
+  AnswerRules rules;
+  for (const std::string& marker : chat.end_markers()) {
+    for (const std::int32_t id : tokenizer.encode(marker, false).ids) {
+      if (!tokenizer.is_special(id)) continue;
+      rules.end_ids.push_back(id);
+      break;
+    }
+  }
+  rules.drop_thought = chat.has_thoughts();
+  return rules;
+}
+
 CleanAnswer clean_answer(std::span<const std::int32_t> slots, const text::Tokenizer& tokenizer,
                          const AnswerRules& rules) {
   const auto end = std::find_first_of(slots.begin(), slots.end(), rules.end_ids.begin(), rules.end_ids.end());

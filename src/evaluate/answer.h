@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "text/chat_style.h"
 #include "text/chat_template.h"
 #include "text/tokenizer.h"
 
@@ -14,7 +15,7 @@ namespace buoy::evaluate {
 struct AnswerRules {
   std::vector<std::int32_t> end_ids;  // EOS, EoT: the answer ends before the first of them
   bool keep_text_after_end = false;   // the authors' LLaDA: drop special tokens, keep the text behind them
-  bool drop_thought = false;          // Qwen3: drop all up to the last </think>
+  bool drop_thought = false;          // of models that think: drop all up to the last </think>
   bool first_line_only = false;
 };
 
@@ -28,6 +29,10 @@ struct CleanAnswer {
 // The rules of the family that a chat template belongs to. InputError when the tokenizer has none of the
 // family's end markers.
 AnswerRules answer_rules(text::ChatStyle style, const text::Tokenizer& tokenizer);
+
+// Those of a folder's own template: an answer ends before the first of the special tokens that the template
+// or the tokenizer's configuration ends it with.
+AnswerRules answer_rules(const text::ChatTemplate& chat, const text::Tokenizer& tokenizer);
 
 // `slots` are the generated ids alone, in the order of their positions.
 CleanAnswer clean_answer(std::span<const std::int32_t> slots, const text::Tokenizer& tokenizer,

@@ -4,44 +4,83 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
-#include "text/chat_detection.h"
-#include "text/chat_template.h"
 
 namespace buoy::experiment {
 namespace {
 
-text::ChatStyle chat_style(const ChatChoice& choice, const std::filesystem::path& folder) {
-  if (choice.style.empty()) return text::detect_chat_style(folder);
-  if (const auto style = text::chat_style_from_name(choice.style)) return *style;
+text::ChatStyle style_of(const std::string& name) {
+  if (const auto style = text::chat_style_from_name(name)) return *style;
   throw_usage_error({"--chat-style", fmt::format("one of {}", fmt::join(text::chat_style_names(), ", ")),
-                     '"' + choice.style + '"'});
+                     '"' + name + '"'});
 }
 
-bool has_chat_template(const std::filesystem::path& folder) {
-  try {
-    text::detect_chat_style(folder);
-    return true;
-  } catch (const InputError&) {
-    return false;
+// A template that is read may still refuse to be rendered: this is found out before anything is asked.
+text::ChatTemplate usable_template(const std::filesystem::path& folder) {
+  const auto found = text::ChatTemplate::find(folder);
+  if (!found) {
+    throw_input_error({folder.string(),
+                       "a chat template (chat_template.jinja, or chat_template in tokenizer_config.json)",
+                       "none; this may be a base model"});
   }
+  const std::vector<text::Message> question = {{"user", "a question"}};
+  found->render(question, {});
+  return *found;
+}
+
+std::variant<text::ChatStyle, text::ChatTemplate> form_of(const ChatChoice& choice,
+                                                          const std::filesystem::path& folder) {
+  if (!choice.style.empty()) return style_of(choice.style);
+  try {
+    return usable_template(folder);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{} (--chat-style NAME renders by a style written by hand: {})",
+                                 error.what(), fmt::join(text::chat_style_names(), ", ")));
+  }
+}
+
+text::ChatOptions options_of(const ChatChoice& choice) {
+  text::ChatOptions options;
+  if (choice.no_thinking) options.enable_thinking = false;
+  if (!choice.date.empty()) {
+    options.date = text::jinja::date_from_text(choice.date);
+    if (!options.date) throw_usage_error({"--chat-date", "a date as in 2024-07-26", '"' + choice.date + '"'});
+  }
+  return options;
 }
 
 }  // namespace
 
+std::optional<std::string> why_no_chat_template(const std::filesystem::path& folder) {
+  try {
+    usable_template(folder);
+    return std::nullopt;
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
 ChatChoice settle(ChatUse use, ChatChoice choice, const std::filesystem::path& folder) {
   choice.use = use == ChatUse::kAlways ||
-               (use == ChatUse::kWhenThereIsOne && (!choice.style.empty() || has_chat_template(folder)));
+               (use == ChatUse::kWhenThereIsOne && (!choice.style.empty() || !why_no_chat_template(folder)));
   return choice;
 }
 
-std::string render_user_message(const ChatChoice& choice, const std::filesystem::path& folder,
-                                const std::string& text) {
+ChatRenderer::ChatRenderer(const ChatChoice& choice, const std::filesystem::path& folder)
+    : system_(choice.system), options_(options_of(choice)), form_(form_of(choice, folder)) {}
+
+std::string ChatRenderer::user_message(const std::string& text) const {
   std::vector<text::Message> messages;
-  if (!choice.system.empty()) messages.push_back({"system", choice.system});
+  if (!system_.empty()) messages.push_back({"system", system_});
   messages.push_back({"user", text});
-  text::ChatOptions chat;
-  chat.enable_thinking = !choice.no_thinking;
-  return text::render_chat(chat_style(choice, folder), messages, chat);
+  if (const auto* style = std::get_if<text::ChatStyle>(&form_))
+    return render_chat(*style, messages, options_);
+  return std::get<text::ChatTemplate>(form_).render(messages, options_);
+}
+
+evaluate::AnswerRules ChatRenderer::answer_rules(const text::Tokenizer& tokenizer) const {
+  if (const auto* style = std::get_if<text::ChatStyle>(&form_))
+    return evaluate::answer_rules(*style, tokenizer);
+  return evaluate::answer_rules(std::get<text::ChatTemplate>(form_), tokenizer);
 }
 
 }  // namespace buoy::experiment

@@ -1,7 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <variant>
+#include <vector>
+
+#include "evaluate/answer.h"
+#include "text/chat_style.h"
+#include "text/chat_template.h"
 
 namespace buoy::experiment {
 
@@ -11,15 +18,33 @@ enum class ChatUse { kWhenThereIsOne, kAlways, kNever };
 struct ChatChoice {
   bool use = false;
   std::string system;
-  std::string style;  // "": detected from the folder
+  std::string style;  // a style written by hand; "": the folder's own template
   bool no_thinking = false;
+  std::string date = {};  // that templates are told, as in 2024-07-26; "": that day
 };
 
-// The choice for a folder, where it is to be used when there is a chat template Buoy knows.
+// The choice for a folder, where it is to be used when the folder has a chat template Buoy can render.
 ChatChoice settle(ChatUse use, ChatChoice choice, const std::filesystem::path& folder);
 
-// The text as a user's message in the model's chat template.
-std::string render_user_message(const ChatChoice& choice, const std::filesystem::path& folder,
-                                const std::string& text);
+// Why the folder's own chat template cannot be used: there is none, or what Buoy does not know in it, with
+// construct and line. Nothing when it can be used.
+std::optional<std::string> why_no_chat_template(const std::filesystem::path& folder);
+
+// Turns texts into user's messages, by the folder's own template or by a style of the choice.
+class ChatRenderer {
+ public:
+  // InputError when the folder's template cannot be used; it names --chat-style as the way out. UsageError
+  // for a style or date that is none.
+  ChatRenderer(const ChatChoice& choice, const std::filesystem::path& folder);
+
+  std::string user_message(const std::string& text) const;
+  // How the answers to such messages end.
+  evaluate::AnswerRules answer_rules(const text::Tokenizer& tokenizer) const;
+
+ private:
+  std::string system_;
+  text::ChatOptions options_;
+  std::variant<text::ChatStyle, text::ChatTemplate> form_;
+};
 
 }  // namespace buoy::experiment

@@ -12,6 +12,7 @@
 #include "base/json_file.h"
 #include "base/sha256.h"
 #include "base/version.h"
+#include "checkpoint/hub_cache.h"
 #include "checkpoint/weights_identity.h"
 #include "experiment/changes.h"
 #include "tensor/thread_pool.h"
@@ -44,13 +45,15 @@ std::string describe_machine() {
 Json describe_model_files(const fs::path& folder) {
   const Checkpoint checkpoint = Checkpoint::open(folder);
   const Family family = checkpoint.config().family;
-  return {{"family", name_of(family)},
-          {"masked_diffusion", is_masked_diffusion(family)},
-          {"config_sha256", sha256_of_file(folder / "config.json")},
-          {"weights_sha256", weights_identity(checkpoint)},
-          {"tokenizer_sha256", tokenizer_sum(folder).value_or("")},
-          {"tokenizer_config_sha256", sum_if_there(folder / "tokenizer_config.json")},
-          {"chat_template_sha256", sum_if_there(folder / "chat_template.jinja")}};
+  Json out = {{"family", name_of(family)},
+              {"masked_diffusion", is_masked_diffusion(family)},
+              {"config_sha256", sha256_of_file(folder / "config.json")},
+              {"weights_sha256", weights_identity(checkpoint)},
+              {"tokenizer_sha256", tokenizer_sum(folder).value_or("")},
+              {"tokenizer_config_sha256", sum_if_there(folder / "tokenizer_config.json")},
+              {"chat_template_sha256", sum_if_there(folder / "chat_template.jinja")}};
+  if (const auto snapshot = hub_snapshot_of(folder)) out["commit"] = snapshot->commit;
+  return out;
 }
 
 void require_trace_of(const fs::path& trace, const fs::path& model_folder) {
@@ -100,7 +103,8 @@ trace::Manifest describe_run(const model::Model& model, const DecodeOptions& dec
   manifest.created_by = fmt::format("buoy {}", version());
   manifest.command = command;
   manifest.machine = describe_machine();
-  manifest.model = {.name = fs::absolute(folder).lexically_normal().filename().string(),
+  const auto snapshot = hub_snapshot_of(folder);
+  manifest.model = {.name = model_name(folder),
                     .family = std::string(name_of(c.family)),
                     .architecture = c.architecture,
                     .stored_dtype = model.checkpoint().stored_types(),
@@ -110,6 +114,7 @@ trace::Manifest describe_run(const model::Model& model, const DecodeOptions& dec
                     .head_dim = c.head_dim,
                     .hidden = c.hidden,
                     .vocabulary = c.vocabulary,
+                    .commit = snapshot ? snapshot->commit : "",
                     .config_sha256 = sha256_of_file(folder / "config.json"),
                     .weights_sha256 = weights_identity(model.checkpoint())};
   manifest.tokenizer_sha256 = tokenizer_sum(folder);

@@ -21,11 +21,20 @@ void check_vocabulary(const text::Tokenizer& tokenizer, const ModelConfig& confi
   }
 }
 
+std::optional<text::Tokenizer> load_tokenizer(const std::filesystem::path& folder,
+                                              const ModelConfig& config) {
+  if (!has_tokenizer(folder)) return std::nullopt;
+  auto tokenizer = text::Tokenizer::load(folder);
+  check_vocabulary(tokenizer, config, folder);
+  return tokenizer;
+}
+
 LoadedModel load_model(const std::filesystem::path& folder, Device device) {
   LoadedModel loaded{model::Model::load(folder, device), std::nullopt};
-  if (has_tokenizer(folder)) {
-    loaded.tokenizer = text::Tokenizer::load(folder);
-    check_vocabulary(*loaded.tokenizer, loaded.model.config(), folder);
+  try {
+    loaded.tokenizer = load_tokenizer(folder, loaded.model.config());
+  } catch (const InputError&) {
+    // Ids need none; need_tokenizer() tells whoever needs it what is wrong.
   }
   return loaded;
 }
@@ -33,6 +42,7 @@ LoadedModel load_model(const std::filesystem::path& folder, Device device) {
 const text::Tokenizer& need_tokenizer(const std::optional<text::Tokenizer>& tokenizer,
                                       const std::filesystem::path& folder) {
   if (tokenizer) return *tokenizer;
+  load_tokenizer(folder, read_config(folder));  // says what is wrong with one that is there
   throw_input_error({folder.string(), "tokenizer.json, or vocab.json and merges.txt, to encode text",
                      "neither (with --ids no tokenizer is needed)"});
 }

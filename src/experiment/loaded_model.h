@@ -13,7 +13,11 @@ bool has_tokenizer(const std::filesystem::path& folder);
 void check_vocabulary(const text::Tokenizer& tokenizer, const ModelConfig& config,
                       const std::filesystem::path& folder);
 
-// A model with the tokenizer of its folder, if there is one, the two checked against each other.
+// The tokenizer of a folder, checked against the model; nothing when there is none. InputError for one that
+// Buoy does not know or that does not fit.
+std::optional<text::Tokenizer> load_tokenizer(const std::filesystem::path& folder, const ModelConfig& config);
+
+// A model with the tokenizer of its folder, if there is one that can be used.
 struct LoadedModel {
   model::Model model;
   std::optional<text::Tokenizer> tokenizer;

@@ -26,9 +26,10 @@ std::vector<std::string> gold_regions(const evaluate::Item& item) {
 
 }  // namespace
 
-Prompter::Prompter(const std::string& prompt_template, ChatChoice chat, std::filesystem::path folder,
-                   std::optional<text::Tokenizer> tokenizer)
-    : chat_(std::move(chat)), folder_(std::move(folder)), tokenizer_(std::move(tokenizer)) {
+Prompter::Prompter(const std::string& prompt_template, const ChatChoice& chat,
+                   const std::filesystem::path& folder, std::optional<text::Tokenizer> tokenizer)
+    : tokenizer_(std::move(tokenizer)) {
+  if (chat.use) chat_.emplace(chat, folder);
   if (!prompt_template.empty()) template_ = evaluate::PromptTemplate::load(prompt_template);
 }
 
@@ -57,13 +58,13 @@ evaluate::RenderedPrompt Prompter::render(const evaluate::Item& item) const {
   }
   if (rendered.text.empty())
     throw_input_error({fmt::format("item {}: prompt", item.id), "some text", "an empty prompt"});
-  if (!chat_.use) return rendered;
-  const auto chat = [&](const std::string& text) { return render_user_message(chat_, folder_, text); };
+  if (!chat_) return rendered;
+  const auto chat = [&](const std::string& text) { return chat_->user_message(text); };
   return evaluate::in_chat(rendered, chat(rendered.text), evaluate::message_begin(chat));
 }
 
 text::Encoding Prompter::encode(const std::string& rendered) const {
-  if (tokenizer_) return tokenizer_->encode(rendered, !chat_.use);
+  if (tokenizer_) return tokenizer_->encode(rendered, !chat_);
   constexpr std::uint32_t kBytes = 4;
   text::Encoding guess;
   const auto size = static_cast<std::uint32_t>(rendered.size());

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,7 +36,7 @@ class Prompter {
   // `prompt_template` is a built-in name or a file; "" takes what an item has: its ready prompt, its
   // passages, or the question alone. An item with a ready prompt and no question is that prompt, whatever
   // the template. Without a tokenizer prompts are guesses of their size: a token for every four bytes.
-  Prompter(const std::string& prompt_template, ChatChoice chat, std::filesystem::path folder,
+  Prompter(const std::string& prompt_template, const ChatChoice& chat, const std::filesystem::path& folder,
            std::optional<text::Tokenizer> tokenizer);
 
   // arrange(), which a ready prompt does not allow: its passages are text already. InputError then.
@@ -55,8 +54,7 @@ class Prompter {
   text::Encoding encode(const std::string& rendered) const;
 
   std::optional<evaluate::PromptTemplate> template_;
-  ChatChoice chat_;
-  std::filesystem::path folder_;
+  std::optional<ChatRenderer> chat_;
   std::optional<text::Tokenizer> tokenizer_;
 };
 

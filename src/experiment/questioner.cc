@@ -12,7 +12,6 @@
 #include "evaluate/passages.h"
 #include "experiment/attention_features.h"
 #include "experiment/identity.h"
-#include "text/chat_detection.h"
 
 namespace buoy::experiment {
 namespace {
@@ -20,8 +19,7 @@ namespace {
 evaluate::AnswerRules rules_for(const EvaluationSpec& spec, const ChatChoice& chat, const LoadedModel& model,
                                 const DecodeOptions& decode, const std::filesystem::path& folder) {
   evaluate::AnswerRules rules;
-  if (chat.use && chat.style.empty())
-    rules = evaluate::answer_rules(text::detect_chat_style(folder), *model.tokenizer);
+  if (chat.use) rules = ChatRenderer(chat, folder).answer_rules(*model.tokenizer);
   for (const auto id : end_tokens(model.model, decode, model.tokenizer)) rules.end_ids.push_back(id);
   rules.keep_text_after_end = spec.keep_text_after_end;
   rules.first_line_only = spec.first_line_only;

@@ -114,6 +114,7 @@ Json describe_evaluation(const EvaluationSpec& spec, const std::vector<DataFacts
                  {"system", spec.chat.system},
                  {"style", spec.chat.style},
                  {"no_thinking", spec.chat.no_thinking}};
+  if (!spec.chat.date.empty()) out["chat"]["date"] = spec.chat.date;
   out["answers"] = {{"keep_text_after_end", spec.keep_text_after_end},
                     {"first_line_only", spec.first_line_only},
                     {"normalisation", evaluate::name_of(spec.normalisation)}};

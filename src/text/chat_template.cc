@@ -1,178 +1,109 @@
 #include "text/chat_template.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "base/error.h"
-#include "base/utf8.h"
-#include "text/python_strip.h"
+#include "base/files.h"
+#include "base/json_file.h"
+#include "text/jinja_date.h"
+#include "text/special_tokens.h"
 
 namespace buoy::text {
 namespace {
 
-constexpr std::array<std::pair<ChatStyle, std::string_view>, 7> kNames = {{
-    {ChatStyle::kLlada, "llada"},
-    {ChatStyle::kLlama3, "llama3"},
-    {ChatStyle::kLlama3First, "llama3-first"},
-    {ChatStyle::kLlama31, "llama3.1"},
-    {ChatStyle::kQwen25, "qwen2.5"},
-    {ChatStyle::kQwen3, "qwen3"},
-    {ChatStyle::kDream, "dream"},
-}};
+constexpr std::uintmax_t kMaxTemplateFile = std::uintmax_t{4} << 20;
 
-using Messages = std::span<const Message>;
-
-void expect_chat_roles(Messages messages) {
-  for (const Message& message : messages) {
-    if (message.role != "system" && message.role != "user" && message.role != "assistant") {
-      throw_usage_error(
-          {"chat message", "role system, user or assistant", fmt::format("\"{}\"", message.role)});
-    }
-  }
-}
-
-std::string header_turn(std::string_view role, std::string_view content) {
-  return fmt::format("<|start_header_id|>{}<|end_header_id|>\n\n{}<|eot_id|>", role, content);
-}
-
-constexpr std::string_view kOpenHeaderTurn = "<|start_header_id|>assistant<|end_header_id|>\n\n";
-
-std::string render_header_chat(std::string_view bos, Messages messages, bool open_turn) {
-  std::string text(bos);
-  for (const Message& message : messages) text += header_turn(message.role, python_strip(message.content));
-  if (open_turn) text += kOpenHeaderTurn;
-  return text;
-}
-
-std::string render_llama31(Messages messages, const ChatOptions& options) {
-  expect_chat_roles(messages);
-  std::string system = fmt::format("Cutting Knowledge Date: December 2023\nToday Date: {}\n\n", options.date);
-  if (messages.front().role == "system") {
-    system += python_strip(messages.front().content);
-    messages = messages.subspan(1);
-  }
-  return "<|begin_of_text|>" + header_turn("system", system) +
-         render_header_chat("", messages, options.add_generation_prompt);
-}
-
-std::string chatml_turn(std::string_view role, std::string_view content) {
-  return fmt::format("<|im_start|>{}\n{}<|im_end|>\n", role, content);
-}
-
-constexpr std::string_view kOpenChatmlTurn = "<|im_start|>assistant\n";
-
-std::string render_chatml(std::string_view default_system, Messages messages, const ChatOptions& options) {
-  expect_chat_roles(messages);
-  std::string text;
-  if (messages.front().role != "system") text += chatml_turn("system", default_system);
-  for (const Message& message : messages) text += chatml_turn(message.role, message.content);
-  if (options.add_generation_prompt) text += kOpenChatmlTurn;
-  return text;
-}
-
-struct Reply {
-  std::string_view thought;
-  std::string_view answer;
+struct Source {
+  std::string text, name;
 };
 
-Reply split_thought(std::string_view content) {
-  constexpr std::string_view kOpen = "<think>", kClose = "</think>";
-  const size_t first_close = content.find(kClose);
-  if (first_close == std::string_view::npos) return {"", content};
-  std::string_view thought = strip_end(content.substr(0, first_close), '\n');
-  if (const size_t open = thought.rfind(kOpen); open != std::string_view::npos) {
-    thought.remove_prefix(open + kOpen.size());
+// Text, or a list of {"name", "template"}, of which "default" counts.
+std::optional<Source> template_in(const std::filesystem::path& file) {
+  const Json json = read_json_file(file);
+  const JsonObject object(json, file.string());
+  const Json* value = object.find("chat_template");
+  if (value == nullptr) return std::nullopt;
+  const std::string name = file.string() + ": chat_template";
+  if (value->is_string()) return Source{value->get<std::string>(), name};
+  if (!value->is_array()) object.fail("chat_template", "text or a list of named templates");
+  for (size_t i = 0; i < value->size(); ++i) {
+    const JsonObject named((*value)[i], fmt::format("{}[{}]", name, i));
+    if (named.required_text("name") == "default") return Source{named.required_text("template"), name};
   }
-  return {strip_begin(thought, '\n'),
-          strip_begin(content.substr(content.rfind(kClose) + kClose.size()), '\n')};
+  throw_input_error({name, "a template named \"default\"", fmt::format("{} others", value->size())});
 }
 
-bool is_query(const Message& message) {
-  const std::string_view content = message.content;
-  return message.role == "user" &&
-         !(content.starts_with("<tool_response>") && content.ends_with("</tool_response>"));
-}
-
-// Thoughts stay only in replies to the last query.
-std::string render_qwen3(Messages messages, const ChatOptions& options) {
-  expect_chat_roles(messages);
-  const auto last_query = std::find_if(messages.rbegin(), messages.rend(), is_query);
-  const size_t last_query_index = last_query == messages.rend()
-                                      ? messages.size() - 1
-                                      : static_cast<size_t>(messages.rend() - last_query) - 1;
-
-  std::string text;
-  for (size_t i = 0; i < messages.size(); ++i) {
-    const Message& message = messages[i];
-    if (message.role != "assistant") {
-      text += chatml_turn(message.role, message.content);
-      continue;
-    }
-    const Reply reply = split_thought(message.content);
-    const bool keeps_thought = i > last_query_index && (i + 1 == messages.size() || !reply.thought.empty());
-    text += !keeps_thought ? chatml_turn(message.role, reply.answer)
-                           : chatml_turn(message.role, fmt::format("<think>\n{}\n</think>\n\n{}",
-                                                                   strip_end(reply.thought, '\n'),
-                                                                   strip_begin(reply.answer, '\n')));
-  }
-  if (options.add_generation_prompt) {
-    text += kOpenChatmlTurn;
-    if (!options.enable_thinking) text += "<think>\n\n</think>\n\n";
-  }
-  return text;
-}
-
-}  // namespace
-
-std::string_view chat_style_name(ChatStyle style) {
-  for (const auto& [known, name] : kNames) {
-    if (known == style) return name;
-  }
-  throw InternalError("chat style without a name");
-}
-
-std::optional<ChatStyle> chat_style_from_name(std::string_view name) {
-  for (const auto& [style, known] : kNames) {
-    if (known == name) return style;
+std::optional<Source> find_source(const std::filesystem::path& folder) {
+  if (const auto file = folder / "chat_template.jinja"; path_exists(file))
+    return Source{read_file(file, kMaxTemplateFile), file.string()};
+  for (const char* name : {"tokenizer_config.json", "chat_template.json"}) {
+    if (!path_exists(folder / name)) continue;
+    if (auto found = template_in(folder / name)) return found;
   }
   return std::nullopt;
 }
 
-std::vector<std::string_view> chat_style_names() {
-  std::vector<std::string_view> names;
-  for (const auto& [style, name] : kNames) names.push_back(name);
-  return names;
+jinja::Value text_value(std::string text) {
+  return jinja::Value(jinja::Text{std::make_shared<const std::string>(std::move(text))});
 }
 
-std::string render_chat(ChatStyle style, std::span<const Message> messages, const ChatOptions& options) {
-  if (messages.empty()) throw_usage_error({"chat", "at least one message", "none"});
+jinja::Value message_list(std::span<const Message> messages) {
+  jinja::Budget budget{jinja::Limits{}};
+  jinja::Values list;
   for (const Message& message : messages) {
-    if (first_invalid_utf8(message.content) < message.content.size()) {
-      throw_input_error({fmt::format("chat message of role \"{}\"", message.role), "well-formed UTF-8",
-                         fmt::format("a stray byte at offset {}", first_invalid_utf8(message.content))});
-    }
+    list.push_back(jinja::make_dict(budget, {{text_value("role"), text_value(message.role)},
+                                             {text_value("content"), text_value(message.content)}}));
   }
-  switch (style) {
-    case ChatStyle::kLlada:
-      return render_header_chat("<|startoftext|>", messages, true);
-    case ChatStyle::kLlama3:
-      return render_header_chat("<|begin_of_text|>", messages, options.add_generation_prompt);
-    case ChatStyle::kLlama3First:
-      return render_header_chat("<|begin_of_text|>", messages, true);
-    case ChatStyle::kLlama31:
-      return render_llama31(messages, options);
-    case ChatStyle::kQwen25:
-      return render_chatml("You are Qwen, created by Alibaba Cloud. You are a helpful assistant.", messages,
-                           options);
-    case ChatStyle::kQwen3:
-      return render_qwen3(messages, options);
-    case ChatStyle::kDream:
-      return render_chatml("You are a helpful assistant.", messages, options);
+  return jinja::make_list(budget, std::move(list));
+}
+
+}  // namespace
+
+ChatTemplate ChatTemplate::parse(const std::string& text, const std::string& name, SpecialTokens tokens) {
+  return {jinja::Template::parse(text, name), std::move(tokens), text.find("</think>") != std::string::npos};
+}
+
+std::optional<ChatTemplate> ChatTemplate::find(const std::filesystem::path& folder) {
+  const auto source = find_source(folder);
+  if (!source) return std::nullopt;
+  return parse(source->text, source->name, read_special_tokens(folder));
+}
+
+std::string ChatTemplate::render(std::span<const Message> messages, const ChatOptions& options) const {
+  check_conversation(messages);
+  jinja::Variables variables;
+  for (const auto& [name, token] : tokens_) variables.emplace(name, text_value(token));
+  variables.insert_or_assign("messages", message_list(messages));
+  variables.insert_or_assign("tools", jinja::Value());
+  variables.insert_or_assign("documents", jinja::Value());
+  variables.insert_or_assign("add_generation_prompt", jinja::Value(options.add_generation_prompt));
+  if (options.enable_thinking)
+    variables.insert_or_assign("enable_thinking", jinja::Value(bool{*options.enable_thinking}));
+  if (options.date)
+    variables.insert_or_assign("date_string", text_value(jinja::format_date(*options.date, "%d %b %Y")));
+  return template_.render(variables, options.date.value_or(jinja::Date{}));
+}
+
+std::vector<std::string> ChatTemplate::end_markers() const {
+  std::vector<std::string> markers;
+  for (const char* name : {"eos_token", "pad_token"}) {
+    const auto token = tokens_.find(name);
+    if (token != tokens_.end()) markers.push_back(token->second);
   }
-  throw InternalError("chat style without a template");
+  const std::string answer = "\x01the answer\x01";
+  const std::vector<Message> messages = {{"user", "a question"}, {"assistant", answer}};
+  try {
+    const std::string chat =
+        render(messages, {.add_generation_prompt = false, .enable_thinking = {}, .date = {}});
+    if (const size_t at = chat.rfind(answer); at != std::string::npos)
+      markers.push_back(chat.substr(at + answer.size()));
+  } catch (const InputError&) {
+    // A template that refuses such a conversation says nothing of the end of a turn.
+  }
+  return markers;
 }
 
 }  // namespace buoy::text

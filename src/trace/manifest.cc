@@ -58,7 +58,7 @@ Json identity(const Manifest& manifest) {
   Json json = parse_json(format_manifest(manifest), "manifest");
   for (const char* key : kForPeople) json.erase(key);
   json.erase("checksum");
-  json["model"].erase("name");
+  for (const char* key : kModelForPeople) json["model"].erase(key);
   return json;
 }
 

@@ -18,18 +18,20 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;  // a manifest is read by people: format and version first
 
 OrderedJson to_json(const ModelCard& model) {
-  return {{"name", replace_invalid_utf8(model.name)},
-          {"family", model.family},
-          {"architecture", model.architecture},
-          {"stored_dtype", model.stored_dtype},
-          {"layers", model.layers},
-          {"heads", model.heads},
-          {"kv_heads", model.kv_heads},
-          {"head_dim", model.head_dim},
-          {"hidden", model.hidden},
-          {"vocabulary", model.vocabulary},
-          {"config_sha256", model.config_sha256},
-          {"weights_sha256", model.weights_sha256}};
+  OrderedJson json = {{"name", replace_invalid_utf8(model.name)}};
+  if (!model.commit.empty()) json["commit"] = model.commit;
+  json.update({{"family", model.family},
+               {"architecture", model.architecture},
+               {"stored_dtype", model.stored_dtype},
+               {"layers", model.layers},
+               {"heads", model.heads},
+               {"kv_heads", model.kv_heads},
+               {"head_dim", model.head_dim},
+               {"hidden", model.hidden},
+               {"vocabulary", model.vocabulary},
+               {"config_sha256", model.config_sha256},
+               {"weights_sha256", model.weights_sha256}});
+  return json;
 }
 
 OrderedJson to_json(const SampleEntry& entry) {
@@ -61,7 +63,7 @@ OrderedJson to_json(const Manifest& manifest, bool complete) {
 std::string sum_of(Json json) {
   for (const char* key : kForPeople) json.erase(key);
   json.erase("checksum");
-  json["model"].erase("name");
+  for (const char* key : kModelForPeople) json["model"].erase(key);
   return sha256_hex(json.dump());
 }
 
@@ -97,6 +99,9 @@ const Json& required_list(const JsonObject& object, const std::string& key) {
 ModelCard parse_model(const JsonObject& object) {
   ModelCard model;
   model.name = object.required_text("name");
+  model.commit = object.text("commit").value_or("");
+  if (model.commit.find_first_not_of("0123456789abcdef") != std::string::npos)
+    object.fail("commit", "lower-case hexadecimal digits");
   model.family = object.required_text("family");
   model.architecture = object.required_text("architecture");
   model.stored_dtype = object.required_text("stored_dtype");

@@ -10,8 +10,10 @@
 
 namespace buoy::trace {
 
-// Fields that say who ran it where, beside model.name: two runs with equal samples may differ in them.
+// Fields that say who ran it where, and those of "model" that say what it is called: two runs with equal
+// samples may differ in them.
 inline constexpr std::array kForPeople = {"command", "machine"};
+inline constexpr std::array kModelForPeople = {"name", "commit"};
 
 // The text of manifest.json while the run is under way: no list of samples, "planned" ids instead.
 std::string format_manifest(const Manifest& manifest);

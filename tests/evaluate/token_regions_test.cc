@@ -7,6 +7,7 @@
 #include "evaluate/evaluate_data.h"
 #include "evaluate/prompt_template.h"
 #include "support/fails_with.h"
+#include "text/chat_style.h"
 #include "text/chat_template.h"
 
 namespace buoy::evaluate {

@@ -93,7 +93,7 @@ class Examination {
     });
     attempt(where, [&] {
       const auto chat = experiment::settle(plan_.chat_use(), plan_.chat(), folder);
-      if (chat.use) experiment::render_user_message(chat, folder, "a message");
+      if (chat.use) experiment::ChatRenderer(chat, folder).user_message("a message");
     });
   }
 

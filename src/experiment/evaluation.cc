@@ -34,8 +34,8 @@ void check_names(const std::vector<Named>& list, const char* what) {
   if (list.empty()) throw_usage_error({what, "at least one", "none"});
 }
 
-std::vector<Cell> plan_cells(const EvaluationSpec& spec, const std::vector<DataFacts>& facts) {
-  std::vector<Cell> cells;
+std::vector<QuestionCell> plan_cells(const EvaluationSpec& spec, const std::vector<DataFacts>& facts) {
+  std::vector<QuestionCell> cells;
   std::size_t first = 0;
   for (const auto& model : spec.models) {
     const Family family = read_config(model.path).family;
@@ -87,7 +87,7 @@ std::vector<std::unique_ptr<evaluate::NoisePool>> make_pools(const EvaluationSpe
 }
 
 // A run may have been interrupted between the last answer of a cell and the end of its trace.
-bool is_traced(const std::filesystem::path& run_folder, const Cell& cell) {
+bool is_traced(const std::filesystem::path& run_folder, const QuestionCell& cell) {
   const auto folder = trace_folder(run_folder, cell);
   return path_exists(folder) && trace::TraceReader::open(folder).complete();
 }

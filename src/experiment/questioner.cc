@@ -39,16 +39,16 @@ std::string file_name(const std::string& text) {
 
 }  // namespace
 
-std::string Cell::name() const {
+std::string QuestionCell::name() const {
   return fmt::format("{}.{}.{}", file_name(model->name), file_name(data->name), file_name(condition->name));
 }
 
-std::filesystem::path trace_folder(const std::filesystem::path& run_folder, const Cell& cell) {
+std::filesystem::path trace_folder(const std::filesystem::path& run_folder, const QuestionCell& cell) {
   return run_folder / "traces" / cell.name();
 }
 
 Questioner::Questioner(const Context& context, LoadedModel& model, const EvaluationSpec& spec,
-                       const Cell& cell, const evaluate::NoisePool* pool)
+                       const QuestionCell& cell, const evaluate::NoisePool* pool)
     : context_(context),
       model_(model),
       spec_(spec),

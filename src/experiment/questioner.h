@@ -15,7 +15,7 @@
 namespace buoy::experiment {
 
 // One cell of a run: a model asked a data set under a condition.
-struct Cell {
+struct QuestionCell {
   const Named* model;
   const Named* data;
   const Condition* condition;
@@ -25,7 +25,7 @@ struct Cell {
 };
 
 // Where the traces of a cell are, when it is observed.
-std::filesystem::path trace_folder(const std::filesystem::path& run_folder, const Cell& cell);
+std::filesystem::path trace_folder(const std::filesystem::path& run_folder, const QuestionCell& cell);
 
 // What is done with an answer: `number` is its number in the cell.
 using TakeAnswer = std::function<void(std::size_t number, const AnswerRecord& record)>;
@@ -33,7 +33,7 @@ using TakeAnswer = std::function<void(std::size_t number, const AnswerRecord& re
 // Asks one model the questions of one cell.
 class Questioner {
  public:
-  Questioner(const Context& context, LoadedModel& model, const EvaluationSpec& spec, const Cell& cell,
+  Questioner(const Context& context, LoadedModel& model, const EvaluationSpec& spec, const QuestionCell& cell,
              const evaluate::NoisePool* pool);
 
   // Items from number `from` on, packed by the token budget, or one by one: into the trace when observing,
@@ -61,7 +61,7 @@ class Questioner {
   const Context& context_;
   LoadedModel& model_;
   const EvaluationSpec& spec_;
-  const Cell& cell_;
+  const QuestionCell& cell_;
   const evaluate::NoisePool* pool_;
   DecodeOptions decode_;
   Prompter prompter_;

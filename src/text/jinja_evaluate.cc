@@ -7,8 +7,6 @@
 
 namespace buoy::text::jinja {
 
-using Kind = ExpressionKind;
-
 Value Evaluator::evaluate(const Expression& node) {
   const Nested nested(runtime_.budget);
   runtime_.budget.spend_steps();
@@ -20,18 +18,18 @@ Value Evaluator::evaluate_node(const Expression& node) {
   const auto operand = [&](std::size_t i) { return evaluate(*node.operands[i]); };
   const auto operand_or_none = [&](std::size_t i) { return node.operands[i] ? operand(i) : Value(); };
   switch (node.kind) {
-    case Kind::kConstant:
+    case ExpressionKind::kConstant:
       return node.constant;
-    case Kind::kName:
+    case ExpressionKind::kName:
       return look_up(node.name);
-    case Kind::kList:
-    case Kind::kTuple: {
+    case ExpressionKind::kList:
+    case ExpressionKind::kTuple: {
       Values items;
       for (std::size_t i = 0; i < node.operands.size(); ++i) items.push_back(operand(i));
-      return node.kind == Kind::kList ? make_list(runtime_.budget, std::move(items))
-                                      : make_tuple(runtime_.budget, std::move(items));
+      return node.kind == ExpressionKind::kList ? make_list(runtime_.budget, std::move(items))
+                                                : make_tuple(runtime_.budget, std::move(items));
     }
-    case Kind::kDict: {
+    case ExpressionKind::kDict: {
       std::vector<std::pair<Value, Value>> entries;
       for (std::size_t i = 0; i + 1 < node.operands.size(); i += 2) {
         Value key = operand(i);
@@ -39,45 +37,45 @@ Value Evaluator::evaluate_node(const Expression& node) {
       }
       return make_dict(runtime_.budget, std::move(entries));
     }
-    case Kind::kAttribute: {
+    case ExpressionKind::kAttribute: {
       const Value object = operand(0);
       line_ = node.line;
       return get_attribute(runtime_, object, node.name);
     }
-    case Kind::kItem: {
+    case ExpressionKind::kItem: {
       const Value object = operand(0), key = operand(1);
       line_ = node.line;
       return get_item(runtime_, object, key);
     }
-    case Kind::kSlice: {
+    case ExpressionKind::kSlice: {
       const Value object = operand(0);
       const SliceBounds bounds{operand_or_none(1), operand_or_none(2), operand_or_none(3)};
       line_ = node.line;
       return get_slice(runtime_, object, bounds);
     }
-    case Kind::kCall: {
+    case ExpressionKind::kCall: {
       const Value callee = operand(0);
       const Arguments arguments = evaluate_arguments(node);
       line_ = node.line;
       return call(callee, arguments);
     }
-    case Kind::kFilter:
+    case ExpressionKind::kFilter:
       return evaluate_filter(node, nullptr);
-    case Kind::kTest: {
+    case ExpressionKind::kTest: {
       const Value input = operand(0);
       const Arguments arguments = evaluate_arguments(node);
       line_ = node.line;
       return Value(find_test(node.name)({runtime_, node.name, input, arguments}));
     }
-    case Kind::kUnary: {
+    case ExpressionKind::kUnary: {
       const Value value = operand(0);
       line_ = node.line;
       if (node.name == "not") return Value(!truth(value));
       return node.name == "-" ? negative(value) : negative(negative(value));
     }
-    case Kind::kBinary:
+    case ExpressionKind::kBinary:
       return evaluate_binary(node);
-    case Kind::kConcat: {
+    case ExpressionKind::kConcat: {
       std::string out;
       for (std::size_t i = 0; i < node.operands.size(); ++i) {
         const std::string part = printed(runtime_.budget, operand(i));
@@ -86,9 +84,9 @@ Value Evaluator::evaluate_node(const Expression& node) {
       }
       return make_text(runtime_.budget, std::move(out));
     }
-    case Kind::kCompare:
+    case ExpressionKind::kCompare:
       return evaluate_compare(node);
-    case Kind::kChoice:
+    case ExpressionKind::kChoice:
       if (truth(operand(1))) return operand(0);
       if (node.operands[2]) return operand(2);
       return undefined_value("the value of an \"if\" without \"else\" is undefined");

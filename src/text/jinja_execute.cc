@@ -5,8 +5,6 @@
 
 namespace buoy::text::jinja {
 
-using Kind = StatementKind;
-
 Evaluator::Opened::Opened(Evaluator& evaluator, Scope* outer)
     : evaluator_(evaluator), before_(evaluator.scope_), scope_(std::make_unique<Scope>()) {
   scope_->outer = outer;
@@ -44,39 +42,39 @@ Evaluator::Flow Evaluator::execute(const Statement& statement) {
   runtime_.budget.spend_steps();
   line_ = statement.line;
   switch (statement.kind) {
-    case Kind::kText:
+    case StatementKind::kText:
       emit(statement.text);
       return Flow::kNext;
-    case Kind::kPrint:
+    case StatementKind::kPrint:
       emit(printed(runtime_.budget, evaluate(*statement.expression)));
       return Flow::kNext;
-    case Kind::kIf:
+    case StatementKind::kIf:
       return execute_if(statement);
-    case Kind::kFor:
+    case StatementKind::kFor:
       return execute_for(statement);
-    case Kind::kSet:
+    case StatementKind::kSet:
       assign(statement.targets[0], evaluate(*statement.expression));
       return Flow::kNext;
-    case Kind::kSetBlock:
+    case StatementKind::kSetBlock:
       assign(statement.targets[0], captured_block(statement));
       return Flow::kNext;
-    case Kind::kFilterBlock:
+    case StatementKind::kFilterBlock:
       emit(printed(runtime_.budget, captured_block(statement)));
       return Flow::kNext;
-    case Kind::kMacro:
+    case StatementKind::kMacro:
       define_macro(statement);
       return Flow::kNext;
-    case Kind::kWith:
+    case StatementKind::kWith:
       execute_with(statement);
       return Flow::kNext;
-    case Kind::kScope: {
+    case StatementKind::kScope: {
       const Opened opened(*this);
       emit(captured(statement.body));
       return Flow::kNext;
     }
-    case Kind::kBreak:
+    case StatementKind::kBreak:
       return Flow::kBreak;
-    case Kind::kContinue:
+    case StatementKind::kContinue:
       return Flow::kContinue;
   }
   throw Refusal("a statement without a meaning");

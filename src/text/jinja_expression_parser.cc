@@ -13,8 +13,6 @@ namespace {
 
 constexpr int kMaxHeight = TokenStream::kMaxNesting;  // of a tree of expressions
 
-using Kind = ExpressionKind;
-
 std::string operator_among(const TokenStream& tokens, std::initializer_list<std::string_view> known) {
   for (const std::string_view text : known) {
     if (tokens.at_operator(text)) return std::string(text);
@@ -24,7 +22,8 @@ std::string operator_among(const TokenStream& tokens, std::initializer_list<std:
 
 }  // namespace
 
-ExpressionPtr ExpressionParser::make(Kind kind, std::string name, std::vector<ExpressionPtr> operands) {
+ExpressionPtr ExpressionParser::make(ExpressionKind kind, std::string name,
+                                     std::vector<ExpressionPtr> operands) {
   auto made = std::make_unique<Expression>();
   made->kind = kind;
   made->line = tokens_.current().line;
@@ -45,7 +44,7 @@ ExpressionPtr ExpressionParser::with_arguments(ExpressionPtr made, std::vector<A
 }
 
 ExpressionPtr ExpressionParser::constant(Value value) {
-  auto made = node(Kind::kConstant, "");
+  auto made = node(ExpressionKind::kConstant, "");
   made->constant = std::move(value);
   return made;
 }
@@ -65,7 +64,7 @@ ExpressionPtr ExpressionParser::expressions(bool with_choice) {
     if (at_end_of_expressions() || tokens_.at_name("in")) break;
     all.push_back(one());
   }
-  return make(Kind::kTuple, "", std::move(all));
+  return make(ExpressionKind::kTuple, "", std::move(all));
 }
 
 ExpressionPtr ExpressionParser::expression() {
@@ -74,26 +73,26 @@ ExpressionPtr ExpressionParser::expression() {
   while (tokens_.skip_name("if")) {
     auto condition = disjunction();
     auto other = tokens_.skip_name("else") ? expression() : nullptr;
-    value = node(Kind::kChoice, "", std::move(value), std::move(condition), std::move(other));
+    value = node(ExpressionKind::kChoice, "", std::move(value), std::move(condition), std::move(other));
   }
   return value;
 }
 
 ExpressionPtr ExpressionParser::disjunction() {
   auto left = conjunction();
-  while (tokens_.skip_name("or")) left = node(Kind::kBinary, "or", std::move(left), conjunction());
+  while (tokens_.skip_name("or")) left = node(ExpressionKind::kBinary, "or", std::move(left), conjunction());
   return left;
 }
 
 ExpressionPtr ExpressionParser::conjunction() {
   auto left = negation();
-  while (tokens_.skip_name("and")) left = node(Kind::kBinary, "and", std::move(left), negation());
+  while (tokens_.skip_name("and")) left = node(ExpressionKind::kBinary, "and", std::move(left), negation());
   return left;
 }
 
 ExpressionPtr ExpressionParser::negation() {
   const TokenStream::Level level(tokens_);
-  if (tokens_.skip_name("not")) return node(Kind::kUnary, "not", negation());
+  if (tokens_.skip_name("not")) return node(ExpressionKind::kUnary, "not", negation());
   return comparison();
 }
 
@@ -120,7 +119,7 @@ ExpressionPtr ExpressionParser::comparison() {
     operands.push_back(sum());
   }
   if (operands.empty()) return first;
-  auto made = make(Kind::kCompare, "", std::move(operands));
+  auto made = make(ExpressionKind::kCompare, "", std::move(operands));
   made->operators = std::move(operators);
   return made;
 }
@@ -129,7 +128,7 @@ ExpressionPtr ExpressionParser::sum() {
   auto left = concatenation();
   for (std::string found; !(found = operator_among(tokens_, {"+", "-"})).empty();) {
     tokens_.take();
-    left = node(Kind::kBinary, found, std::move(left), concatenation());
+    left = node(ExpressionKind::kBinary, found, std::move(left), concatenation());
   }
   return left;
 }
@@ -140,21 +139,22 @@ ExpressionPtr ExpressionParser::concatenation() {
   std::vector<ExpressionPtr> parts;
   parts.push_back(std::move(first));
   while (tokens_.skip_operator("~")) parts.push_back(product());
-  return make(Kind::kConcat, "", std::move(parts));
+  return make(ExpressionKind::kConcat, "", std::move(parts));
 }
 
 ExpressionPtr ExpressionParser::product() {
   auto left = power();
   for (std::string found; !(found = operator_among(tokens_, {"*", "/", "//", "%"})).empty();) {
     tokens_.take();
-    left = node(Kind::kBinary, found, std::move(left), power());
+    left = node(ExpressionKind::kBinary, found, std::move(left), power());
   }
   return left;
 }
 
 ExpressionPtr ExpressionParser::power() {
   auto left = unary(true);
-  while (tokens_.skip_operator("**")) left = node(Kind::kBinary, "**", std::move(left), unary(true));
+  while (tokens_.skip_operator("**"))
+    left = node(ExpressionKind::kBinary, "**", std::move(left), unary(true));
   return left;
 }
 
@@ -162,9 +162,9 @@ ExpressionPtr ExpressionParser::unary(bool with_filters) {
   const TokenStream::Level level(tokens_);
   ExpressionPtr made;
   if (tokens_.skip_operator("-")) {
-    made = node(Kind::kUnary, "-", unary(false));
+    made = node(ExpressionKind::kUnary, "-", unary(false));
   } else if (tokens_.skip_operator("+")) {
-    made = node(Kind::kUnary, "+", unary(false));
+    made = node(ExpressionKind::kUnary, "+", unary(false));
   } else {
     made = primary();
   }
@@ -205,7 +205,7 @@ ExpressionPtr ExpressionParser::name() {
   if (text == "true" || text == "True") return constant(Value(true));
   if (text == "false" || text == "False") return constant(Value(false));
   if (text == "none" || text == "None") return constant(Value(None{}));
-  return node(Kind::kName, text);
+  return node(ExpressionKind::kName, text);
 }
 
 ExpressionPtr ExpressionParser::number() {
@@ -227,7 +227,7 @@ ExpressionPtr ExpressionParser::number() {
 ExpressionPtr ExpressionParser::parenthesis() {
   const TokenStream::Level level(tokens_);
   tokens_.expect_operator("(");
-  if (tokens_.skip_operator(")")) return node(Kind::kTuple, "");
+  if (tokens_.skip_operator(")")) return node(ExpressionKind::kTuple, "");
   auto inside = expressions();
   tokens_.expect_operator(")");
   return inside;
@@ -243,7 +243,7 @@ ExpressionPtr ExpressionParser::list() {
     items.push_back(expression());
   }
   tokens_.expect_operator("]");
-  return make(Kind::kList, "", std::move(items));
+  return make(ExpressionKind::kList, "", std::move(items));
 }
 
 ExpressionPtr ExpressionParser::dict() {
@@ -258,7 +258,7 @@ ExpressionPtr ExpressionParser::dict() {
     entries.push_back(expression());
   }
   tokens_.expect_operator("}");
-  return make(Kind::kDict, "", std::move(entries));
+  return make(ExpressionKind::kDict, "", std::move(entries));
 }
 
 ExpressionPtr ExpressionParser::postfix(ExpressionPtr made) {
@@ -294,7 +294,7 @@ ExpressionPtr ExpressionParser::filter(ExpressionPtr input) {
   if (tokens_.at_operator(".")) tokens_.refuse("filter " + text + "., which Buoy does not know");
   std::vector<ExpressionPtr> operands;
   if (input) operands.push_back(std::move(input));
-  auto made = make(Kind::kFilter, std::move(text), std::move(operands));
+  auto made = make(ExpressionKind::kFilter, std::move(text), std::move(operands));
   return tokens_.at_operator("(") ? with_arguments(std::move(made), arguments()) : std::move(made);
 }
 
@@ -312,7 +312,7 @@ ExpressionPtr ExpressionParser::test(ExpressionPtr input) {
   const bool negated = tokens_.skip_name("not");
   if (tokens_.at(TokenKind::kName) && find_test(tokens_.current().text) == nullptr)
     tokens_.refuse("test " + tokens_.current().text + ", which Buoy does not know");
-  auto made = node(Kind::kTest, tokens_.expect_name(), std::move(input));
+  auto made = node(ExpressionKind::kTest, tokens_.expect_name(), std::move(input));
   if (tokens_.at_operator("(")) {
     made = with_arguments(std::move(made), arguments());
   } else {
@@ -328,14 +328,14 @@ ExpressionPtr ExpressionParser::test(ExpressionPtr input) {
       made = with_arguments(std::move(made), std::move(list));
     }
   }
-  return negated ? node(Kind::kUnary, "not", std::move(made)) : std::move(made);
+  return negated ? node(ExpressionKind::kUnary, "not", std::move(made)) : std::move(made);
 }
 
 ExpressionPtr ExpressionParser::subscript(ExpressionPtr object) {
   const TokenStream::Level level(tokens_);
   if (tokens_.skip_operator(".")) {
-    if (tokens_.at(TokenKind::kInteger)) return node(Kind::kItem, "", std::move(object), number());
-    return node(Kind::kAttribute, tokens_.expect_name(), std::move(object));
+    if (tokens_.at(TokenKind::kInteger)) return node(ExpressionKind::kItem, "", std::move(object), number());
+    return node(ExpressionKind::kAttribute, tokens_.expect_name(), std::move(object));
   }
   tokens_.expect_operator("[");
   ExpressionPtr parts[3];
@@ -354,13 +354,13 @@ ExpressionPtr ExpressionParser::subscript(ExpressionPtr object) {
   }
   if (colons == 0 && parts[0] == nullptr) tokens_.refuse("[ ] with nothing inside");
   tokens_.expect_operator("]");
-  if (colons == 0) return node(Kind::kItem, "", std::move(object), std::move(parts[0]));
-  return node(Kind::kSlice, "", std::move(object), std::move(parts[0]), std::move(parts[1]),
+  if (colons == 0) return node(ExpressionKind::kItem, "", std::move(object), std::move(parts[0]));
+  return node(ExpressionKind::kSlice, "", std::move(object), std::move(parts[0]), std::move(parts[1]),
               std::move(parts[2]));
 }
 
 ExpressionPtr ExpressionParser::call(ExpressionPtr callee) {
-  auto made = node(Kind::kCall, "", std::move(callee));
+  auto made = node(ExpressionKind::kCall, "", std::move(callee));
   return with_arguments(std::move(made), arguments());
 }
 

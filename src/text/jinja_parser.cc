@@ -7,9 +7,7 @@
 namespace buoy::text::jinja {
 namespace {
 
-using Kind = StatementKind;
-
-std::unique_ptr<Statement> make(Kind kind, int line) {
+std::unique_ptr<Statement> make(StatementKind kind, int line) {
   auto made = std::make_unique<Statement>();
   made->kind = kind;
   made->line = line;
@@ -30,14 +28,14 @@ class Parser {
     while (!tokens_.at(TokenKind::kEnd)) {
       const int line = tokens_.current().line;
       if (tokens_.at(TokenKind::kData)) {
-        auto text = make(Kind::kText, line);
+        auto text = make(StatementKind::kText, line);
         text->text = tokens_.take().text;
         out.push_back(std::move(text));
         continue;
       }
       if (tokens_.at(TokenKind::kPrintBegin)) {
         tokens_.take();
-        auto print = make(Kind::kPrint, line);
+        auto print = make(StatementKind::kPrint, line);
         print->expression = expressions_.expressions();
         tokens_.expect(TokenKind::kPrintEnd, "}}");
         out.push_back(std::move(print));
@@ -84,7 +82,7 @@ class Parser {
     if (name == "filter") return tokens_.take(), filter_statement(line);
     if (name == "generation") {  // HF's own: what the model is trained to write
       tokens_.take();
-      auto made = make(Kind::kScope, line);
+      auto made = make(StatementKind::kScope, line);
       made->body = own_body_until("endgeneration");
       return made;
     }
@@ -92,13 +90,13 @@ class Parser {
       if (loops_ == 0) tokens_.refuse(name + " outside of a loop");
       tokens_.take();
       end_tag();
-      return make(name == "break" ? Kind::kBreak : Kind::kContinue, line);
+      return make(name == "break" ? StatementKind::kBreak : StatementKind::kContinue, line);
     }
     tokens_.refuse("tag " + name + ", which Buoy does not know");
   }
 
   std::unique_ptr<Statement> if_statement(int line) {
-    auto made = make(Kind::kIf, line);
+    auto made = make(StatementKind::kIf, line);
     for (bool more = true; more;) {
       Branch branch;
       branch.condition = expressions_.expressions(false);
@@ -152,7 +150,7 @@ class Parser {
   }
 
   std::unique_ptr<Statement> for_statement(int line) {
-    auto made = make(Kind::kFor, line);
+    auto made = make(StatementKind::kFor, line);
     made->targets.push_back(target(false));
     if (!tokens_.skip_name("in")) tokens_.refuse("a loop without \"in\"");
     made->expression = expressions_.expressions(false);
@@ -172,21 +170,21 @@ class Parser {
   }
 
   std::unique_ptr<Statement> set_statement(int line) {
-    auto made = make(Kind::kSet, line);
+    auto made = make(StatementKind::kSet, line);
     made->targets.push_back(target(true));
     if (tokens_.skip_operator("=")) {
       made->expression = expressions_.expressions();
       end_tag();
       return made;
     }
-    made->kind = Kind::kSetBlock;
+    made->kind = StatementKind::kSetBlock;
     made->expression = expressions_.block_filters();
     made->body = own_body_until("endset");
     return made;
   }
 
   std::unique_ptr<Statement> macro_statement(int line) {
-    auto made = make(Kind::kMacro, line);
+    auto made = make(StatementKind::kMacro, line);
     auto macro = std::make_shared<Macro>();
     macro->name = name_target().name;
     tokens_.expect_operator("(");
@@ -215,7 +213,7 @@ class Parser {
   }
 
   std::unique_ptr<Statement> with_statement(int line) {
-    auto made = make(Kind::kWith, line);
+    auto made = make(StatementKind::kWith, line);
     while (!tokens_.at(TokenKind::kBlockEnd)) {
       if (!made->targets.empty()) tokens_.expect_operator(",");
       made->targets.push_back(name_target());
@@ -227,7 +225,7 @@ class Parser {
   }
 
   std::unique_ptr<Statement> filter_statement(int line) {
-    auto made = make(Kind::kFilterBlock, line);
+    auto made = make(StatementKind::kFilterBlock, line);
     made->expression = expressions_.first_block_filter();
     made->body = own_body_until("endfilter");
     return made;

@@ -85,12 +85,8 @@ class Examination {
       model.tokenizer = std::move(tokenizer);
     });
     const auto decode = experiment::fitting(model.config->family, plan_.decoding(entry));
-    attempt(where, [&] {
-      if (decode.algorithm) experiment::check_algorithm(model.config->family, *decode.algorithm);
-      const auto loaded = model::Model::load(folder);
-      model.stored_bytes = loaded.checkpoint().weight_bytes();
-      experiment::check_decoding(loaded, decode, model.tokenizer);
-    });
+    attempt(where, [&] { experiment::check_decoding(*model.config, decode); });
+    attempt(where, [&] { model.stored_bytes = model::Model::load(folder).checkpoint().weight_bytes(); });
     attempt(where, [&] {
       const auto chat = experiment::settle(plan_.chat_use(), plan_.chat(), folder);
       if (chat.use) experiment::ChatRenderer(chat, folder).user_message("a message");
@@ -174,10 +170,14 @@ class Examination {
     attempt(where, [&] {
       for (const auto& condition : plan_.expected_conditions(entry)) {
         if (condition.axis == "prompt") look_at_template(where, condition.value);
-        if (!condition.order) continue;
+        if (!condition.order && !condition.slots && !condition.steps) continue;
         for_models(entry.models, [&](const auto& model, const ModelConfig& config) {
-          attempt(fmt::format("{}, {}", where, model.name),
-                  [&] { experiment::check_algorithm(config.family, *condition.order); });
+          if (!experiment::applies(condition, is_masked_diffusion(config.family))) return;
+          attempt(fmt::format("{}, {}", where, model.name), [&] {
+            experiment::check_decoding(
+                config, experiment::fitting(config.family,
+                                            experiment::decoding_of(condition, plan_.decoding(model))));
+          });
         });
       }
     });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/error.h"
 #include "decode/autoregressive.h"
@@ -15,7 +16,7 @@ namespace {
 // Where LLaDA's released vocabulary keeps the end of a turn; its config does not say.
 constexpr std::int32_t kLladaEndOfTurn = 126348;
 
-std::optional<std::int32_t> end_of_turn(const model::Model& model, const DecodeOptions& options,
+std::optional<std::int32_t> end_of_turn(const ModelConfig& config, const DecodeOptions& options,
                                         const std::optional<text::Tokenizer>& tokenizer) {
   if (options.eot_token) return options.eot_token;
   if (tokenizer) {
@@ -23,24 +24,22 @@ std::optional<std::int32_t> end_of_turn(const model::Model& model, const DecodeO
       if (const auto id = tokenizer->token_id(literal)) return id;
     }
   }
-  if (model.config().family == Family::kLlada && model.config().vocabulary > kLladaEndOfTurn)
-    return kLladaEndOfTurn;
+  if (config.family == Family::kLlada && config.vocabulary > kLladaEndOfTurn) return kLladaEndOfTurn;
   return std::nullopt;
 }
 
-std::vector<std::int32_t> eos_tokens(const model::Model& model, const DecodeOptions& options) {
-  return options.eos_tokens.empty() ? model.config().eos_tokens : options.eos_tokens;
+std::vector<std::int32_t> eos_tokens(const ModelConfig& config, const DecodeOptions& options) {
+  return options.eos_tokens.empty() ? config.eos_tokens : options.eos_tokens;
 }
 
-void check_token(const char* option, std::int32_t id, const model::Model& model) {
-  if (id < 0 || id >= model.config().vocabulary) {
-    throw_usage_error(
-        {option, fmt::format("an id from 0 to {}", model.config().vocabulary - 1), std::to_string(id)});
+void check_token(const char* option, std::int32_t id, const ModelConfig& config) {
+  if (id < 0 || id >= config.vocabulary) {
+    throw_usage_error({option, fmt::format("an id from 0 to {}", config.vocabulary - 1), std::to_string(id)});
   }
 }
 
-std::int32_t mask_token(const model::Model& model, const DecodeOptions& options) {
-  return options.mask_token.value_or(*model.config().mask_token);
+std::int32_t mask_token(const ModelConfig& config, const DecodeOptions& options) {
+  return options.mask_token.value_or(*config.mask_token);
 }
 
 struct Belongs {
@@ -50,8 +49,8 @@ struct Belongs {
   bool fits;
 };
 
-void refuse_foreign_options(const model::Model& model, const DecodeOptions& o) {
-  const Family family = model.config().family;
+void refuse_foreign_options(const ModelConfig& config, const DecodeOptions& o) {
+  const Family family = config.family;
   const bool llada = family == Family::kLlada, dream = family == Family::kDream, ar = !llada && !dream;
   const Belongs table[] = {
       {"--steps", o.steps.has_value(), "LLaDA and Dream", llada || dream},
@@ -92,23 +91,17 @@ decode::DreamAlgorithm dream_algorithm(const std::string& name) {
   unknown_algorithm("origin, maskgit_plus, topk_margin, entropy", name);
 }
 
-}  // namespace
-
-void check_algorithm(Family family, const std::string& name) {
-  if (family == Family::kLlada) llada_order(name);
-  if (family == Family::kDream) dream_algorithm(name);
-}
-
-std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, const DecodeOptions& o,
-                                                  std::span<const std::int32_t> prompt,
-                                                  const std::optional<text::Tokenizer>& tokenizer,
-                                                  std::optional<model::KvCache> cache) {
-  refuse_foreign_options(model, o);
-  for (const auto id : o.eos_tokens) check_token("--eos-token-id", id, model);
-  if (o.eot_token) check_token("--eot-token-id", *o.eot_token, model);
-  if (o.mask_token) check_token("--mask-token-id", *o.mask_token, model);
-  const auto eos = eos_tokens(model, o);
-  if (model.config().family == Family::kLlada) {
+// `cache` is called where the family has one.
+std::unique_ptr<decode::StepMachine> machine_of(const ModelConfig& config, const DecodeOptions& o,
+                                                std::span<const std::int32_t> prompt,
+                                                const std::optional<text::Tokenizer>& tokenizer,
+                                                const std::function<model::KvCache()>& cache) {
+  refuse_foreign_options(config, o);
+  for (const auto id : o.eos_tokens) check_token("--eos-token-id", id, config);
+  if (o.eot_token) check_token("--eot-token-id", *o.eot_token, config);
+  if (o.mask_token) check_token("--mask-token-id", *o.mask_token, config);
+  const auto eos = eos_tokens(config, o);
+  if (config.family == Family::kLlada) {
     decode::LladaOptions options;
     options.max_new_tokens = o.max_new_tokens;
     options.steps = o.steps.value_or(o.max_new_tokens);
@@ -118,13 +111,13 @@ std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, con
     options.cfg_scale = o.cfg_scale.value_or(0);
     options.logits_eos_inf = o.logits_eos_inf;
     options.confidence_eos_eot_inf = o.confidence_eos_eot_inf;
-    options.mask_token = mask_token(model, o);
+    options.mask_token = mask_token(config, o);
     if (!eos.empty()) options.eos_token = eos.front();
-    options.eot_token = end_of_turn(model, o, tokenizer);
+    options.eot_token = end_of_turn(config, o, tokenizer);
     options.seed = o.seed;
     return std::make_unique<decode::LladaMachine>(prompt, options);
   }
-  if (model.config().family == Family::kDream) {
+  if (config.family == Family::kDream) {
     decode::DreamOptions options;
     options.max_new_tokens = o.max_new_tokens;
     options.steps = o.steps.value_or(o.max_new_tokens);
@@ -134,7 +127,7 @@ std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, con
     options.top_k = o.top_k;
     options.alg_temp = o.alg_temp.value_or(0);
     options.eps = o.eps.value_or(1e-3);
-    options.mask_token = mask_token(model, o);
+    options.mask_token = mask_token(config, o);
     options.seed = o.seed;
     return std::make_unique<decode::DreamMachine>(prompt, options);
   }
@@ -146,14 +139,29 @@ std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, con
   options.repetition_penalty = o.repetition_penalty.value_or(1);
   options.eos_tokens = eos;
   options.seed = o.seed;
-  return std::make_unique<decode::AutoregressiveMachine>(prompt, options,
-                                                         cache ? std::move(*cache) : model.new_cache());
+  return std::make_unique<decode::AutoregressiveMachine>(prompt, options, cache());
 }
 
-void check_decoding(const model::Model& model, const DecodeOptions& options,
-                    const std::optional<text::Tokenizer>& tokenizer) {
+}  // namespace
+
+std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, const DecodeOptions& o,
+                                                  std::span<const std::int32_t> prompt,
+                                                  const std::optional<text::Tokenizer>& tokenizer,
+                                                  std::optional<model::KvCache> cache) {
+  return machine_of(model.config(), o, prompt, tokenizer,
+                    [&] { return cache ? std::move(*cache) : model.new_cache(); });
+}
+
+void check_decoding(const ModelConfig& config, const DecodeOptions& options) {
+  constexpr std::int32_t kMostTokens = 1 << 20;  // beyond every context; a row of them is made below
+  if (options.max_new_tokens > kMostTokens)
+    throw_usage_error(
+        {"--max-new-tokens", fmt::format("at most {}", kMostTokens), std::to_string(options.max_new_tokens)});
+  auto checked = options;
+  if (!checked.eot_token) checked.eot_token = 0;  // only the tokenizer tells whether there is one
   const std::int32_t any[] = {0};
-  make_machine(model, options, any, tokenizer);
+  machine_of(config, checked, any, std::nullopt,
+             [&] { return model::KvCache(config.layers, config.kv_heads * config.head_dim); });
 }
 
 DecodeOptions fitting(Family family, DecodeOptions o) {
@@ -180,8 +188,8 @@ std::uint64_t forwards_of(Family family, const DecodeOptions& o) {
 
 std::vector<std::int32_t> end_tokens(const model::Model& model, const DecodeOptions& options,
                                      const std::optional<text::Tokenizer>& tokenizer) {
-  auto ends = eos_tokens(model, options);
-  if (const auto eot = end_of_turn(model, options, tokenizer)) ends.push_back(*eot);
+  auto ends = eos_tokens(model.config(), options);
+  if (const auto eot = end_of_turn(model.config(), options, tokenizer)) ends.push_back(*eot);
   return ends;
 }
 

@@ -33,12 +33,7 @@ std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, con
                                                   std::optional<model::KvCache> cache = std::nullopt);
 
 // UsageError for options that no prompt could be decoded with: those of another family, values out of range.
-void check_decoding(const model::Model& model, const DecodeOptions& options,
-                    const std::optional<text::Tokenizer>& tokenizer);
-
-// UsageError for an order of unmasking that the family has not; a model that writes from left to right has
-// any.
-void check_algorithm(Family family, const std::string& name);
+void check_decoding(const ModelConfig& config, const DecodeOptions& options);
 
 // The options without those of other kinds of models: for runs that compare models of several kinds.
 DecodeOptions fitting(Family family, DecodeOptions options);

@@ -59,9 +59,7 @@ Questioner::Questioner(const Context& context, LoadedModel& model, const Evaluat
       prompter_(template_for(spec, *cell.condition), settle(spec.chat_use, spec.chat, cell.model->path),
                 cell.model->path, need_tokenizer(model.tokenizer, cell.model->path)),
       rules_(rules_for(spec, settle(spec.chat_use, spec.chat, cell.model->path), model, decode_,
-                       cell.model->path)) {
-  check_decoding(model.model, decode_, model.tokenizer);
-}
+                       cell.model->path)) {}
 
 std::optional<Questioner::Question> Questioner::prepare(const evaluate::Item& item, std::size_t number,
                                                         const TakeAnswer& take) const {

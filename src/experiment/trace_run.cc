@@ -36,7 +36,7 @@ std::optional<observe::Recorder::Bytes> bytes_of_first(const ModelConfig& config
 
 TraceRunResult run_trace(const Context& context, LoadedModel& model, const TraceRun& run,
                          const TraceRunProgress& progress) {
-  check_decoding(model.model, run.tracer.decode, model.tokenizer);
+  check_decoding(model.model.config(), run.tracer.decode);
   Tracer tracer(context, model.model, run.tracer, model.tokenizer);
   progress.begin(bytes_of_first(model.model.config(), run).value_or(observe::Recorder::Bytes{}));
   auto writer = run.resume ? trace::TraceWriter::resume(run.folder, run.manifest)

@@ -61,7 +61,7 @@ TEST(ScoreBook, HostileRunsAreRefused) {
   EXPECT_TRUE(refused("place_zero", {"answers.jsonl:1: gold_positions", "places, from 1"}));
   EXPECT_TRUE(refused("score_beyond_one", {"answers.jsonl:1: scores: f1", "0 to 1", "the number 1e+300"}));
   EXPECT_TRUE(refused("attention_overflows", {"answers.jsonl:1: attention: gold_mass", "the number"}));
-  EXPECT_TRUE(refused("negative_count", {"answers.jsonl:1: tokens", "at least 0", "the number -1"}));
+  EXPECT_TRUE(refused("negative_count", {"answers.jsonl:1: tokens", "from 0 to", "the number -1"}));
   EXPECT_TRUE(refused("empty_error", {"answers.jsonl:1: error", "why there is no answer", "text \"\""}));
   EXPECT_TRUE(refused("no_answer", {"answers.jsonl:1: answer", "text", "nothing"}));
   EXPECT_TRUE(refused("gold_is_a_number", {"answers.jsonl:1: golds", "a list of texts"}));

@@ -101,6 +101,23 @@ std::vector<Table> drift_tables(std::int64_t thin) {
   return {layers, summary};
 }
 
+TEST(EvaluationSection, ReadsOutWhatFailedAndWhy) {
+  const std::vector<Table> tables = {
+      table("eval_scores",
+            {"trace", "model", "set", "condition", "axis", "value", "items", "failed", "metric", "mean",
+             "lower", "upper"},
+            {{"run", "m", "s", "passages", "", "", 9.0, 2.0, "exact_match", 0.5, 0.25, 0.75},
+             {"run", "m", "s", "passages", "", "", 9.0, 2.0, "f1", 0.5, 0.25, 0.75}}),
+      table(
+          "eval_failures", {"trace", "model", "set", "condition", "id", "error"},
+          {{"run", "m", "s", "passages", "q7", "item q7: prompt: expected some text, found an empty prompt"},
+           {"run", "m", "s", "passages", "q8", "another"}})};
+  const auto section = build_section("evaluation", tables);
+  ASSERT_EQ(section.readings.size(), 2u);
+  EXPECT_TRUE(says(section.readings[1], "m on s, passages: 2 items failed")) << section.readings[1];
+  EXPECT_TRUE(says(section.readings[1], "item q7: prompt")) << section.readings[1];
+}
+
 TEST(DriftSection, SaysOfHowFewSamplesANumberIs) {
   const auto reading = build_section("drift", drift_tables(1)).readings.at(0);
   EXPECT_TRUE(says(reading, "given the unmasking frontier 0 (1 sample).")) << reading;

@@ -2,10 +2,11 @@
 
 Words and wordings come from tables.json, which the C++ generator wrote (src/evaluate/world2*); nothing is spelled here.
 Three sorts:
-  reading   a biography of a known person, or passages without questions: every token is learned
+  reading   a biography of a known person: every token is learned
   closed    questions about known people, nothing to read: answers are learned
   context   passages, mostly about people made up for this document, then questions: answers are learned, and one name
-            in some questions
+            in some questions. A fifth of them are texts without questions, in which people are told of twice: every token is
+            learned
 """
 
 import math
@@ -18,7 +19,7 @@ KIND_NAMES = ("answer", "long", "closed", "name", "known", "text")
 
 CURRICULUM_STEPS = 12000  # the curriculum is one of absolute steps, however many of them a run has
 NAMES_HIDDEN = 0.3        # share of questions with passages in which one of the two names is learned
-CONTEXTS_READ = 0.1       # share of contexts without questions
+CONTEXTS_READ = 0.2       # share of contexts without questions
 
 
 class Curriculum:
@@ -28,10 +29,10 @@ class Curriculum:
         progress = step / CURRICULUM_STEPS
         # One passage, then two, then up to ten.
         self.most = 1 if progress < 0.02 else 2 if progress < 0.08 else min(10, 3 + int((progress - 0.08) / 0.22 * 8))
-        self.long = 0.25 if progress > 0.15 else 0.0     # share of contexts with a list or a life
-        self.similar = 0.3 if progress > 0.30 else 0.0   # share of contexts in which people share names
-        self.two_hop = 0.15 if progress > 0.30 else 0.0  # half the share of contexts with questions in two hops
-        self.dated = 0.15 if progress > 0.30 else 0.0    # share of contexts with dated records that contradict
+        self.long = 0.35 if progress > 0.10 else 0.0    # share of contexts with a list or a life
+        self.similar = 0.3 if progress > 0.20 else 0.0  # share of contexts in which people share names
+        self.two_hop = 0.4 if progress > 0.20 else 0.0  # share of contexts with questions in two hops
+        self.dated = 0.2 if progress > 0.20 else 0.0    # share of contexts with dated records that contradict
         self.late = progress > 0.5
 
     def passages(self, rng) -> int:
@@ -91,7 +92,8 @@ class FamilyWorld(World):
 
 
 class Document:
-    """Tokens; `answered` marks those of answers; sequences (begin, end, kind, end of what is read) of learned tokens."""
+    """Tokens; `answered` marks those of answers, which with the prefix mask see only what is before them; sequences (begin,
+    end, kind, end of what is read) of learned tokens."""
 
     def __init__(self, world, form: Form):
         self.world, self.form = world, form
@@ -106,8 +108,12 @@ class Document:
             self.add(self.form.before)
         self.add(self.form.label(place, name) + tokens + self.form.after)
 
-    def learn_all(self, kind: int):
-        self.sequences.append((1, len(self.tokens), kind, len(self.tokens)))
+    def learn_all(self, kind: int, rng):
+        """A text: for the prefix mask it is cut somewhere into a prefix and what is written behind it."""
+        size = len(self.tokens)
+        cut = 1 + int(rng() * (size - 1))
+        self.answered = [place >= cut for place in range(size)]
+        self.sequences.append((1, size, kind, size))
 
     def add_question(self, template, about, newest=False):
         """Returns where its two names are."""
@@ -137,7 +143,7 @@ def reading_document(world, rng) -> Document:
     document = Document(world, world.any_form(rng))
     person = world.known[int(rng() * len(world.known))]
     document.add_passage(0, person.name, world.biography(person, rng)[0])
-    document.learn_all(KNOWN_TEXT)
+    document.learn_all(KNOWN_TEXT, rng)
     return document
 
 
@@ -231,10 +237,21 @@ class Context:
                 if year not in years.setdefault(name, set()):
                     break
             years[name].add(year)
-            self.passages[i] = (person, tokens + fill(self.world.record, y=self.world.years[year]), stated)
+            self.passages[i] = (person, fill(self.world.record, y=self.world.years[year]) + tokens, stated)
             for r in stated:
                 if (name, r) in self.newest and year > latest.get((name, r), -1):
                     latest[name, r], self.newest[name, r] = year, person.values[r]
+
+    def retell(self):
+        """Tells of the same people again, in other words: what is said twice can be looked up in the first telling."""
+        most = self.world.tables["most_passages"]
+        size = sum(len(tokens) + 8 for _, tokens, _ in self.passages)
+        for person in sorted(self.people, key=lambda _: self.rng()):
+            tokens, stated = self.world.biography(person, self.rng)
+            size += len(tokens) + 8
+            if len(self.passages) == most or size + 120 > LONGEST:
+                break
+            self.passages.append((person, tokens, stated))
 
     def long_question(self):
         """A list or a life of somebody who has one passage; nothing if its length is not right."""
@@ -263,7 +280,7 @@ class Context:
         if self.dated and self.newest:  # mostly what the records contradict each other on
             told = [question for question in asked if question[2] is not None]
             asked = told + asked[:len(told)]
-        elif self.curriculum.two_hop and rng() < 2 * self.curriculum.two_hop:
+        elif rng() < self.curriculum.two_hop:
             hops = self.hops(without)
             asked = hops + asked[:max(1, len(hops))] if hops else asked
         for i in range(len(asked) - 1, 0, -1):
@@ -293,10 +310,13 @@ def context_document(world, rng, curriculum: Curriculum) -> Document:
         if sum(len(tokens) + 8 for _, tokens, _ in context.passages) + 120 < LONGEST:
             break
     document = Document(world, world.any_form(rng))
+    read = rng() < CONTEXTS_READ
+    if read and not context.dated:
+        context.retell()
     for place, (person, tokens, _) in enumerate(context.passages):
         document.add_passage(place, person.name, tokens)
-    if rng() < CONTEXTS_READ:
-        document.learn_all(CONTEXT_TEXT)
+    if read:
+        document.learn_all(CONTEXT_TEXT, rng)
         return document
     slots = Slots(world, rng)
     long = context.long_question() if rng() < curriculum.long else None
@@ -305,7 +325,7 @@ def context_document(world, rng, curriculum: Curriculum) -> Document:
     order = [long] if long else []
     order = order + questions[:count] if rng() < 0.5 else questions[:count] + order
     if not order:  # only people that must not be asked about
-        document.learn_all(CONTEXT_TEXT)
+        document.learn_all(CONTEXT_TEXT, rng)
     for question in order:
         places = slots.long if question is long else slots.short
         if document.sequences and len(document.tokens) + 40 + places > LONGEST:

@@ -12,28 +12,27 @@ from family_documents import (ANSWER, CLOSED_ANSWER, CONTEXT_TEXT, KNOWN_TEXT, L
 from world_data import LONGEST, Vocabulary
 
 SHARES = (("context", 0.80), ("reading", 0.13), ("closed", 0.07))  # of the tokens
-TARGETS = 0.375        # at most this share of a row is predicted, but for small ones
-SMALL_ROW = 4096
+SMALL_ROW = 4096       # of larger rows only the arm's share of targets is predicted
 SMALLEST_RATIO = 1e-3  # LLaDA: t = (1 - eps) u + eps
 NOISES = ("count", "ratio")
 
 # Sequences of a kind are averaged by themselves and enter the loss with a weight: answers are few, yet they are what has
 # to be learned.
-WEIGHTS = {ANSWER: 1.0, LONG_ANSWER: 0.5, CLOSED_ANSWER: 0.3, NAME: 0.3, KNOWN_TEXT: 0.3, CONTEXT_TEXT: 0.1}
+WEIGHTS = {ANSWER: 1.0, LONG_ANSWER: 1.0, CLOSED_ANSWER: 0.3, NAME: 0.3, KNOWN_TEXT: 0.3, CONTEXT_TEXT: 0.3}
 
 
 class FamilyRows:
     """row(i): numpy arrays of one step, T tokens and S sequences.
 
     tokens, positions, sequences (number of the sequence a token belongs to; 0: none), masked, answered, unread (behind
-    the first end token of an answer): [T]; begins: [documents + 1], where documents begin, then T; kinds, lengths,
-    read_lengths (without what is unread), ratios: [S], of sequences; places of sequence 0 are empty.
+    the first end token of an answer): [T]; begins: where documents begin, then T; kinds, lengths, ratios: [S], of
+    sequences; places of sequence 0 are empty.
     """
 
     def __init__(self, folder: Path, tokenizer: Path, length: int, seed: int, noise: str = "count"):
         self.world = FamilyWorld(folder, Vocabulary(tokenizer))
         self.length, self.seed, self.noise = length, seed, noise
-        self.most_documents, self.most_sequences = max(8, length // 40), max(64, length // 16)
+        self.most_documents, self.most_sequences = max(8, length // 64), max(64, length // 16)  # 412 and 1,200 were seen
 
     def documents(self, rng, curriculum):
         makers = {"context": lambda: context_document(self.world, rng, curriculum),
@@ -58,9 +57,9 @@ class FamilyRows:
         positions = np.zeros(self.length, np.int16)
         sequences = np.zeros(self.length, np.int16)
         answered, unread = np.zeros(self.length, bool), np.zeros(self.length, bool)
-        begins = np.full(self.most_documents + 1, self.length, np.int32)
+        begins = np.full(self.most_documents + 1 + self.length // LONGEST, self.length, np.int32)
         kinds = np.full(self.most_sequences, 255, np.uint8)
-        lengths, read_lengths = np.ones((2, self.most_sequences), np.int16)
+        lengths = np.ones(self.most_sequences, np.int16)
         at, documents, count = 0, 0, 1
         for document in self.documents(rng.random, Curriculum(number)):
             size = len(document.tokens)
@@ -73,13 +72,15 @@ class FamilyRows:
                     break
                 sequences[at + begin:at + end] = count
                 unread[at + read:at + end] = True
-                kinds[count], lengths[count], read_lengths[count] = kind, end - begin, read - begin
+                kinds[count], lengths[count] = kind, end - begin
                 count += 1
             begins[documents] = at
             at, documents = at + size, documents + 1
-        begins[documents] = at  # what is left over is a document of its own, with nothing to learn
+        for place in range(at, self.length, LONGEST):  # what is left over has nothing to learn
+            begins[documents] = place
+            documents += 1
         made = {"tokens": tokens, "positions": positions, "sequences": sequences, "answered": answered,
-                "unread": unread, "begins": begins, "kinds": kinds, "lengths": lengths, "read_lengths": read_lengths}
+                "unread": unread, "begins": begins, "kinds": kinds, "lengths": lengths}
         ratios, masked = (drawn_counts if self.noise == "count" else drawn_ratios)(made, noise)
         return {**made, "ratios": ratios, "masked": masked}
 
@@ -108,7 +109,7 @@ def arranged(row: dict, arm: dict, mask_token: int) -> dict:
     """What one arm reads and learns of a row.
 
     inputs, positions: [T]; begins; with the prefix mask also cuts and inside (see body.attend); chosen, targets, weights,
-    kinds: [about TARGETS * T], where in the row something is predicted, what, its share of the loss (the sum of weight times
+    kinds: [arm["targets"] * T], where in the row something is predicted, what, its share of the loss (the sum of weight times
     cross entropy), and the kind of its sequence.
     """
     sequences, kinds = row["sequences"], row["kinds"]
@@ -119,20 +120,20 @@ def arranged(row: dict, arm: dict, mask_token: int) -> dict:
             weights[here] = weight / here.sum()
     tokens = row["tokens"].astype(np.int32)
     out = {"inputs": tokens, "positions": row["positions"], "targets": tokens, "kinds": kinds[sequences]}
+    # A sequence's loss is divided by its length up to the first end token, in LLaDA's loss too: so the words of answers
+    # weigh the same in all arms. A prefix sees all of itself, so only what is behind it is learned.
+    learned = (sequences > 0) & ~row["unread"] & (row["answered"] | (arm["mask"] != "prefix"))
+    each = (weights / np.maximum(1, np.bincount(sequences[learned], minlength=len(kinds))))[sequences]
     if arm["objective"] == "masked":
-        # LLaDA: a masked token weighs 1 / t, divided by a length. Here that is the length up to the first end token, so
-        # that the words of answers weigh the same in all arms.
-        each = (weights / (row["ratios"] * row["read_lengths"]))[sequences]
         out["inputs"] = np.where(row["masked"], np.int32(mask_token), tokens)
-        out["weights"] = np.where(row["masked"], each, 0).astype(np.float32)
+        out["weights"] = np.where(row["masked"], each / row["ratios"][sequences], 0).astype(np.float32)
     else:  # the next token; no document begins with a learned one
-        each = (weights / row["read_lengths"])[sequences]
-        out["weights"] = np.where((sequences > 0) & ~row["unread"], each, 0).astype(np.float32)
+        out["weights"] = np.where(learned, each, 0).astype(np.float32)
         for key in ("targets", "weights", "kinds"):
             out[key] = np.roll(out[key], -1)
     if arm["mask"] == "prefix":
         out = prefix_first(out, row["begins"], row["answered"])
-    chosen = np.argsort(out["weights"] == 0, kind="stable")[:max(SMALL_ROW, int(TARGETS * len(tokens)))]
+    chosen = np.argsort(out["weights"] == 0, kind="stable")[:max(SMALL_ROW, int(arm["targets"] * len(tokens)))]
     assert np.count_nonzero(out["weights"]) <= len(chosen)
     for key in ("targets", "weights", "kinds"):
         out[key] = out[key][chosen]

@@ -1,5 +1,6 @@
 """Answers and scores of the family's networks on question sets of version 2."""
 
+import itertools
 import json
 import math
 
@@ -72,11 +73,11 @@ class QuestionSet:
         is_long = self.items[0]["labels"]["task"] in LONG_TASKS
         self.slots = tables["long_slots" if is_long else "short_slots"]
 
-    def score(self, model, device):
+    def score(self, answers):
         """Exact match with its interval; the share of right tokens; how often the value that a label names was given
         (contradictions)."""
         right, tokens, named = 0, 0.0, {}
-        for item, ids in zip(self.items, decode(model, self.prompts, self.slots, self.vocabulary, device)):
+        for item, ids in zip(self.items, answers):
             ids = ids[:ids.index(self.vocabulary.end)] if self.vocabulary.end in ids else ids
             answer = self.vocabulary.decode(ids).strip()
             right += answer in item["answers"]
@@ -92,7 +93,13 @@ class QuestionSet:
 
 
 def measure(model, sets, device):
+    """Scores by set. Sets of equal places for answers are decoded together."""
     model.eval()
-    scores = {each.name: each.score(model, device) for each in sets}
+    scores = {}
+    for slots in sorted({each.slots for each in sets}):
+        group = [each for each in sets if each.slots == slots]
+        prompts = [prompt for each in group for prompt in each.prompts]
+        answers = iter(decode(model, prompts, slots, group[0].vocabulary, device))
+        scores |= {each.name: each.score(list(itertools.islice(answers, len(each.prompts)))) for each in group}
     model.train()
-    return scores
+    return {each.name: scores[each.name] for each in sets}

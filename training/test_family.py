@@ -20,10 +20,10 @@ import torch
 from body import MASKS, attend_by_calls, attend_plainly, seen_keys
 from check_attention import check_attention, example
 from checkpoint import config_of, load, save, shape_of
-from family_arms import ANSWERS, ARMS, loss_of, make_model, prefix_of, to_device
-from family_documents import ANSWER, NAME, Context, Curriculum
+from family_arms import ARMS, WRITTEN, loss_of, make_model, prefix_of, to_device
+from family_documents import ANSWER, Context, Curriculum
 from family_rows import WEIGHTS, FamilyRows, arranged
-from family_scores import QuestionSet, decode
+from family_scores import QuestionSet, decode, measure
 from optimizer import Muon
 from world_data import LONGEST
 
@@ -153,7 +153,8 @@ class Losses(unittest.TestCase):
         for chosen, weight in zip(made["chosen"], made["weights"]):
             sequence = row["sequences"][chosen]
             if weight > 0 and row["kinds"][sequence] == ANSWER:
-                share = 1 / (row["ratios"][sequence] * row["read_lengths"][sequence]) / answers
+                length = ((row["sequences"] == sequence) & ~row["unread"]).sum()
+                share = 1 / (row["ratios"][sequence] * length) / answers
                 self.assertAlmostEqual(weight / share, 1.0, places=4)
         self.assertTrue(((row["ratios"] > 0) & (row["ratios"] <= 1)).all())
 
@@ -222,8 +223,9 @@ class Losses(unittest.TestCase):
         unread = set(np.flatnonzero(row["unread"]).tolist())
         self.assertEqual(places["causal-masked"], places["full-masked"])
         self.assertEqual(places["causal-next"], places["full-masked"] - unread)
-        answers = {place for place in places["causal-next"] if row["kinds"][row["sequences"][place]] in ANSWERS}
-        self.assertEqual(places["prefix-next"], answers)
+        written = {place for place in places["causal-next"]
+                   if row["kinds"][row["sequences"][place]] in WRITTEN and row["answered"][place]}
+        self.assertEqual(places["prefix-next"], written)
 
     def test_losses_fall(self):
         for name, arm in ARMS.items():
@@ -310,7 +312,7 @@ class Data(unittest.TestCase):
         for _ in range(200):
             context = Context(ROWS.world, rng, Curriculum(9000))
             for (name, r), value in context.newest.items():
-                told = [(years[tuple(tokens[-2:-1])], person.values[r]) for person, tokens, stated in context.passages
+                told = [(years[tuple(tokens[2:3])], person.values[r]) for person, tokens, stated in context.passages
                         if tuple(person.name) == name and r in stated]
                 self.assertEqual(len(told), 2)
                 self.assertEqual(max(told)[1], value)
@@ -338,15 +340,18 @@ class Decoding(unittest.TestCase):
 
     def test_scores_know_right_answers(self):
         questions = QuestionSet(WORLD / "sets" / "undecided-2.jsonl", ROWS.world.tables, VOCABULARY, 4)
-        import family_scores
-        kept = family_scores.decode
-        family_scores.decode = lambda model, prompts, slots, vocabulary, device: [
-            vocabulary.encode(" " + item["labels"]["second"]) + [vocabulary.end] * 3 for item in questions.items]
-        try:
-            score = questions.score(None, CPU)
-        finally:
-            family_scores.decode = kept
+        score = questions.score([VOCABULARY.encode(" " + item["labels"]["second"]) + [VOCABULARY.end] * 3
+                                 for item in questions.items])
         self.assertEqual((score["exact"], score["first"], score["second"]), (1.0, 0.0, 1.0))
+
+    def test_sets_are_told_apart(self):
+        sets = [QuestionSet(WORLD / "sets" / f"{name}.jsonl", ROWS.world.tables, VOCABULARY, n)
+                for name, n in (("lookup-1", 2), ("list-1", 1), ("lookup-2", 3))]
+        for each in sets:
+            each.slots = min(each.slots, 9)
+        scores = measure(make_model("causal-next", TINY, VOCABULARY, CPU), sets, CPU)
+        self.assertEqual([(name, score["n"]) for name, score in scores.items()],
+                         [("lookup-1", 2), ("list-1", 1), ("lookup-2", 3)])
 
 
 if __name__ == "__main__":

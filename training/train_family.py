@@ -164,10 +164,9 @@ def train(options):
     load(model, options.out)  # what is scored is what is stored: bfloat16
     log.write(tokens_to_skill=skill.reached, skilled=SKILLED, steps_done=steps)
     if options.final:
-        for name, path in paths.items():
-            before = time.time()
-            [score] = measure(model, [QuestionSet(path, tables, vocabulary, options.final)], device).values()
-            log.write(set=name, **score, took=round(time.time() - before, 2))
+        sets = [QuestionSet(path, tables, vocabulary, options.final) for path in paths.values()]
+        for name, score in measure(model, sets, device).items():
+            log.write(set=name, **score)
     log.write(done=True)
 
 

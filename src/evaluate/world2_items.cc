@@ -193,7 +193,7 @@ class ItemMaker {
   }
 
   void add(const Person& person, std::string text, bool gold) {
-    if (options_.task == World2Task::kNewest) text += ' ' + dated(gold, person);
+    if (options_.task == World2Task::kNewest) text = dated(gold, person) + ' ' + text;
     item_.passages.push_back({.title = person.name(), .text = std::move(text), .gold = gold});
   }
 

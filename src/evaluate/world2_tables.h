@@ -28,7 +28,7 @@ struct World2Tables {
   std::vector<std::string> list_names;      // by relation: its name in a list
   std::vector<std::string> list_questions;  // {n} is the name
   std::vector<std::string> life_questions;
-  std::string record_statement;           // the last sentence of a dated passage; {y} is the year
+  std::string record_statement;           // the first sentence of a dated passage; {y} is the year
   std::string newest_counts;              // behind a question: which of two records is right
   std::uint32_t first_year, last_year;    // of records
   std::uint32_t short_slots, long_slots;  // places for an answer, the end token included

@@ -45,8 +45,8 @@ class World2Set : public ::testing::Test {
   }
 
   static int year(const Passage& passage) {
-    const size_t at = passage.text.find("dates from ");
-    return at == std::string::npos ? 0 : std::stoi(passage.text.substr(at + 11));
+    const size_t at = passage.text.find("Record of ");
+    return at == std::string::npos ? 0 : std::stoi(passage.text.substr(at + 10));
   }
 
   const World world_{{.version = 2}};
@@ -71,8 +71,7 @@ TEST_F(World2Set, IsTheOneTheFamilyWasAsked) {
     for (const Item& item : set({.task = task, .count = 20, .passages = 5}))
       lines += item_json(item).dump() + '\n';
   }
-  EXPECT_EQ(sha256_hex(std::as_bytes(std::span(lines))),
-            "9113d389f556b262df7bc05aaac171376763b8014672770a101918b771168f15");
+  EXPECT_EQ(sha256_hex(std::as_bytes(std::span(lines))), "HASH");
 }
 
 TEST_F(World2Set, SetsThatDifferInPassagesAskTheSameQuestions) {
@@ -206,7 +205,7 @@ TEST_F(World2Set, TheNewestRecordIsRight) {
     const Passage& gold = *golds(item)[0];
     size_t rivals = 0;
     for (const Passage& passage : item.passages) {
-      EXPECT_GE(year(passage), 1980) << passage.text;
+      EXPECT_GE(year(passage), 2000) << passage.text;
       if (passage.gold || passage.title != gold.title) continue;
       ++rivals;
       EXPECT_LT(year(passage), year(gold));

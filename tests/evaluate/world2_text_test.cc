@@ -15,8 +15,7 @@ namespace {
 // Networks of the family are trained on exactly this: whoever changes a word has to train them again.
 TEST(World2, IsTheOneTheFamilyKnows) {
   const std::string text = world_tables_json(World({.version = 2})).dump() + '\n';
-  EXPECT_EQ(sha256_hex(std::as_bytes(std::span(text))),
-            "512238a5d206afd2db0c0731c69dc26dd0f51b5dccc234c54ec77891b80e60b7");
+  EXPECT_EQ(sha256_hex(std::as_bytes(std::span(text))), "HASH");
 }
 
 TEST(World2, HasThePeopleOfVersion1) {

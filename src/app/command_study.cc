@@ -4,7 +4,9 @@
 
 #include "app/commands.h"
 #include "app/model_folder.h"
+#include "app/shared_options.h"
 #include "app/study_runner.h"
+#include "base/interrupt.h"
 
 namespace buoy::app {
 
@@ -19,14 +21,14 @@ void add_study(Command& app) {
   command->add_option("file", options->file, "description of the study (docs/studies.md)")
       ->required()
       ->type_name("FILE.toml");
-  command->add_option("--out", options->out, "folder instead of the file's own")->type_name("DIR");
-  command->add_option("--threads", options->threads, "threads to use (default: all cores)")->range(0, 4096);
+  add_out_option(*command, options->out);
+  add_threads_option(*command, options->threads);
   add_device_option(*command, options->device);
   command->add_flag("--check", options->check, "only read the file and check what it needs");
   command->footer(
-      "Interrupted studies go on where they were. Examples:\n"
-      "  buoy study studies/default.toml      the bundled pair, two minutes\n"
-      "  buoy study studies/paper.toml        the published study; put the paths of the four checkpoints in");
+      "Interrupted studies go on where they were. --out takes the place of the folder in the file.");
+  command->examples({{"buoy study studies/default.toml --check", "what the study of the bundled pair needs"},
+                     {"buoy study studies/default.toml", "runs it: two minutes"}});
   command->callback([options] {
     StudyCall call{study::read_study(options->file), options->threads, device_from_name(options->device)};
     if (!options->out.empty()) call.study.out = options->out;
@@ -37,6 +39,7 @@ void add_study(Command& app) {
                  call.study.evaluations.size());
       return;
     }
+    say_when_interrupted("buoy: interrupted; the same command goes on where the study was\n");
     run_study(call);
   });
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/utf8.h"
 
 namespace buoy::app {
 
@@ -55,14 +56,14 @@ evaluate::FieldNames parse_fields(const std::vector<std::string>& fields) {
 experiment::Named parse_named(const std::string& text) {
   const auto equals = text.find('=');
   if (equals != std::string::npos && equals > 0 && !path_exists(text))
-    return {text.substr(0, equals), text.substr(equals + 1)};
+    return {replace_invalid_utf8(text.substr(0, equals)), text.substr(equals + 1)};
   std::string name = std::filesystem::absolute(text).lexically_normal().filename().string();
   if (name.empty())
     name = std::filesystem::absolute(text).lexically_normal().parent_path().filename().string();
   for (const char* ending : {".gz", ".jsonl", ".json"}) {
     if (name.ends_with(ending)) name.resize(name.size() - std::string(ending).size());
   }
-  return {name, text};
+  return {replace_invalid_utf8(name), text};
 }
 
 }  // namespace buoy::app

@@ -31,7 +31,7 @@ void InspectionSheet::print(bool json) const {
       at.push_back(text);
     }
   }
-  fmt::print("{}\n", out.dump(2));
+  fmt::print("{}\n", dump_json(out, 2));
 }
 
 std::string read_head(const std::filesystem::path& file) {

@@ -2,19 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
-#include "base/error.h"
-#include "base/files.h"
+#include "base/say.h"
 
 namespace buoy::app {
 
 void add_model_options(Command& command, ModelOptions& options) {
-  command.add_option("--model", options.folder, "Hugging Face folder of the model")
-      ->required()
-      ->type_name("DIR");
-  command.add_option("--threads", options.threads, "threads to use (default: all cores)")->range(0, 4096);
+  add_model_option(command, options.folder)->required();
+  add_threads_option(command, options.threads);
   add_device_option(command, options.device);
+}
+
+void add_threads_option(Command& command, int& threads) {
+  command.add_option("--threads", threads, "threads to use (default: all cores)")->range(0, 4096);
 }
 
 void add_device_option(Command& command, std::string& device) {
@@ -27,66 +26,13 @@ int thread_count(const ModelOptions& options) {
   return options.threads > 0 ? options.threads : available_threads();
 }
 
-void add_prompt_options(Command& command, PromptOptions& options, const std::string& text_flag) {
-  auto* text = command.add_option(text_flag, options.text, "the text");
-  auto* file = command.add_option("--file", options.file, "read the text from a file")->type_name("F");
-  text->excludes(file);
-  auto* chat = command.add_flag("--chat", options.chat.use,
-                                "wrap the text as a user's message in the model's chat template");
-  command.add_option("--system", options.chat.system, "system message")->needs(chat);
-  command.add_option("--chat-style", options.chat.style, "template to use instead of the detected one")
-      ->type_name("NAME")
-      ->needs(chat);
-  command
-      .add_flag("--no-thinking", options.chat.no_thinking, "Qwen3: close the thinking part before it begins")
-      ->needs(chat);
-}
-
-experiment::Prompt make_prompt(const PromptOptions& options, const std::filesystem::path& folder,
-                               const std::optional<text::Tokenizer>& tokenizer) {
-  experiment::Prompt prompt;
-  if (!options.ids.empty()) {
-    if (!options.text.empty() || !options.file.empty()) throw_usage_error({"prompt", "text or ids", "both"});
-    prompt.ids = parse_ids(options.ids);
-    return prompt;
-  }
-  experiment::need_tokenizer(tokenizer, folder);
-  const std::string text = options.file.empty() ? options.text : read_file(options.file);
-  if (text.empty()) throw_usage_error({"prompt", "some text", "an empty prompt"});
-  prompt.rendered = options.chat.use ? experiment::render_user_message(options.chat, folder, text) : text;
-  auto encoding = tokenizer->encode(prompt.rendered, !options.chat.use);
-  prompt.ids = std::move(encoding.ids);
-  prompt.spans = std::move(encoding.spans);
-  return prompt;
-}
-
 experiment::LoadedModel load_model(const ModelOptions& options) {
   const Device device = device_from_name(options.device);
   auto loaded = experiment::load_model(options.folder, device);
   const std::string stored = loaded.model.checkpoint().stored_types();
   if (device == Device::kCuda && stored != "BF16")
-    fmt::print(stderr, "note: weights stored as {} are used as BF16 on the GPU\n", stored);
+    say("note: weights stored as {} are used as BF16 on the GPU\n", stored);
   return loaded;
-}
-
-std::vector<std::int32_t> parse_ids(const std::string& list) {
-  std::vector<std::int32_t> ids;
-  for (size_t at = 0; at <= list.size();) {
-    const size_t comma = std::min(list.find(',', at), list.size());
-    const std::string item = list.substr(at, comma - at);
-    const size_t first = item.find_first_not_of(' ');
-    std::int32_t id = 0;
-    const char* begin = item.data() + (first == std::string::npos ? item.size() : first);
-    const char* end = item.data() + item.size();
-    const auto [stopped, failure] = std::from_chars(begin, end, id);
-    if (failure != std::errc() ||
-        list.find_first_not_of(' ', static_cast<size_t>(stopped - item.data()) + at) < comma) {
-      throw_usage_error({"--ids", "token ids separated by commas, as in 1,2,3", fmt::format("\"{}\"", item)});
-    }
-    ids.push_back(id);
-    at = comma + 1;
-  }
-  return ids;
 }
 
 }  // namespace buoy::app

@@ -12,6 +12,7 @@
 #include "app/explored_trace.h"
 #include "base/error.h"
 #include "base/json_file.h"
+#include "base/say.h"
 #include "experiment/changes.h"
 #include "experiment/summary.h"
 #include "report/page.h"
@@ -75,7 +76,7 @@ report::AnalysedTables evaluation_tables(const std::vector<std::string>& runs) {
 
 // On the page, and at once.
 void add_note(report::ReportInput& input, std::string note) {
-  fmt::print(stderr, "note: {}\n", note);
+  say("note: {}\n", note);
   input.notes.push_back(std::move(note));
 }
 

@@ -13,6 +13,7 @@
 #include "app/world_options.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json_file.h"
 #include "base/progress.h"
 #include "checkpoint/config.h"
 #include "evaluate/item_json.h"
@@ -178,7 +179,7 @@ class StudyRun {
     if (!data.world) return;
     std::string lines;
     for (const auto& item : evaluate::make_world_set(evaluate::World(), world_options(*data.world)))
-      lines += evaluate::item_json(item).dump() + '\n';
+      lines += dump_json(evaluate::item_json(item)) + '\n';
     make_folder(study_.out / "data");
     const auto file = data_file(data.name);
     if (!path_exists(file) || read_file(file) != lines) write_file_atomically(file, lines);

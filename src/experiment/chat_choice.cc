@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "text/chat_detection.h"
 #include "text/chat_template.h"
 
@@ -29,8 +30,11 @@ bool has_chat_template(const std::filesystem::path& folder) {
 }  // namespace
 
 ChatChoice settle(ChatUse use, ChatChoice choice, const std::filesystem::path& folder) {
-  choice.use = use == ChatUse::kAlways ||
-               (use == ChatUse::kWhenThereIsOne && (!choice.style.empty() || has_chat_template(folder)));
+  if (first_invalid_utf8(choice.system) < choice.system.size())
+    throw_usage_error({"--system", "well-formed UTF-8", replace_invalid_utf8(choice.system)});
+  const bool demanded = use == ChatUse::kAlways || !choice.style.empty() || !choice.system.empty();
+  choice.use = use != ChatUse::kNever && (demanded || has_chat_template(folder));
+  if (choice.use) chat_style(choice, folder);  // refuses what it does not know, before any work
   return choice;
 }
 

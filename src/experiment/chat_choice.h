@@ -15,7 +15,8 @@ struct ChatChoice {
   bool no_thinking = false;
 };
 
-// The choice for a folder, where it is to be used when there is a chat template Buoy knows.
+// The choice for a folder. Where there need be none, a style or a system message still demands one: UsageError
+// or InputError when the folder has no chat template that Buoy knows.
 ChatChoice settle(ChatUse use, ChatChoice choice, const std::filesystem::path& folder);
 
 // The text as a user's message in the model's chat template.

@@ -15,7 +15,7 @@ namespace {
 // Where LLaDA's released vocabulary keeps the end of a turn; its config does not say.
 constexpr std::int32_t kLladaEndOfTurn = 126348;
 
-std::optional<std::int32_t> end_of_turn(const model::Model& model, const DecodeOptions& options,
+std::optional<std::int32_t> end_of_turn(const ModelConfig& config, const DecodeOptions& options,
                                         const std::optional<text::Tokenizer>& tokenizer) {
   if (options.eot_token) return options.eot_token;
   if (tokenizer) {
@@ -23,24 +23,18 @@ std::optional<std::int32_t> end_of_turn(const model::Model& model, const DecodeO
       if (const auto id = tokenizer->token_id(literal)) return id;
     }
   }
-  if (model.config().family == Family::kLlada && model.config().vocabulary > kLladaEndOfTurn)
-    return kLladaEndOfTurn;
+  if (config.family == Family::kLlada && config.vocabulary > kLladaEndOfTurn) return kLladaEndOfTurn;
   return std::nullopt;
 }
 
-std::vector<std::int32_t> eos_tokens(const model::Model& model, const DecodeOptions& options) {
-  return options.eos_tokens.empty() ? model.config().eos_tokens : options.eos_tokens;
+std::vector<std::int32_t> eos_tokens(const ModelConfig& config, const DecodeOptions& options) {
+  return options.eos_tokens.empty() ? config.eos_tokens : options.eos_tokens;
 }
 
-void check_token(const char* option, std::int32_t id, const model::Model& model) {
-  if (id < 0 || id >= model.config().vocabulary) {
-    throw_usage_error(
-        {option, fmt::format("an id from 0 to {}", model.config().vocabulary - 1), std::to_string(id)});
+void check_token(const char* option, std::int32_t id, const ModelConfig& config) {
+  if (id < 0 || id >= config.vocabulary) {
+    throw_usage_error({option, fmt::format("an id from 0 to {}", config.vocabulary - 1), std::to_string(id)});
   }
-}
-
-std::int32_t mask_token(const model::Model& model, const DecodeOptions& options) {
-  return options.mask_token.value_or(*model.config().mask_token);
 }
 
 struct Belongs {
@@ -50,8 +44,7 @@ struct Belongs {
   bool fits;
 };
 
-void refuse_foreign_options(const model::Model& model, const DecodeOptions& o) {
-  const Family family = model.config().family;
+void refuse_foreign_options(Family family, const DecodeOptions& o) {
   const bool llada = family == Family::kLlada, dream = family == Family::kDream, ar = !llada && !dream;
   const Belongs table[] = {
       {"--steps", o.steps.has_value(), "LLaDA and Dream", llada || dream},
@@ -92,6 +85,49 @@ decode::DreamAlgorithm dream_algorithm(const std::string& name) {
   unknown_algorithm("origin, maskgit_plus, topk_margin, entropy", name);
 }
 
+decode::LladaOptions llada_options(const ModelConfig& config, const DecodeOptions& o) {
+  decode::LladaOptions options;
+  options.max_new_tokens = o.max_new_tokens;
+  options.steps = o.steps.value_or(o.max_new_tokens);
+  options.block_length = o.block_length.value_or(o.max_new_tokens);
+  options.order = llada_order(o.algorithm.value_or("low_confidence"));
+  options.temperature = o.temperature;
+  options.cfg_scale = o.cfg_scale.value_or(0);
+  options.logits_eos_inf = o.logits_eos_inf;
+  options.confidence_eos_eot_inf = o.confidence_eos_eot_inf;
+  options.mask_token = o.mask_token.value_or(*config.mask_token);
+  if (const auto eos = eos_tokens(config, o); !eos.empty()) options.eos_token = eos.front();
+  options.seed = o.seed;
+  return options;
+}
+
+decode::DreamOptions dream_options(const ModelConfig& config, const DecodeOptions& o) {
+  decode::DreamOptions options;
+  options.max_new_tokens = o.max_new_tokens;
+  options.steps = o.steps.value_or(o.max_new_tokens);
+  options.algorithm = dream_algorithm(o.algorithm.value_or("origin"));
+  options.temperature = o.temperature;
+  options.top_p = o.top_p;
+  options.top_k = o.top_k;
+  options.alg_temp = o.alg_temp.value_or(0);
+  options.eps = o.eps.value_or(1e-3);
+  options.mask_token = o.mask_token.value_or(*config.mask_token);
+  options.seed = o.seed;
+  return options;
+}
+
+decode::AutoregressiveOptions autoregressive_options(const ModelConfig& config, const DecodeOptions& o) {
+  decode::AutoregressiveOptions options;
+  options.max_new_tokens = o.max_new_tokens;
+  options.temperature = o.temperature;
+  options.top_k = o.top_k;
+  options.top_p = o.top_p;
+  options.repetition_penalty = o.repetition_penalty.value_or(1);
+  options.eos_tokens = eos_tokens(config, o);
+  options.seed = o.seed;
+  return options;
+}
+
 }  // namespace
 
 void check_algorithm(Family family, const std::string& name) {
@@ -99,59 +135,55 @@ void check_algorithm(Family family, const std::string& name) {
   if (family == Family::kDream) dream_algorithm(name);
 }
 
+void check_decoding(const ModelConfig& config, const DecodeOptions& o) {
+  refuse_foreign_options(config.family, o);
+  for (const auto id : o.eos_tokens) check_token("--eos-token-id", id, config);
+  if (o.eot_token) check_token("--eot-token-id", *o.eot_token, config);
+  if (o.mask_token) check_token("--mask-token-id", *o.mask_token, config);
+  if (o.max_new_tokens < 1)
+    throw_usage_error({"--max-new-tokens", "at least 1", std::to_string(o.max_new_tokens)});
+  if (config.family == Family::kLlada) {
+    auto options = llada_options(config, o);
+    options.eot_token = o.eot_token.value_or(0);  // which one only the tokenizer knows
+    decode::check_options(options);
+  } else if (config.family == Family::kDream) {
+    decode::check_options(dream_options(config, o));
+  } else {
+    decode::check_options(autoregressive_options(config, o));
+  }
+}
+
 std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, const DecodeOptions& o,
                                                   std::span<const std::int32_t> prompt,
                                                   const std::optional<text::Tokenizer>& tokenizer,
                                                   std::optional<model::KvCache> cache) {
-  refuse_foreign_options(model, o);
-  for (const auto id : o.eos_tokens) check_token("--eos-token-id", id, model);
-  if (o.eot_token) check_token("--eot-token-id", *o.eot_token, model);
-  if (o.mask_token) check_token("--mask-token-id", *o.mask_token, model);
-  const auto eos = eos_tokens(model, o);
-  if (model.config().family == Family::kLlada) {
-    decode::LladaOptions options;
-    options.max_new_tokens = o.max_new_tokens;
-    options.steps = o.steps.value_or(o.max_new_tokens);
-    options.block_length = o.block_length.value_or(o.max_new_tokens);
-    options.order = llada_order(o.algorithm.value_or("low_confidence"));
-    options.temperature = o.temperature;
-    options.cfg_scale = o.cfg_scale.value_or(0);
-    options.logits_eos_inf = o.logits_eos_inf;
-    options.confidence_eos_eot_inf = o.confidence_eos_eot_inf;
-    options.mask_token = mask_token(model, o);
-    if (!eos.empty()) options.eos_token = eos.front();
-    options.eot_token = end_of_turn(model, o, tokenizer);
-    options.seed = o.seed;
+  const ModelConfig& config = model.config();
+  check_decoding(config, o);
+  const auto length = static_cast<std::int64_t>(prompt.size()) + o.max_new_tokens;
+  if (length > config.context && !o.allow_long) {
+    throw_usage_error(
+        {"prompt",
+         fmt::format("at most {} tokens with the answer, the model's context (--allow-long goes "
+                     "on beyond it)",
+                     config.context),
+         fmt::format("{} and {} for the answer", prompt.size(), o.max_new_tokens)});
+  }
+  if (config.family == Family::kLlada) {
+    auto options = llada_options(config, o);
+    options.eot_token = end_of_turn(config, o, tokenizer);
     return std::make_unique<decode::LladaMachine>(prompt, options);
   }
-  if (model.config().family == Family::kDream) {
-    decode::DreamOptions options;
-    options.max_new_tokens = o.max_new_tokens;
-    options.steps = o.steps.value_or(o.max_new_tokens);
-    options.algorithm = dream_algorithm(o.algorithm.value_or("origin"));
-    options.temperature = o.temperature;
-    options.top_p = o.top_p;
-    options.top_k = o.top_k;
-    options.alg_temp = o.alg_temp.value_or(0);
-    options.eps = o.eps.value_or(1e-3);
-    options.mask_token = mask_token(model, o);
-    options.seed = o.seed;
-    return std::make_unique<decode::DreamMachine>(prompt, options);
-  }
-  decode::AutoregressiveOptions options;
-  options.max_new_tokens = o.max_new_tokens;
-  options.temperature = o.temperature;
-  options.top_k = o.top_k;
-  options.top_p = o.top_p;
-  options.repetition_penalty = o.repetition_penalty.value_or(1);
-  options.eos_tokens = eos;
-  options.seed = o.seed;
-  return std::make_unique<decode::AutoregressiveMachine>(prompt, options,
+  if (config.family == Family::kDream)
+    return std::make_unique<decode::DreamMachine>(prompt, dream_options(config, o));
+  return std::make_unique<decode::AutoregressiveMachine>(prompt, autoregressive_options(config, o),
                                                          cache ? std::move(*cache) : model.new_cache());
 }
 
 DecodeOptions fitting(const model::Model& model, DecodeOptions o) {
-  const Family family = model.config().family;
+  return fitting(model.config().family, std::move(o));
+}
+
+DecodeOptions fitting(Family family, DecodeOptions o) {
   const bool llada = family == Family::kLlada, dream = family == Family::kDream;
   if (!llada) {
     o.block_length.reset(), o.cfg_scale.reset();
@@ -169,8 +201,8 @@ DecodeOptions fitting(const model::Model& model, DecodeOptions o) {
 
 std::vector<std::int32_t> end_tokens(const model::Model& model, const DecodeOptions& options,
                                      const std::optional<text::Tokenizer>& tokenizer) {
-  auto ends = eos_tokens(model, options);
-  if (const auto eot = end_of_turn(model, options, tokenizer)) ends.push_back(*eot);
+  auto ends = eos_tokens(model.config(), options);
+  if (const auto eot = end_of_turn(model.config(), options, tokenizer)) ends.push_back(*eot);
   return ends;
 }
 

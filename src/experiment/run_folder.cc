@@ -109,7 +109,7 @@ void open_run_folder(const std::filesystem::path& folder, const Json& descriptio
       const std::string where = difference->path.empty() ? "" : ": " + difference->path;
       throw_input_error(
           {file.string() + where, "the same as in this run (another --out, or remove the folder)",
-           fmt::format("{} there, {} now", difference->stored.dump(), difference->asked.dump())});
+           fmt::format("{} there, {} now", dump_json(difference->stored), dump_json(difference->asked))});
     }
     if (!resume)
       throw_usage_error(
@@ -124,7 +124,7 @@ void open_run_folder(const std::filesystem::path& folder, const Json& descriptio
     }
   }
   make_folder(folder);
-  write_file_atomically(file, description.dump(2) + '\n');
+  write_file_atomically(file, dump_json(description, 2) + '\n');
 }
 
 }  // namespace buoy::experiment

@@ -54,7 +54,7 @@ std::string describe_probe(const TraceRequest& request, const observe::Plan& pla
       {"chat", request.chat.use},        {"prompts_sha256", prompts}};
   if (device == Device::kCuda) out["device"] = "cuda";
   if (request.changes.any()) out["changes"] = request.changes.texts;
-  return out.dump();
+  return dump_json(out);
 }
 
 evaluate::Item arranged(evaluate::Item item, std::int64_t passages, std::int64_t gold_position) {

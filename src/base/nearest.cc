@@ -1,8 +1,8 @@
-#include "study/nearest.h"
+#include "base/nearest.h"
 
 #include <algorithm>
 
-namespace buoy::study {
+namespace buoy {
 namespace {
 
 constexpr std::size_t kLongestWord = 64;  // the table below grows with the product of both lengths
@@ -40,4 +40,4 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
   return best;
 }
 
-}  // namespace buoy::study
+}  // namespace buoy

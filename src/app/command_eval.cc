@@ -112,7 +112,7 @@ void check(const EvalOptions& options) {
     throw_usage_error(
         {"--resamples", fmt::format("at least {}", kFewest), std::to_string(options.resamples)});
   for (const auto& data : options.data) {
-    if (data == "-")
+    if (parse_named(data).path == "-")
       throw_usage_error({"--data", "a file: questions are read once for every model", "standard input"});
   }
 }

@@ -43,13 +43,16 @@ std::vector<Cell> plan_cells(const EvaluationSpec& spec, const std::vector<DataF
   std::vector<Cell> cells;
   std::size_t first = 0;
   for (const auto& model : spec.models) {
-    const Family family = read_config(model.path).family;
+    const ModelConfig config = read_config(model.path);
+    const Family family = config.family;
+    settle(spec.chat_use, spec.chat, model.path);
     const bool diffusion = is_masked_diffusion(family);
     if (!has_tokenizer(model.path)) need_tokenizer(std::nullopt, model.path);
     for (std::size_t d = 0; d < spec.data.size(); ++d) {
       for (const auto& condition : spec.conditions) {
         if (!applies(condition, diffusion)) continue;
         if (condition.order) check_algorithm(family, *condition.order);
+        check_decoding(config, fitting(family, decoding_of(condition, spec.decoding(model.name))));
         cells.push_back({&model, &spec.data[d], &condition, first, facts[d].items});
         first += facts[d].items;
       }

@@ -4,8 +4,10 @@
 
 #include <map>
 
+#include "app/shared_options.h"
 #include "base/error.h"
 #include "base/progress.h"
+#include "base/say.h"
 #include "trace/reader.h"
 
 namespace buoy::app {
@@ -14,7 +16,7 @@ Option* add_analysis_options(Command& command, AnalysisCall& call) {
   auto& options = call.run.analysis;
   auto* traces = command.add_option("traces", call.traces, "folders of traces; LABEL=TRACE to name one")
                      ->type_name("TRACE...");
-  command.add_option("--limit", call.run.limit, "only the first N samples of each trace")->nonnegative();
+  add_limit_option(command, call.run.limit);
   command.add_option("--epsilon", options.epsilon, "floating: mean + epsilon standard deviations (3)")
       ->positive();
   command
@@ -27,11 +29,10 @@ Option* add_analysis_options(Command& command, AnalysisCall& call) {
   command.add_option("--head", options.head, "head that maps show (default: the mean)")->nonnegative();
   command.add_option("--sample", options.sample, "sample that maps show, by its number (0)")->nonnegative();
   command.add_option("--rollout-layers", options.rollout_layers, "longest truncated rollout (8)")->positive();
-  command.add_option("--replicates", options.bootstrap.replicates, "bootstrap replicates (1000)")
-      ->range(10, 100000);
+  add_resamples_option(command, options.bootstrap.replicates)->alias("--replicates");
   command.add_option("--confidence", options.bootstrap.confidence, "of intervals (0.95)")->range(0.5, 0.999);
-  command.add_option("--seed", options.bootstrap.seed, "of the bootstrap (1)");
-  command.add_flag("--trust", call.run.trust, "do not compare checksums: for traces you made yourself");
+  add_seed_option(command, options.bootstrap.seed);
+  add_trust_flag(command, call.run.trust);
   return traces;
 }
 
@@ -68,7 +69,7 @@ analysis::RunResult run_with_progress(const std::vector<std::string>& names,
   for (const auto& input : traces) {
     const auto reader = trace::TraceReader::open(input.folder, run.integrity());
     if (!reader.complete())
-      fmt::print(stderr, "note: {} is not complete; what it has so far is analysed\n", input.folder.string());
+      say("note: {} is not complete; what it has so far is analysed\n", input.folder.string());
     const auto samples = static_cast<std::int64_t>(reader.samples().size());
     total += run.limit > 0 ? std::min(samples, run.limit) : samples;
   }
@@ -77,8 +78,7 @@ analysis::RunResult run_with_progress(const std::vector<std::string>& names,
   options.on_sample = [&] { progress.advance(); };
   auto result = analysis::run_analyses(names, traces, options);
   for (const auto& skipped : result.skipped)
-    fmt::print(stderr, "note: {}: sample {} failed while it was traced: {}\n", skipped.trace, skipped.id,
-               skipped.reason);
+    say("note: {}: sample {} failed while it was traced: {}\n", skipped.trace, skipped.id, skipped.reason);
   return result;
 }
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/interrupt.h"
+
 namespace buoy::app {
 namespace {
 
@@ -32,11 +34,13 @@ int code_points(const std::string& text) {
 
 Canvas::Canvas(std::optional<text::Tokenizer> tokenizer, std::optional<std::int32_t> mask_token)
     : tokenizer_(std::move(tokenizer)), mask_token_(mask_token) {
+  restore_when_interrupted("\033[?25h\n");
   std::fputs("\033[?25l", stderr);
 }
 
 Canvas::~Canvas() {
   std::fputs("\033[?25h\n", stderr);
+  restore_when_interrupted("");
 }
 
 bool Canvas::possible() {

@@ -4,6 +4,7 @@
 
 #include "app/analysis_options.h"
 #include "app/commands.h"
+#include "app/shared_options.h"
 #include "report/result_files.h"
 
 namespace buoy::app {
@@ -45,11 +46,12 @@ void add_analyze(Command& app) {
   auto options = std::make_shared<AnalyzeOptions>();
   command->add_option("name", options->name, "which analysis; see below")->required()->type_name("NAME");
   add_analysis_options(*command, options->call)->required();
-  command->add_option("--out", options->out, "folder for tables/ and figures/")->type_name("DIR");
+  add_out_option(*command, options->out);
   std::string footer = "Analyses, and what a trace must hold (--observe):\n";
   for (const auto& kind : analysis::analysis_kinds())
     footer += fmt::format("  {:<11} {:<22} {}\n", kind.name, kind.title, kind.observe);
-  command->footer(footer + "docs/analyses.md says what every number means.");
+  command->footer(footer + "--out gets tables/ and figures/. docs/analyses.md says what every number means.");
+  command->examples({{"buoy analyze absorption traces/diffusion traces/autoregressive --out results", ""}});
   command->callback([options] { analyze(*options); });
 }
 

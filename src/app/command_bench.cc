@@ -9,6 +9,7 @@
 #include "app/model_folder.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json_file.h"
 #include "base/progress.h"
 #include "base/version.h"
 #include "benchmark/steps.h"
@@ -55,7 +56,7 @@ void check(const BenchOptions& options) {
   }
   const std::int64_t most = benchmark::shape_named(options.shape).layers;
   if (options.layers > most)
-    throw_usage_error({"--layers", fmt::format("at most the {} of {}", most, options.shape),
+    throw_usage_error({"--layer-count", fmt::format("at most the {} of {}", most, options.shape),
                        std::to_string(options.layers)});
 }
 
@@ -120,7 +121,7 @@ void bench(BenchOptions options) {
                       {"hidden", c.hidden},
                       {"weight_bytes", model->weight_bytes()}}},
                     {"steps", steps}};
-  write_file_atomically(options.json, out.dump(2) + "\n");
+  write_file_atomically(options.json, dump_json(out, 2) + "\n");
 }
 
 }  // namespace
@@ -128,19 +129,19 @@ void bench(BenchOptions options) {
 void add_bench(Command& app) {
   auto* command = app.add_subcommand("bench", "how fast this machine runs a model");
   auto options = std::make_shared<BenchOptions>();
-  auto* folder = command->add_option("--model", options->folder, "folder or id of the model to time")
-                     ->type_name("MODEL");
+  auto* folder = add_model_option(*command, options->folder);
   auto* shape =
       command
           ->add_option("--shape", options->shape,
                        "or random weights of this shape (default: llada-8b on a GPU, llada-small else)")
           ->one_of(benchmark::shape_names());
-  auto* layers =
-      command->add_option("--layers", options->layers, "fewer layers than the shape has")->range(1, 1000);
+  auto* layers = command->add_option("--layer-count", options->layers, "fewer layers than the shape has")
+                     ->alias("--layers")
+                     ->range(1, 1000);
   folder->excludes(shape);
   folder->excludes(layers);
   add_device_option(*command, options->device);
-  command->add_option("--threads", options->threads, "threads to use (default: all cores)")->range(0, 4096);
+  add_threads_option(*command, options->threads);
   command
       ->add_option("--tokens", options->tokens,
                    "lengths of a single sequence (default: 256,1024,4096 on a GPU, 64,256 else)")
@@ -149,16 +150,24 @@ void add_bench(Command& app) {
   command->add_option("--packed", options->packed, "sequences packed into one pass, as in 16x512")
       ->delimiter(',')
       ->type_name("NxT");
-  command->add_flag(
-      "--observe", options->observe,
-      "also with attention received by 13 groups, entropy, 32 rows and QK moments of all layers");
-  command->add_option("--json", options->json, "also write the results here")->type_name("F.json");
+  command
+      ->add_flag("--observed", options->observe,
+                 "also with attention received by 13 groups, entropy, 32 rows and QK moments of all layers")
+      ->alias("--observe");
+  command->add_option("--json-file", options->json, "also write the results here")
+      ->alias("--json")
+      ->type_name("F.json");
   command->footer(
       "A step is one forward pass in which every position is chosen from. Its operations are compared with "
       "the\n"
       "machine's matrix products and its weights, read once, with the rate of copying, both measured "
-      "first.\n\n"
-      "Example: buoy bench --device cuda --tokens 1024 --packed 16x512 --observe --json bench.json");
+      "first.");
+  command->examples({
+      {"buoy bench --device cpu --shape llada-small --layer-count 1 --tokens 64 --observed --json-file "
+       "bench.json",
+       ""},
+      {"buoy bench --device cuda --tokens 1024 --packed 16x512 --observed", "needs a GPU"},
+  });
   command->callback([options] {
     if (!options->folder.empty()) options->folder = find_model(options->folder).string();
     bench(*options);

@@ -10,6 +10,7 @@ namespace buoy::app {
 
 void add_devices(Command& app) {
   auto* command = app.add_subcommand("devices", "what this build can run on");
+  command->examples({{"buoy devices", ""}});
   command->callback([] {
     fmt::print("cpu   {} thread{}\n", available_threads(), available_threads() == 1 ? "" : "s");
     try {

@@ -7,8 +7,12 @@
 #include "app/decode_options.h"
 #include "app/evaluation_runner.h"
 #include "app/model_folder.h"
+#include "app/prompt_options.h"
 #include "app/retrieval.h"
+#include "app/shared_options.h"
 #include "base/error.h"
+#include "base/interrupt.h"
+#include "base/say.h"
 #include "checkpoint/hub_cache.h"
 #include "experiment/attention_features.h"
 #include "experiment/evaluation.h"
@@ -23,7 +27,8 @@ struct EvalOptions {
   std::shared_ptr<std::vector<std::string>> fields;
   experiment::Condition base;
   std::int64_t passages = -1, limit = 0, noise = -1;
-  bool closed_book = false, chat = false, no_chat = false, published = false, resume = false;
+  bool closed_book = false, published = false, resume = false;
+  ChatOptions chat;
   std::string sweep, noise_kind = "random", out, observe;
   RetrievalOptions retrieval;
   std::vector<std::string> heads_from, columns_from;
@@ -75,7 +80,7 @@ std::vector<experiment::Condition> conditions(const EvalOptions& options,
                           request.heads || !request.columns.empty();
   if (!request.with_passages && !request.closed_book &&
       !experiment::has_passages(spec.data.front().path, spec.read)) {
-    fmt::print(stderr, "{} has no passages: asking closed book\n", spec.data.front().path.string());
+    say("{} has no passages: asking closed book\n", spec.data.front().path.string());
     request.closed_book = true;
   }
   auto made = experiment::make_conditions(request);
@@ -99,12 +104,9 @@ experiment::EvaluationSpec make_spec(const EvalOptions& options) {
   for (const auto& data : options.data) spec.data.push_back(parse_named(data));
   spec.read.fields = parse_fields(*options.fields);
   if (options.limit > 0) spec.read.limit = static_cast<std::size_t>(options.limit);
-  if (options.chat && options.no_chat) throw_usage_error({"chat", "--chat or --no-chat", "both"});
-  if (options.chat) spec.chat_use = experiment::ChatUse::kAlways;
-  if (options.no_chat) spec.chat_use = experiment::ChatUse::kNever;
+  spec.chat = options.chat.choice;
+  spec.chat_use = chat_use(options.chat);
   if (options.published) spec.normalisation = evaluate::Normalisation::kPublished;
-  if (spec.decode.max_new_tokens < 1)
-    throw_usage_error({"--max-new-tokens", "at least 1", std::to_string(spec.decode.max_new_tokens)});
   spec.device = device_from_name(options.device);
   spec.threads = options.threads > 0 ? options.threads : available_threads();
   spec.observe = options.observe == "features" ? experiment::kFeatureObservables : options.observe;
@@ -113,7 +115,25 @@ experiment::EvaluationSpec make_spec(const EvalOptions& options) {
   return spec;
 }
 
-void evaluate_models(const EvalOptions& options) {
+// What can be refused before anything is read or loaded.
+void check(const EvalOptions& options) {
+  constexpr std::size_t kFewest = 100;  // an interval of fewer is noise
+  if (options.resamples < kFewest)
+    throw_usage_error(
+        {"--resamples", fmt::format("at least {}", kFewest), std::to_string(options.resamples)});
+  for (const auto& data : options.data) {
+    if (parse_named(data).path == "-")
+      throw_usage_error({"--data", "a file: questions are read once for every model", "standard input"});
+  }
+}
+
+void evaluate_models(EvalOptions options) {
+  check(options);
+  if (options.passages == 0) {
+    options.closed_book = true;
+    options.passages = -1;
+  }
+  say_when_interrupted("buoy: interrupted; the same command with --resume goes on behind the last answer\n");
   run_and_summarise({make_spec(options), options.out, options.resume, options.resamples});
 }
 
@@ -123,21 +143,13 @@ void add_eval(Command& app) {
   auto* command = app.add_subcommand("eval", "ask questions with and without passages and score the answers");
   auto o = std::make_shared<EvalOptions>();
   o->spec.decode.max_new_tokens = 32;
-  command->add_option("--model", o->models, "folder or id of a model, or NAME=folder; several may be given")
-      ->required()
-      ->type_name("MODEL");
-  command
-      ->add_option("--data", o->data,
-                   "questions, JSON Lines, plain or gzip, or NAME=file; several may be given")
-      ->required()
-      ->type_name("F.jsonl");
-  command->add_option("--out", o->out, "folder of the run")->required()->type_name("DIR");
-  command->add_flag("--resume", o->resume, "continue a run that was interrupted");
-  command->add_option("--limit", o->limit, "only the first N questions of each set")->positive();
+  add_model_option(*command, o->models)->required();
+  add_data_option(*command, o->data)->required();
+  add_out_option(*command, o->out)->required();
+  add_resume_flag(*command, o->resume);
+  add_limit_option(*command, o->limit);
   const std::string asking = "What is asked";
-  command->add_option("--passages", o->passages, "at most this many passages per question (default: all)")
-      ->positive()
-      ->group(asking);
+  add_passages_option(*command, o->passages)->group(asking);
   command
       ->add_flag("--closed-book", o->closed_book,
                  "without passages; together with --passages or a sweep: both, and what passages add")
@@ -146,16 +158,11 @@ void add_eval(Command& app) {
       ->add_option("--sweep", o->sweep, "one condition for each value, as in gold-position=1-10; see below")
       ->type_name("AXIS=VALUES")
       ->group(asking);
-  command->add_option("--gold-position", o->base.gold_position, "move the gold passage to this place, from 1")
-      ->positive()
-      ->group(asking);
+  add_gold_position_option(*command, o->base.gold_position)->group(asking);
   command->add_option("--noise", o->noise, "this many noise passages instead of the item's own")
       ->nonnegative()
       ->group(asking);
-  const auto* kind =
-      command->add_option("--noise-kind", o->noise_kind, "what noise is made of (default random)")
-          ->one_of(evaluate::noise_names())
-          ->group(asking);
+  const auto* kind = add_noise_kind_option(*command, o->noise_kind, evaluate::noise_names())->group(asking);
   command
       ->add_flag("--gold-by-answer", o->base.gold_by_answer,
                  "where the data marks no gold passage, those that hold an answer are")
@@ -183,35 +190,14 @@ void add_eval(Command& app) {
   o->fields = add_field_option(*command);
   add_retrieval_options(*command, o->retrieval, asking);
   const std::string prompting = "Prompts and answers";
+  add_template_option(*command, o->spec.prompt)->alias("--prompt")->group(prompting);
   command
-      ->add_option("--prompt", o->spec.prompt,
-                   "template: a built-in name or a file (default shared-passages)")
+      ->add_option("--closed-book-template", o->spec.closed_book_prompt,
+                   "template without passages (default: the one that belongs to --template)")
+      ->alias("--closed-book-prompt")
       ->type_name("NAME|FILE")
       ->group(prompting);
-  command
-      ->add_option("--closed-book-prompt", o->spec.closed_book_prompt,
-                   "template without passages (default: the one that belongs to --prompt)")
-      ->type_name("NAME|FILE")
-      ->group(prompting);
-  command->add_flag("--chat", o->chat, "always use the chat template (default: where the folder has one)")
-      ->group(prompting);
-  auto* no_chat = command->add_flag("--no-chat", o->no_chat, "never use it")->group(prompting);
-  command->add_option("--system", o->spec.chat.system, "system message")->excludes(no_chat)->group(prompting);
-  command
-      ->add_option("--chat-style", o->spec.chat.style,
-                   "style written by hand instead of the folder's template (docs/chat-templates.md)")
-      ->type_name("NAME")
-      ->excludes(no_chat)
-      ->group(prompting);
-  command
-      ->add_flag("--no-thinking", o->spec.chat.no_thinking,
-                 "tell the template not to think (enable_thinking)")
-      ->excludes(no_chat)
-      ->group(prompting);
-  command->add_option("--chat-date", o->spec.chat.date, "day that templates are told (default: 2024-07-26)")
-      ->type_name("YYYY-MM-DD")
-      ->excludes(no_chat)
-      ->group(prompting);
+  add_chat_options(*command, o->chat, prompting);
   command
       ->add_flag("--keep-text-after-end", o->spec.keep_text_after_end,
                  "the authors' rule for LLaDA: keep what stands behind an end marker")
@@ -222,23 +208,24 @@ void add_eval(Command& app) {
       ->add_flag("--published-normalisation", o->published,
                  "compare answers exactly as the authors do (ASCII punctuation only)")
       ->group(prompting);
-  command
-      ->add_option(
-          "--observe", o->observe,
-          "also trace attention and relate it to right and wrong; `features` or a list as in buoy trace")
-      ->type_name("LIST");
+  add_observe_option(*command, o->observe);
   command
       ->add_option("--batch-tokens", o->spec.batch.token_budget,
                    "tokens of one packed forward (default 1024; 1: one question at a time)")
       ->positive();
   add_device_option(*command, o->device);
-  command->add_option("--threads", o->threads, "threads to use (default: all cores)")->range(0, 4096);
-  command->add_option("--resamples", o->resamples, "of the bootstrap (default 2000)")->positive();
+  add_threads_option(*command, o->threads);
+  add_resamples_option(*command, o->resamples)->alias("--replicates");
   add_decode_options(*command, o->spec.decode);
-  command->footer(
-      experiment::describe_sweeps() +
-      "Example: buoy eval --model LLaDA-8B-Instruct --model Llama-3.1-8B-Instruct --data nq.jsonl.gz\n"
-      "         --passages 5 --closed-book --out runs/nq; docs/evaluation.md says what is written.");
+  command->footer(experiment::describe_sweeps() + "docs/evaluation.md says what is written.");
+  command->examples({
+      {"buoy eval --model models/pair-diffusion --model models/pair-autoregressive --data questions.jsonl "
+       "--template models/pair.prompt --passages 3 --closed-book --max-new-tokens 12 --out runs/pair",
+       ""},
+      {"buoy eval --model LLaDA-8B-Instruct --model Llama-3.1-8B-Instruct --data nq.jsonl.gz --passages 5 "
+       "--closed-book --out runs/nq",
+       ""},
+  });
   command->callback([o, kind] {
     if (kind->given() && o->noise < 0 && !o->sweep.starts_with("noise="))
       throw_usage_error(

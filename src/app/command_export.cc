@@ -3,9 +3,11 @@
 #include <memory>
 
 #include "app/commands.h"
+#include "app/shared_options.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/progress.h"
+#include "base/say.h"
 #include "trace/npz_export.h"
 #include "trace/reader.h"
 
@@ -20,7 +22,7 @@ struct ExportOptions {
 void export_run(const ExportOptions& options) {
   const auto reader = trace::TraceReader::open(
       options.trace, options.trust ? trace::Integrity::kSizeOnly : trace::Integrity::kChecksum);
-  if (!reader.complete()) fmt::print(stderr, "note: {} is not complete\n", options.trace);
+  if (!reader.complete()) say("note: {} is not complete\n", options.trace);
   make_folder(options.out);
   Progress progress(stderr, "sample", static_cast<std::int64_t>(reader.samples().size()));
   std::int64_t written = 0;
@@ -43,13 +45,12 @@ void add_export(Command& app) {
   command->add_option("trace", options->trace, "folder of the trace")->required()->type_name("TRACE");
   command->add_option("--format", options->format, "npz: what the scripts of arXiv 2601.07894 read")
       ->one_of({"npz"});
-  command->add_option("--out", options->out, "folder for one ID_attentions.npz per sample")
-      ->required()
-      ->type_name("DIR");
-  command->add_flag("--trust", options->trust, "do not compare checksums: for traces you made yourself");
+  add_out_option(*command, options->out)->required();
+  add_trust_flag(*command, options->trust);
   command->footer(
       "The trace must hold matrices: --observe dense-mean (or dense, and states for query and key\n"
       "vectors). Open a file with numpy.load(file, allow_pickle=True).");
+  command->examples({{"buoy export traces/dense --format npz --out npz", ""}});
   command->callback([options] { export_run(*options); });
 }
 

@@ -8,9 +8,12 @@
 
 #include "app/commands.h"
 #include "app/model_folder.h"
+#include "app/prompt_options.h"
+#include "app/shared_options.h"
 #include "base/error.h"
 #include "base/npz.h"
 #include "base/progress.h"
+#include "base/say.h"
 
 namespace buoy::app {
 namespace {
@@ -85,8 +88,8 @@ void forward(const ForwardOptions& options) {
   }
   auto [model, tokenizer] = load_model(options.model);
   const auto prompt = make_prompt(options.prompt, model.checkpoint().folder(), tokenizer);
-  fmt::print(stderr, "{} tokens, writing {} to {}\n", prompt.ids.size(),
-             describe_bytes(dump_bytes(model.config(), prompt.ids.size(), wanted)), options.out);
+  say("{} tokens, writing {} to {}\n", prompt.ids.size(),
+      describe_bytes(dump_bytes(model.config(), prompt.ids.size(), wanted)), options.out);
 
   ThreadPool threads(thread_count(options.model));
   const Context context{threads};
@@ -113,9 +116,9 @@ void add_forward(Command& app) {
   auto* command = app.add_subcommand("forward", "one forward pass, dumped for numpy");
   auto options = std::make_shared<ForwardOptions>();
   add_model_options(*command, options->model);
-  add_prompt_options(*command, options->prompt, "--prompt");
-  command->add_option("--ids", options->prompt.ids, "token ids instead of text, as in 1,2,3");
-  command->add_option("--out", options->out, "the .npz file to write")->required()->type_name("F.npz");
+  add_prompt_options(*command, options->prompt);
+  add_ids_option(*command, options->prompt);
+  add_out_option(*command, options->out)->required();
   command
       ->add_option("--dump", options->dump, "what to write: logits,attention,queries,keys (default: logits)")
       ->delimiter(',');
@@ -124,9 +127,10 @@ void add_forward(Command& app) {
       "  logits                          [T, V]\n"
       "  layer_{l}_full_attention_heads  [H, T, T]   softmax weights (T x T: ask for it on short inputs)\n"
       "  layer_{l}_query_states          [H, T, d]   after norm and rotation, as the softmax sees them\n"
-      "  layer_{l}_key_states            [KV, T, d]"
-      "\n\n"
-      "Example: buoy forward --model DIR --ids 1,2,3 --out pass.npz --dump logits,attention");
+      "  layer_{l}_key_states            [KV, T, d]");
+  command->examples(
+      {{"buoy forward --model models/pair-diffusion --ids 1,2,3 --out pass.npz --dump logits,attention",
+        ""}});
   command->callback([options] { forward(*options); });
 }
 

@@ -10,9 +10,13 @@
 #include "app/commands.h"
 #include "app/decode_options.h"
 #include "app/model_folder.h"
+#include "app/prompt_options.h"
+#include "app/shared_options.h"
 #include "base/error.h"
 #include "base/json_file.h"
 #include "base/progress.h"
+#include "base/say.h"
+#include "checkpoint/hub_cache.h"
 #include "decode/drive.h"
 #include "experiment/changing_probe.h"
 
@@ -52,17 +56,15 @@ void run(const Context& context, model::Model& model, decode::StepMachine& machi
 }
 
 void generate(const GenerateOptions& options) {
-  if (options.decode.max_new_tokens < 1) {
-    throw_usage_error({"--max-new-tokens", "at least 1", std::to_string(options.decode.max_new_tokens)});
-  }
   const auto changes = parse_changes(options.changes);
+  experiment::check_decoding(read_config(find_model(options.model.folder)), options.decode);
   auto [model, tokenizer] = load_model(options.model);
   const auto prompt = make_prompt(options.prompt, model.checkpoint().folder(), tokenizer);
   const auto machine = experiment::make_machine(model, options.decode, prompt.ids, tokenizer);
   const std::int64_t length = static_cast<std::int64_t>(prompt.ids.size()) + options.decode.max_new_tokens;
   if (length > model.config().context) {
-    fmt::print(stderr, "buoy: warning: {} tokens of prompt and answer, but the model was made for {}\n",
-               length, model.config().context);
+    say("buoy: warning: {} tokens of prompt and answer, but the model was made for {}\n", length,
+        model.config().context);
   }
 
   experiment::ChangingProbe changing(
@@ -84,7 +86,7 @@ void generate(const GenerateOptions& options) {
         {"text", text ? Json(*text) : Json(nullptr)},
         {"ids_without_text", tokenizer ? Json(tokenizer->count_without_token(ids)) : Json(nullptr)},
         {"revealed_at", std::vector(revealed.begin(), revealed.end())}};
-    fmt::print("{}\n", out.dump());
+    fmt::print("{}\n", dump_json(out));
   } else if (text) {
     fmt::print("{}\n", *text);
   } else {
@@ -99,27 +101,30 @@ void add_generate(Command& app) {
   auto* command = app.add_subcommand("generate", "let a model write, and watch it");
   auto options = std::make_shared<GenerateOptions>();
   add_model_options(*command, options->model);
-  add_prompt_options(*command, options->prompt, "--prompt");
-  command->add_option("--ids", options->prompt.ids,
-                      "token ids instead of text, as in 1,2,3 (needs no tokenizer)");
+  add_prompt_options(*command, options->prompt);
+  add_ids_option(*command, options->prompt);
   add_decode_options(*command, options->decode);
   add_change_options(*command, options->changes);
-  command->add_flag("--json", options->json, "print JSON");
+  add_json_flag(*command, options->json);
   command->add_flag("--no-canvas", options->no_canvas, "no live view");
   command->footer(
       "Let a model write. On a terminal the answer fills in as it is decoded: a diffusion model reveals "
       "positions\n"
       "in any order, an autoregressive one from left to right. --json prints one line with ids, text and the "
       "step\n"
-      "at which each position was revealed (-1: never)."
-      "\n\n"
-      "Examples:\n"
-      "  buoy generate --model LLaDA-8B-Instruct --prompt \"What is 2+2?\" --chat --max-new-tokens 64 "
-      "--block-length 32\n"
-      "  buoy generate --model Dream-v0-Instruct-7B --prompt \"Hello\" --chat --algorithm entropy "
-      "--temperature 0.2 --top-p 0.95\n"
-      "  buoy generate --model Llama-3.1-8B-Instruct --prompt \"Hello\" --chat --temperature 0.7 --seed 1 "
-      "--json");
+      "at which each position was revealed (-1: never).");
+  command->examples({
+      {"buoy generate --model models/pair-diffusion --prompt \"Question: Who is Nora Moss?\" "
+       "--max-new-tokens 12",
+       "the bundled diffusion model"},
+      {"buoy generate --model LLaDA-8B-Instruct --prompt \"What is 2+2?\" --max-new-tokens 64 --block-length "
+       "32",
+       ""},
+      {"buoy generate --model Dream-v0-Instruct-7B --prompt Hello --algorithm entropy --temperature 0.2 "
+       "--top-p 0.95",
+       ""},
+      {"buoy generate --model Llama-3.1-8B-Instruct --prompt Hello --temperature 0.7 --seed 1 --json", ""},
+  });
   command->callback([options] { generate(*options); });
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "app/commands.h"
+#include "app/shared_options.h"
 #include "base/progress.h"
 #include "retrieve/build_index.h"
 
@@ -56,17 +57,15 @@ void add_index(Command& app) {
   command->add_option("documents", call->documents, "files (.txt, .md, .jsonl, also .gz) and folders of them")
       ->required()
       ->type_name("DOCS");
-  command->add_option("--out", call->out, "the index to write, one file")->required()->type_name("DB");
+  add_out_option(*command, call->out)->required();
   command->add_option("--passage-words", call->build.passages.words, "words of a passage, about (100)");
   command->add_option("--overlap", call->build.passages.overlap,
                       "words a passage repeats of the one before (0)");
   command->add_flag("--stem", call->build.stem, "English endings do not count: \"walked\" finds \"walking\"");
   command->add_flag("--force", call->build.replace, "replace DB if it exists");
-  command->footer(
-      "Example:\n"
-      "  buoy index wiki/ notes.md passages.jsonl.gz --out wiki.db\n"
-      "  buoy search wiki.db \"Who painted the Night Watch?\"\n"
-      "docs/retrieval.md says what becomes a passage and how passages are ranked.");
+  command->footer("docs/retrieval.md says what becomes a passage and how passages are ranked.");
+  command->examples({{"buoy index wiki/ notes.md passages.jsonl.gz --out wiki.db", ""},
+                     {"buoy search wiki.db \"Who painted the Night Watch?\"", ""}});
   command->callback([call] { index_documents(*call); });
 }
 

@@ -13,6 +13,7 @@
 #include "app/file_kinds.h"
 #include "app/memory_line.h"
 #include "app/model_folder.h"
+#include "app/shared_options.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_file.h"
@@ -185,7 +186,7 @@ void inspect_model(const std::filesystem::path& folder, const InspectCall& call)
     out["problems"] = Json::array();
     for (const auto& problem : finding.problems)
       out["problems"].push_back(fmt::format("{}: {}", problem.label, problem.text));
-    fmt::print("{}\n", out.dump(2));
+    fmt::print("{}\n", dump_json(out, 2));
   } else {
     print(finding);
   }
@@ -202,7 +203,7 @@ void add_inspect(Command& app) {
   };
   auto options = std::make_shared<Options>();
   command->add_option("path", options->path, "a file or a folder: see below")->required()->type_name("PATH");
-  command->add_flag("--json", options->call.json, "print JSON");
+  add_json_flag(*command, options->call.json);
   command->add_flag("--check-weights", options->call.check_weights,
                     "read every weight of a model and look for NaN and infinity");
   std::string footer =
@@ -215,6 +216,9 @@ void add_inspect(Command& app) {
       "read, which is then named. What is recognised:\n";
   for (const auto& kind : file_kinds()) footer += fmt::format("  {:<26} {}\n", kind.name, kind.sign);
   command->footer(footer);
+  command->examples({{"buoy inspect models/pair-diffusion", "a model"},
+                     {"buoy inspect questions.jsonl", "a file of questions"},
+                     {"buoy inspect traces/diffusion", "a trace"}});
   const auto fields = add_field_option(*command);
   command->callback([options, fields] {
     options->call.fields = parse_fields(*fields);

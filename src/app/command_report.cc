@@ -3,6 +3,7 @@
 #include "app/analysis_options.h"
 #include "app/commands.h"
 #include "app/report_builder.h"
+#include "app/shared_options.h"
 
 namespace buoy::app {
 
@@ -22,11 +23,10 @@ void add_report(Command& app) {
       ->add_option("--tasks", options->tasks,
                    "traces of one model on different data, compared task by task (default: all traces)")
       ->type_name("TRACE...");
-  command->add_option("--out", options->out, "folder for report.html, tables/ and figures/")
-      ->required()
-      ->type_name("DIR");
-  command->footer(
-      "Example: buoy report traces/llada traces/llama --out report, then open report/report.html");
+  add_out_option(*command, options->out)->required();
+  command->footer("Writes report.html, tables/ and figures/.");
+  command->examples(
+      {{"buoy report traces/diffusion traces/autoregressive --out report", "then open report/report.html"}});
   command->callback([options] {
     build_report({options->title,
                   split_names(options->call.traces),

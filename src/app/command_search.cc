@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app/commands.h"
+#include "app/shared_options.h"
 #include "base/json_file.h"
 #include "base/table.h"
 #include "base/utf8.h"
@@ -56,7 +57,7 @@ void print_json(const SearchCall& call, const retrieve::Index& index,
   }
   const Json all = {
       {"question", replace_invalid_utf8(call.question)}, {"index", index.identity()}, {"hits", list}};
-  fmt::print("{}\n", all.dump(2));
+  fmt::print("{}\n", dump_json(all, 2));
 }
 
 void search(const SearchCall& call) {
@@ -78,10 +79,12 @@ void add_search(Command& app) {
   auto call = std::make_shared<SearchCall>();
   command->add_option("index", call->index, "what `buoy index` wrote")->required()->type_name("DB");
   command->add_option("question", call->question, "in plain words")->required()->type_name("QUESTION");
-  command->add_option("--top", call->top, "passages at most (5)")->positive();
+  add_top_option(*command, call->top);
   command->add_option("--title-weight", call->search.title_weight, "what a word in the title counts (1)");
   command->add_option("--text-weight", call->search.text_weight, "what a word in the text counts (1)");
-  command->add_flag("--json", call->json, "whole passages, for programs");
+  add_json_flag(*command, call->json);
+  command->examples(
+      {{"buoy search wiki.db \"Who painted the Night Watch?\"", "an index that buoy index wrote"}});
   command->callback([call] { search(*call); });
 }
 

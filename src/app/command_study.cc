@@ -4,8 +4,10 @@
 
 #include "app/commands.h"
 #include "app/model_folder.h"
+#include "app/shared_options.h"
 #include "app/study_check.h"
 #include "app/study_runner.h"
+#include "base/interrupt.h"
 
 namespace buoy::app {
 
@@ -20,8 +22,8 @@ void add_study(Command& app) {
   command->add_option("file", options->file, "description of the study (docs/studies.md)")
       ->required()
       ->type_name("FILE.toml");
-  command->add_option("--out", options->out, "folder instead of the file's own")->type_name("DIR");
-  command->add_option("--threads", options->threads, "threads to use (default: all cores)")->range(0, 4096);
+  add_out_option(*command, options->out);
+  add_threads_option(*command, options->threads);
   add_device_option(*command, options->device);
   command->add_flag("--check", options->check,
                     "only say what is missing or wrong, and what every part will take: questions, forward "
@@ -29,9 +31,9 @@ void add_study(Command& app) {
   command->add_flag("--ignore-space", options->ignore_space,
                     "run even if the results will not fit on the disk");
   command->footer(
-      "Interrupted studies go on where they were. Examples:\n"
-      "  buoy study studies/default.toml      the bundled pair, two minutes\n"
-      "  buoy study studies/paper.toml        the published study; put the paths of the four checkpoints in");
+      "Interrupted studies go on where they were. --out takes the place of the folder in the file.");
+  command->examples({{"buoy study studies/default.toml --check", "what the study of the bundled pair needs"},
+                     {"buoy study studies/default.toml", "runs it: two minutes"}});
   command->callback([options] {
     auto reading = study::read_study_and_problems(options->file);
     if (!options->out.empty()) reading.study.out = options->out;
@@ -49,6 +51,7 @@ void add_study(Command& app) {
                  study.evaluations.size());
       return;
     }
+    say_when_interrupted("buoy: interrupted; the same command goes on where the study was\n");
     run_study(call);
   });
 }

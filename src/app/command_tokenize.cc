@@ -5,6 +5,7 @@
 
 #include "app/commands.h"
 #include "app/model_folder.h"
+#include "app/prompt_options.h"
 #include "base/error.h"
 #include "base/json_file.h"
 #include "checkpoint/hub_cache.h"
@@ -14,7 +15,7 @@ namespace {
 
 void tokenize(const std::string& name, const PromptOptions& options) {
   if (options.text.empty() && options.file.empty()) {
-    throw_usage_error({"tokenize", "--text or --file", "an empty text"});
+    throw_usage_error({"tokenize", "--prompt or --file", "an empty text"});
   }
   const auto folder = find_model(name);
   const auto tokenizer = text::Tokenizer::load(folder);
@@ -24,7 +25,7 @@ void tokenize(const std::string& name, const PromptOptions& options) {
     out["tokens"].push_back(tokenizer.token_text(prompt.ids[i]));
     out["spans"].push_back({prompt.spans[i].begin, prompt.spans[i].end});
   }
-  fmt::print("{}\n", out.dump());
+  fmt::print("{}\n", dump_json(out));
 }
 
 }  // namespace
@@ -33,16 +34,15 @@ void add_tokenize(Command& app) {
   auto* command = app.add_subcommand("tokenize", "turn text into token ids");
   auto folder = std::make_shared<std::string>();
   auto options = std::make_shared<PromptOptions>();
-  command->add_option("--model", *folder, "folder with the tokenizer, or id of its model")
-      ->required()
-      ->type_name("MODEL");
-  add_prompt_options(*command, *options, "--text");
+  add_model_option(*command, *folder)->required();
+  add_prompt_options(*command, *options)->alias("--text");
   command->footer(
       "Turn text into token ids, as the model's own tokenizer does it. Prints one line of JSON: ids, the "
       "text of\n"
-      "each token, and its byte span in the text (with --chat: in the rendered conversation)."
-      "\n\n"
-      "Example: buoy tokenize --model LLaDA-8B-Instruct --text \"What is 2+2?\" --chat");
+      "each token, and its byte span in the text (in a chat template: in the rendered conversation).");
+  command->examples(
+      {{"buoy tokenize --model models/pair-diffusion --prompt \"Who is Nora Moss?\"", ""},
+       {"echo \"Who is Nora Moss?\" | buoy tokenize --model models/pair-diffusion --file -", "from a pipe"}});
   command->callback([folder, options] { tokenize(*folder, *options); });
 }
 

@@ -7,9 +7,14 @@
 #include "app/commands.h"
 #include "app/decode_options.h"
 #include "app/failure_list.h"
+#include "app/model_folder.h"
 #include "app/prompt_source.h"
+#include "app/shared_options.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/progress.h"
+#include "base/say.h"
+#include "checkpoint/hub_cache.h"
 #include "experiment/trace_request.h"
 
 namespace buoy::app {
@@ -32,7 +37,7 @@ void announce(const observe::Recorder::Bytes& each, size_t samples, bool float16
   if (samples > 1) text += fmt::format(", {} in all", describe_bytes(each.all / divisor * samples));
   if (each.large > 0)
     text += fmt::format("; of each, {} are dense matrices and states", describe_bytes(each.large / divisor));
-  fmt::print(stderr, "{}\n", text);
+  say("{}\n", text);
 }
 
 void report_result(const experiment::TraceRunResult& result, const std::filesystem::path& folder) {
@@ -52,12 +57,16 @@ void trace_run(TraceOptions options) {
   request.changes = parse_changes(options.changes);
   const PromptSource& source = options.source;
   request.items = read_prompt_items(source);
+  const auto folder = find_model(options.model.folder);
+  experiment::check_decoding(read_config(folder), request.decode);
+  if (source.prompt.ids.empty()) request.chat = settle_chat(source.prompt.chat, folder);
+  say_when_interrupted(
+      "buoy: interrupted; the same command with --resume goes on behind the last whole sample\n");
   auto loaded = load_model(options.model);
   if (!source.prompt.ids.empty())
     request.ids = make_prompt(source.prompt, loaded.model.checkpoint().folder(), loaded.tokenizer);
   request.command = command_as_typed();
   request.prompt_template = source.prompt_template;
-  request.chat = source.prompt.chat;
   request.arrangement = experiment::arrangement_of(source.passages, source.gold_position);
   request.final_row = !options.no_final;
   const auto run = experiment::make_trace_run(request, loaded);
@@ -83,8 +92,8 @@ void add_trace(Command& app) {
   options->request.observe = "received,entropy";
   add_model_options(*command, options->model);
   add_prompt_source(*command, options->source);
-  command->add_option("--out", options->request.folder, "folder of the trace")->required()->type_name("DIR");
-  command->add_option("--observe", options->request.observe, "what to observe (default: received,entropy)");
+  add_out_option(*command, options->request.folder)->required();
+  add_observe_option(*command, options->request.observe);
   command->add_option("--layers", options->request.layers, "only these layers, as in 0-3,31");
   command->add_option("--steps-observed", options->request.steps_observed,
                       "only these denoising steps, as in 0,8,16-31");
@@ -94,14 +103,21 @@ void add_trace(Command& app) {
   command->add_flag("--no-final", options->no_final,
                     "masked diffusion: no last forward over the fully revealed row");
   command->add_flag("--float16", options->request.float16, "store in half the space");
-  command->add_flag("--resume", options->request.resume, "continue a run that was interrupted");
+  add_resume_flag(*command, options->request.resume);
   add_decode_options(*command, options->request.decode);
   add_change_options(*command, options->changes);
   command->footer(
       observe::describe_observables() +
-      "\nThe trace is described in docs/trace-format.md; python/buoy_trace.py reads it with numpy.\n"
-      "Example: buoy trace --model DIR --prompt \"Hello\" --max-new-tokens 32 --observe all --out "
-      "traces/hello");
+      "\nThe trace is described in docs/trace-format.md; python/buoy_trace.py reads it with numpy.");
+  command->examples({
+      {"buoy trace --model models/pair-diffusion --prompt \"Question: Who is Nora Moss?\" --max-new-tokens "
+       "12 "
+       "--observe all --out traces/nora",
+       ""},
+      {"buoy trace --model models/pair-autoregressive --data questions.jsonl --template models/pair.prompt "
+       "--max-new-tokens 12 --groups regions --out traces/autoregressive",
+       ""},
+  });
   command->callback([options] { trace_run(*options); });
 }
 

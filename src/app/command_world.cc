@@ -1,12 +1,15 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <map>
 #include <memory>
 
 #include "app/commands.h"
+#include "app/shared_options.h"
 #include "app/world_options.h"
 #include "base/files.h"
+#include "base/json_file.h"
 #include "evaluate/item_json.h"
 #include "evaluate/world_items.h"
 
@@ -45,7 +48,7 @@ void write_world(const WorldCall& call) {
   options.noise = noise_by_name().at(call.noise);
   std::string lines;
   for (const auto& item : evaluate::make_world_set(evaluate::World(), options))
-    lines += evaluate::item_json(item).dump() + '\n';
+    lines += dump_json(evaluate::item_json(item)) + '\n';
   if (call.out.empty()) {
     fmt::print("{}", lines);
   } else {
@@ -64,16 +67,17 @@ void add_world(Command& app) {
                    "(default): answerable from passages alone")
       ->one_of(world_people_names());
   command->add_option("--count", call->set.count, "questions (500)")->positive();
-  command->add_option("--passages", call->set.passages, "passages per question (0: closed book)");
-  command->add_option("--gold-position", call->set.gold_position, "place of the gold passage; 0: drawn");
-  command->add_option("--noise", call->noise, "what the other passages are (random)")
-      ->one_of(keys(noise_by_name()));
+  add_passages_option(*command, call->set.passages);
+  add_gold_position_option(*command, call->set.gold_position);
+  add_noise_kind_option(*command, call->noise, keys(noise_by_name()))->alias("--noise");
   command->add_flag("--two-hop", call->set.two_hop, "ask about somebody's mentor or spouse");
-  command->add_option("--seed", call->set.seed, "another seed asks other questions (1)");
-  command->add_option("--out", call->out, "file to write (default: print)")->type_name("F.jsonl");
+  add_seed_option(*command, call->set.seed);
+  add_out_option(*command, call->out);
   command->footer(
-      "The bundled pair (models/) knows this world. Example:\n"
-      "  buoy world --passages 10 --count 20 --out questions.jsonl");
+      fmt::format("Prints the questions unless --out names a file. The bundled pair (models/) knows "
+                  "this world.\nKINDs of noise: {}.",
+                  fmt::join(keys(noise_by_name()), ", ")));
+  command->examples({{"buoy world --passages 10 --count 20 --out questions.jsonl", ""}});
   command->callback([call] { write_world(*call); });
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/named_path.h"
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace buoy::app {
 
@@ -54,14 +55,14 @@ evaluate::FieldNames parse_fields(const std::vector<std::string>& fields) {
 
 experiment::Named parse_named(const std::string& text) {
   const NamedPath given = split_name(text);
-  if (!given.name.empty()) return {given.name, given.path};
+  if (!given.name.empty()) return {replace_invalid_utf8(given.name), given.path};
   std::string name = std::filesystem::absolute(text).lexically_normal().filename().string();
   if (name.empty())
     name = std::filesystem::absolute(text).lexically_normal().parent_path().filename().string();
   for (const char* ending : {".gz", ".jsonl", ".json"}) {
     if (name.ends_with(ending)) name.resize(name.size() - std::string(ending).size());
   }
-  return {name, text};
+  return {replace_invalid_utf8(name), text};
 }
 
 }  // namespace buoy::app

@@ -7,6 +7,7 @@
 #include "app/failure_list.h"
 #include "base/error.h"
 #include "base/progress.h"
+#include "base/say.h"
 #include "experiment/summary.h"
 #include "report/result_files.h"
 
@@ -72,7 +73,7 @@ void run_and_summarise(const EvaluationCall& call) {
     bar.emplace(stderr, "answer", static_cast<std::int64_t>(answers));
   };
   progress.step = [&] { bar->advance(); };
-  progress.note = [](const std::string& text) { fmt::print(stderr, "note: {}\n", text); };
+  progress.note = [](const std::string& text) { say("note: {}\n", text); };
   const auto result = experiment::run_evaluation(call.spec, call.out, call.resume, progress);
   bar.reset();
 

@@ -118,7 +118,7 @@ void inspect_trace(const std::filesystem::path& folder, bool json) {
                       {"regions", regions},
                       {"changes", changes},
                       {"problems", problems}};
-    fmt::print("{}\n", out.dump(2));
+    fmt::print("{}\n", dump_json(out, 2));
   } else {
     const auto line = [](const char* label, const std::string& value) {
       fmt::print("{:<12} {}\n", label, value);

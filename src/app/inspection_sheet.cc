@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json_file.h"
 #include "base/utf8.h"
 
 namespace buoy::app {
@@ -31,7 +32,7 @@ void InspectionSheet::print(bool json) const {
       at.push_back(text);
     }
   }
-  fmt::print("{}\n", out.dump(2));
+  fmt::print("{}\n", dump_json(out, 2));
 }
 
 std::string read_head(const std::filesystem::path& file) {

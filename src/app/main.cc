@@ -1,69 +1,101 @@
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <exception>
 #include <new>
+#include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/describe_commands.h"
+#include "app/exit_codes.h"
+#include "app/standard_streams.h"
 #include "base/error.h"
+#include "base/interrupt.h"
+#include "base/say.h"
 #include "base/version.h"
 
+namespace buoy::app {
 namespace {
 
-// Exit codes: scripts can tell a wrong call from bad files from a failing machine from a bug.
-constexpr int kWrongUsage = 2;
-constexpr int kBadInput = 3;
-constexpr int kMachineFailed = 4;
-constexpr int kBug = 70;
-
-int report(const char* kind, const std::string& what, int code) {
-  fmt::print(stderr, "buoy: {}{}\n", kind, what);
+int report(const char* kind, const char* what, int code) {
+  say("buoy: {}{}\n", kind, what);
   return code;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  buoy::app::remember_command(argc, argv);
-  buoy::app::Command app(
-      "buoy",
-      "Buoy watches where attention floats: it runs masked-diffusion and autoregressive language models\n"
-      "from their Hugging Face folders and shows what their attention does.\n");
-  app.version(fmt::format("{} (commit {})", buoy::version(), buoy::commit()));
+void add_commands(Command& app) {
+  app.version(fmt::format("{} (commit {})", version(), commit()));
   app.footer(
-      "First steps:\n"
-      "  buoy inspect DIR                                   what is in a checkpoint folder\n"
-      "  buoy generate --model DIR --prompt \"Hello\" --chat  watch it write\n"
-      "  buoy COMMAND --help                                options and examples of one command\n"
+      "`buoy COMMAND --help` has the options and examples of one command. docs/command-line.md lists all "
+      "options.\n"
       "Exit codes: 0 done, 2 wrong usage, 3 bad input files, 4 the machine refused (disk, memory), 70 a "
-      "bug.");
-  buoy::app::add_inspect(app);
-  buoy::app::add_tokenize(app);
-  buoy::app::add_generate(app);
-  buoy::app::add_forward(app);
-  buoy::app::add_trace(app);
-  buoy::app::add_export(app);
-  buoy::app::add_analyze(app);
-  buoy::app::add_report(app);
-  buoy::app::add_world(app);
-  buoy::app::add_index(app);
-  buoy::app::add_search(app);
-  buoy::app::add_eval(app);
-  buoy::app::add_study(app);
-  buoy::app::add_devices(app);
-  buoy::app::add_bench(app);
+      "bug,\n"
+      "130 Ctrl-C, 141 nobody reads the output.");
+  app.examples({
+      {"buoy inspect models/pair-diffusion", "what is in a checkpoint folder"},
+      {"buoy generate --model models/pair-diffusion --prompt \"Question: Who is Nora Moss?\" "
+       "--max-new-tokens 12",
+       "watch it write"},
+  });
+  add_inspect(app);
+  add_tokenize(app);
+  add_generate(app);
+  add_forward(app);
+  add_trace(app);
+  add_export(app);
+  add_analyze(app);
+  add_report(app);
+  add_world(app);
+  add_index(app);
+  add_search(app);
+  add_eval(app);
+  add_study(app);
+  add_devices(app);
+  add_bench(app);
+}
+
+int run(int argc, char** argv) {
   try {
-    buoy::app::parse_command_line(app, argc, argv)();
+    remember_command(argc, argv);
+    Command app("buoy",
+                "Buoy watches where attention floats: it runs masked-diffusion and autoregressive language "
+                "models\nfrom their Hugging Face folders and shows what their attention does.\n");
+    bool describe = false;
+    app.add_flag("--describe", describe, "print all commands, options and examples as JSON");
+    add_commands(app);
+    app.callback([&] {
+      if (!describe)
+        throw_usage_error({"buoy", "a command, as in `buoy inspect DIR`; --help lists them", "none"});
+      fmt::print("{}\n", dump_json(describe_commands(app), 1));
+    });
+    parse_command_line(app, argc, argv)();
     return 0;
-  } catch (const buoy::UsageError& error) {
+  } catch (const UsageError& error) {
     return report("", error.what(), kWrongUsage);
-  } catch (const buoy::InputError& error) {
+  } catch (const InputError& error) {
     return report("", error.what(), kBadInput);
-  } catch (const buoy::IoError& error) {
+  } catch (const IoError& error) {
     return report("", error.what(), kMachineFailed);
   } catch (const std::bad_alloc&) {
     return report("", "out of memory", kMachineFailed);
+  } catch (const std::system_error& error) {
+    // fmt throws one when standard output cannot be written; others are the file system's.
+    if (std::ferror(stdout) != 0) return report_output_failure(error.code().value());
+    return report("", error.what(), kMachineFailed);
   } catch (const std::exception& error) {
     return report("bug, please report it: ", error.what(), kBug);
   }
+}
+
+}  // namespace
+}  // namespace buoy::app
+
+int main(int argc, char** argv) {
+  buoy::app::open_missing_streams();
+  std::signal(SIGPIPE, SIG_IGN);  // a lost log ends no run; lost output is found when it is written
+  buoy::catch_interrupts();
+  return buoy::app::close_output(buoy::app::run(argc, argv));
 }

@@ -1,14 +1,9 @@
 #pragma once
 
-#include <filesystem>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "app/options.h"
-#include "experiment/chat_choice.h"
 #include "experiment/loaded_model.h"
-#include "experiment/prompter.h"
 
 namespace buoy::app {
 
@@ -20,23 +15,19 @@ struct ModelOptions {
 };
 
 void add_model_options(Command& command, ModelOptions& options);
+// --model, of one folder or several.
+template <typename Folders>
+Option* add_model_option(Command& command, Folders& folders) {
+  return command
+      .add_option("--model", folders,
+                  "folder of the model, or its id in the Hugging Face cache (ORG/NAME, ORG/NAME@REVISION;\n"
+                  "eval: several, NAME=MODEL names one)")
+      ->type_name("MODEL");
+}
+void add_threads_option(Command& command, int& threads);
 void add_device_option(Command& command, std::string& device);
 int thread_count(const ModelOptions& options);
 
-// A prompt given as text or as ids.
-struct PromptOptions {
-  std::string text, file, ids;
-  experiment::ChatChoice chat;
-};
-
-void add_prompt_options(Command& command, PromptOptions& options, const std::string& text_flag);
-
-// Encodes the prompt with the folder's tokenizer; with ids none is needed.
-experiment::Prompt make_prompt(const PromptOptions& options, const std::filesystem::path& folder,
-                               const std::optional<text::Tokenizer>& tokenizer);
-
 experiment::LoadedModel load_model(const ModelOptions& options);
-
-std::vector<std::int32_t> parse_ids(const std::string& list);  // "1,2,3"
 
 }  // namespace buoy::app

@@ -10,12 +10,13 @@
 namespace buoy::app {
 namespace {
 
-std::string expected_number(const char* kind, const ValueCheck& check, double least, double most) {
-  const double from = std::max(check.least, least), to = std::min(check.most, most);
-  if (std::isinf(from) && std::isinf(to)) return kind;
-  if (check.more_than_least) return fmt::format("{} above {}", kind, check.least);
-  if (std::isinf(to) || to >= most) return std::isinf(from) ? kind : fmt::format("{} from {}", kind, from);
-  return fmt::format("{} from {} to {}", kind, from, to);
+constexpr double kAny = std::numeric_limits<double>::infinity();
+
+std::string expected_number(const std::string& kind, const ValueCheck& check, bool whole, double least) {
+  const double from = std::max(whole && check.more_than_least ? check.least + 1 : check.least, least);
+  if (!std::isinf(check.most)) return fmt::format("{} from {} to {}", kind, from, check.most);
+  if (std::isinf(from)) return kind;
+  return fmt::format("{}, {} {}", kind, check.more_than_least && !whole ? "more than" : "at least", from);
 }
 
 bool inside(const ValueCheck& check, double value) {
@@ -31,8 +32,7 @@ std::string read_integer(const std::string& word, const ValueCheck& check, Integ
     return fmt::format("a whole number from {} to {}", std::numeric_limits<Integer>::min(),
                        std::numeric_limits<Integer>::max());
   constexpr bool kSigned = std::numeric_limits<Integer>::is_signed;
-  return expected_number("a whole number", check, kSigned ? -std::numeric_limits<double>::infinity() : 0,
-                         std::numeric_limits<double>::infinity());
+  return expected_number("a whole number", check, true, kSigned ? -kAny : 0);
 }
 
 }  // namespace
@@ -53,8 +53,7 @@ std::string read_value(const std::string& word, const ValueCheck& check, double&
   const char* end = word.data() + word.size();
   const auto [stopped, failure] = std::from_chars(word.data(), end, value);
   if (failure == std::errc() && stopped == end && std::isfinite(value) && inside(check, value)) return {};
-  constexpr double kAny = std::numeric_limits<double>::infinity();
-  return expected_number("a finite number", check, -kAny, kAny);
+  return expected_number("a finite number", check, false, -kAny);
 }
 
 std::string read_value(const std::string& word, const ValueCheck& check, std::int32_t& value) {

@@ -1,13 +1,16 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "app/options.h"
 #include "base/error.h"
+#include "base/nearest.h"
 
 namespace buoy::app {
 namespace {
@@ -30,17 +33,17 @@ class HelpFormatter final : public CLI::Formatter {
 class CommandParser {
  public:
   static std::function<void()> choose(const Command& root, std::span<const char* const> words);
+  [[noreturn]] static void refuse_command(const Command& root, const std::string& word);
 
  private:
   CommandParser(const Command& command, const std::string& title)
       : command_(command), app_(command.description_, title) {
     app_.formatter(std::make_shared<HelpFormatter>());
-    app_.footer(command.footer_);
+    app_.footer(command.footer_ + examples_text());
     if (!command.version_.empty()) app_.set_version_flag("--version", command.version_);
     for (const auto& option : command.options_) add(*option);
     for (const auto& option : command.options_) relate(*option);
     for (const auto& sub : command.subcommands_) app_.add_subcommand(sub->name_, sub->description_);
-    if (!command.subcommands_.empty()) app_.require_subcommand(1);
   }
 
   // False: help was asked for and printed.
@@ -52,10 +55,36 @@ class CommandParser {
       app_.exit(help);
       return false;
     } catch (const CLI::ParseError& error) {
+      // A misspelt option is named even where CLI11 first misses the one that was meant.
+      for (const auto& word : app_.remaining()) {
+        if (word.starts_with('-') || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) refuse(word);
+      }
       throw UsageError(fmt::format("{}\n{}", error.what(), kMoreHelp));
     }
     for (const auto& option : command_.options_) read(*option);
     return true;
+  }
+
+  std::string examples_text() const {
+    if (command_.examples_.empty()) return {};
+    std::string text = command_.footer_.empty() ? "Examples:" : "\nExamples:";
+    for (const auto& example : command_.examples_)
+      text += fmt::format("\n  {}{}{}", example.call, example.note.empty() ? "" : "   # ", example.note);
+    return text;
+  }
+
+  [[noreturn]] void refuse(const std::string& word) const {
+    const std::string name = word.substr(0, word.find('='));
+    if (!name.starts_with('-')) throw_usage_error({app_.get_name(), "no more words", '"' + word + '"'});
+    std::vector<std::string> known = {"--help"};
+    for (const auto& option : command_.options_) {
+      if (option->name_.starts_with('-')) known.push_back(option->name_);
+    }
+    const std::string near = nearest(name, known);
+    throw_usage_error({app_.get_name(),
+                       near.empty() ? "an option of its own (--help lists them)"
+                                    : fmt::format("an option of its own; did you mean {}?", near),
+                       '"' + name + '"'});
   }
 
   void add(Option& option) {
@@ -100,6 +129,16 @@ class CommandParser {
   std::map<const Option*, CLI::Option*> made_;
 };
 
+void CommandParser::refuse_command(const Command& root, const std::string& word) {
+  std::vector<std::string> known;
+  for (const auto& command : root.subcommands_) known.push_back(command->name_);
+  const std::string near = nearest(word, known);
+  throw_usage_error({root.name_,
+                     near.empty() ? fmt::format("a command: {}", fmt::join(known, ", "))
+                                  : fmt::format("a command; did you mean {}?", near),
+                     '"' + word + '"'});
+}
+
 std::function<void()> CommandParser::choose(const Command& root, std::span<const char* const> words) {
   if (!words.empty()) {
     for (const auto& command : root.subcommands_) {
@@ -107,6 +146,7 @@ std::function<void()> CommandParser::choose(const Command& root, std::span<const
       CommandParser parser(*command, fmt::format("{} {}", root.name_, command->name_));
       return parser.parse(words.subspan(1)) ? command->work_ : [] {};
     }
+    if (!std::string_view(words.front()).starts_with('-')) refuse_command(root, words.front());
   }
   CommandParser parser(root, root.name_);
   return parser.parse(words) ? root.work_ : [] {};

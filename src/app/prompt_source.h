@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/model_folder.h"
+#include "app/prompt_options.h"
 #include "evaluate/item.h"
 
 namespace buoy::app {

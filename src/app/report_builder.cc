@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_file.h"
+#include "base/say.h"
 #include "experiment/changes.h"
 #include "experiment/summary.h"
 #include "report/page.h"
@@ -166,7 +167,8 @@ class ReportBuilder {
   }
 
   void add_trace(const analysis::TraceInput& trace) {
-    const auto changes = experiment::changes_of(trace::TraceReader::open(trace.folder, integrity_).manifest());
+    const auto changes =
+        experiment::changes_of(trace::TraceReader::open(trace.folder, integrity_).manifest());
     input_.traces.push_back(summary_of(trace, integrity_));
     input_.explorer.push_back(explored_trace(trace, request_.run));
     if (changes.empty()) return;
@@ -256,8 +258,8 @@ class ReportBuilder {
   void write() {
     report::remove_results(request_.out);  // of an earlier report on other traces
     const auto written = report::write_report(input_, request_.out);
-    for (const auto& line : input_.notices.lines()) fmt::print(stderr, "note: {}\n", line);
-    for (const auto& line : written.left_out) fmt::print(stderr, "note: {}\n", line);
+    for (const auto& line : input_.notices.lines()) say("note: {}\n", line);
+    for (const auto& line : written.left_out) say("note: {}\n", line);
     fmt::print("{}/report.html: {} analyses, {} tables, {} figures\n", request_.out.string(),
                input_.analyses.size(), written.tables, written.figures);
     if (input_.analyses.empty())

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/shared_options.h"
 #include "base/atomic_file.h"
 #include "base/files.h"
+#include "base/json_file.h"
 #include "base/progress.h"
+#include "base/say.h"
 #include "evaluate/evidence.h"
 #include "evaluate/item_json.h"
 #include "evaluate/item_reader.h"
@@ -37,11 +40,11 @@ void search_all(const experiment::Named& data, const evaluate::ReadOptions& read
       ++found;
       break;
     }
-    file.write(evaluate::item_json(filled).dump() + '\n');
+    file.write(dump_json(evaluate::item_json(filled)) + '\n');
   }
   file.commit();
-  fmt::print(stderr, "{}: searched {} questions; an answer stands in the first {} passages of {}\n",
-             data.name, items, top, found);
+  say("{}: searched {} questions; an answer stands in the first {} passages of {}\n", data.name, items, top,
+      found);
 }
 
 }  // namespace
@@ -52,10 +55,7 @@ void add_retrieval_options(Command& command, RetrievalOptions& options, const st
                                 "take passages from this index (made by buoy index) instead of the data's")
                     ->type_name("DB")
                     ->group(group);
-  command.add_option("--top", options.top, "passages to retrieve (default 5)")
-      ->positive()
-      ->needs(index)
-      ->group(group);
+  add_top_option(command, options.top)->needs(index)->group(group);
 }
 
 std::vector<experiment::Named> with_retrieved_passages(const RetrievalOptions& options,

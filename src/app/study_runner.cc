@@ -9,6 +9,7 @@
 #include "app/evaluation_runner.h"
 #include "app/report_builder.h"
 #include "base/files.h"
+#include "base/json_file.h"
 #include "base/progress.h"
 #include "evaluate/item_json.h"
 
@@ -48,7 +49,7 @@ class StudyRun {
     std::string lines;
     const auto options = StudyPlan::world_options(*data.world);
     for (const auto& item : evaluate::make_world_set(evaluate::World(), options))
-      lines += evaluate::item_json(item).dump() + '\n';
+      lines += dump_json(evaluate::item_json(item)) + '\n';
     const auto file = plan_.data_file(data.name);
     make_folder(file.parent_path());
     if (!path_exists(file) || read_file(file) != lines) write_file_atomically(file, lines);

@@ -9,6 +9,13 @@ namespace buoy {
 // The whole file as bytes. Throws IoError; InputError when there is none or it is larger than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, std::uintmax_t limit = std::uintmax_t{1} << 30);
 
+// Standard input to its end. InputError when it is larger than `limit` bytes.
+std::string read_standard_input(std::uintmax_t limit = std::uintmax_t{1} << 30);
+
+// Opens a file for reading and returns its descriptor. Only regular files: a pipe or a device may have no end
+// and no size, or keep the program waiting. IoError, InputError.
+int open_regular_file(const std::filesystem::path& path);
+
 // For a file that is to be read and could not be opened: an InputError where there is none, else an IoError.
 [[noreturn]] void throw_cannot_open(const std::string& path, int error_number);
 

@@ -70,6 +70,14 @@ Json read_json_file(const std::filesystem::path& path, std::uintmax_t limit) {
   return parse_json(text, path.string());
 }
 
+std::string dump_json(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string dump_json(const nlohmann::ordered_json& json, int indent) {
+  return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 std::string describe_json(const Json& json) {
   if (json.is_string()) {
     std::string text = json.get<std::string>();
@@ -79,7 +87,7 @@ std::string describe_json(const Json& json) {
   if (json.is_array()) return fmt::format("a list of {}", json.size());
   if (json.is_object()) return fmt::format("an object of {} fields", json.size());
   if (json.is_number()) return fmt::format("the number {}", json.dump());
-  return json.dump();
+  return dump_json(json);
 }
 
 std::int64_t checked_integer(const Json& value, const std::string& where, const IntegerRange& range) {

@@ -28,6 +28,11 @@ struct IntegerRange {
 // cut to a smaller width. `where` is the place named in errors: file, then field.
 std::int64_t checked_integer(const Json& value, const std::string& where, const IntegerRange& range);
 
+// Text of a value. Bytes that are not UTF-8 (names of files may have such) become U+FFFD; dump() of the
+// library throws at them. `indent` -1: one line.
+std::string dump_json(const Json& json, int indent = -1);
+std::string dump_json(const nlohmann::ordered_json& json, int indent = -1);
+
 // One JSON object of a named file. Getters check type and range; errors name file, field, expected, found.
 // A field that is absent or null is "not given".
 class JsonObject {

@@ -1,6 +1,5 @@
 #include "base/mapped_file.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,10 +15,9 @@ namespace buoy {
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
   const std::string name = path.string();
-  const int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw_cannot_open(name, errno);
+  const int fd = open_regular_file(path);
   struct stat status {};
-  int failure = ::fstat(fd, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
+  int failure = ::fstat(fd, &status) != 0 ? errno : 0;
   if (failure == 0 && status.st_size > 0) {
     void* mapped = ::mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_SHARED, fd, 0);
     if (mapped == MAP_FAILED) {

@@ -7,33 +7,59 @@
 #include <cmath>
 #include <utility>
 
-namespace buoy {
+#include "base/interrupt.h"
 
-Progress::Progress(std::FILE* stream, std::string label, std::int64_t total)
+namespace buoy {
+namespace {
+
+constexpr auto kTerminalInterval = std::chrono::milliseconds(200);
+constexpr auto kLogInterval = std::chrono::minutes(1);
+
+}  // namespace
+
+Progress::Progress(std::FILE* stream, std::string label, std::int64_t total,
+                   std::function<Clock::time_point()> now)
     : stream_(stream),
       label_(std::move(label)),
       total_(total),
-      visible_(::isatty(::fileno(stream)) == 1),
-      started_(Clock::now()) {}
+      terminal_(::isatty(::fileno(stream)) == 1),
+      now_(std::move(now)),
+      started_(now_()),
+      last_(started_) {}
 
 Progress::~Progress() {
-  if (visible_ && drawn_ != Clock::time_point{}) std::fputs("\r\033[K", stream_), std::fflush(stream_);
+  if (!written_) return;
+  if (terminal_) {
+    restore_when_interrupted("");
+    put("\r\033[K");
+  } else {
+    put(fmt::format("{} {}/{}, {} in all\n", label_, done_, total_,
+                    describe_duration(std::chrono::duration<double>(now_() - started_).count())));
+  }
 }
 
 void Progress::advance(std::int64_t amount) {
   done_ += amount;
-  const auto now = Clock::now();
-  if (visible_ && now - drawn_ > std::chrono::milliseconds(200)) draw(now);
+  const auto now = now_();
+  if (now - last_ < (terminal_ ? Clock::duration(kTerminalInterval) : Clock::duration(kLogInterval))) return;
+  last_ = now;
+  written_ = true;
+  if (terminal_) restore_when_interrupted("\n");
+  put(terminal_ ? "\r\033[K" + line(now) : line(now) + '\n');
 }
 
-void Progress::draw(Clock::time_point now) {
-  drawn_ = now;
+std::string Progress::line(Clock::time_point now) const {
   const double elapsed = std::chrono::duration<double>(now - started_).count();
   const double left =
       done_ > 0 ? elapsed / static_cast<double>(done_) * static_cast<double>(total_ - done_) : 0;
-  fmt::print(stream_, "\r\033[K{} {}/{}, {} so far, about {} left", label_, done_, total_,
-             describe_duration(elapsed), describe_duration(left));
+  return fmt::format("{} {}/{}, {} so far, about {} left", label_, done_, total_, describe_duration(elapsed),
+                     describe_duration(left));
+}
+
+void Progress::put(const std::string& text) {
+  std::fputs(text.c_str(), stream_);
   std::fflush(stream_);
+  std::clearerr(stream_);
 }
 
 std::string describe_duration(double seconds) {

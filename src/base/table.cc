@@ -22,8 +22,15 @@ std::string quote_csv(const std::string& text) {
   return quoted + '"';
 }
 
+// Spreadsheets run a cell that begins so as a formula; behind an apostrophe it is text.
+std::string defuse_formula(const std::string& text) {
+  const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
+  return formula ? "'" + text : text;
+}
+
 std::string exact_text(const Cell& cell) {
   if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{}", *number);
+  if (const auto* text = std::get_if<std::string>(&cell)) return defuse_formula(*text);
   return text_of(cell);
 }
 
@@ -70,7 +77,7 @@ std::string text_of(const Cell& cell) {
 std::string to_csv(const Table& table) {
   std::string out;
   for (size_t i = 0; i < table.columns.size(); ++i) {
-    out += (i > 0 ? "," : "") + quote_csv(table.columns[i].name);
+    out += (i > 0 ? "," : "") + quote_csv(defuse_formula(table.columns[i].name));
   }
   out += '\n';
   for (const auto& row : table.rows) {

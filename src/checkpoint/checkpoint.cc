@@ -60,10 +60,6 @@ void expect_shards(const fs::path& folder, const std::set<std::string>& shards) 
 }  // namespace
 
 Checkpoint Checkpoint::open(const fs::path& folder) {
-  if (!is_folder(folder)) {
-    throw_input_error({folder.string(), "a folder with config.json and safetensors weights",
-                       path_exists(folder) ? "a file" : "nothing of that name"});
-  }
   Checkpoint checkpoint;
   checkpoint.folder_ = folder;
   checkpoint.config_ = read_config(folder);

@@ -204,6 +204,10 @@ void apply_generation_config(ModelConfig& config, const Json& json, const std::s
 }
 
 ModelConfig read_config(const std::filesystem::path& folder) {
+  if (!is_folder(folder)) {
+    throw_input_error({folder.string(), "a folder with config.json and safetensors weights",
+                       path_exists(folder) ? "a file" : "nothing of that name"});
+  }
   const auto path = folder / "config.json";
   if (!path_exists(path)) throw_input_error({folder.string(), "a config.json in this folder", "none"});
   ModelConfig config = parse_config(read_json_file(path), path.string());

@@ -14,7 +14,16 @@
 namespace buoy::decode {
 namespace {
 
-void check(const AutoregressiveOptions& options) {
+void penalise(std::vector<double>& logits, std::span<const std::int32_t> seen, double penalty) {
+  for (const auto id : std::set<std::int32_t>(seen.begin(), seen.end())) {
+    double& logit = logits[static_cast<size_t>(id)];
+    logit = logit > 0 ? logit / penalty : logit * penalty;
+  }
+}
+
+}  // namespace
+
+void check_options(const AutoregressiveOptions& options) {
   if (!(options.temperature >= 0) || std::isinf(options.temperature)) {
     throw_usage_error({"temperature", "a finite number, 0 or more", fmt::format("{}", options.temperature)});
   }
@@ -29,19 +38,10 @@ void check(const AutoregressiveOptions& options) {
   }
 }
 
-void penalise(std::vector<double>& logits, std::span<const std::int32_t> seen, double penalty) {
-  for (const auto id : std::set<std::int32_t>(seen.begin(), seen.end())) {
-    double& logit = logits[static_cast<size_t>(id)];
-    logit = logit > 0 ? logit / penalty : logit * penalty;
-  }
-}
-
-}  // namespace
-
 AutoregressiveMachine::AutoregressiveMachine(std::span<const std::int32_t> prompt,
                                              const AutoregressiveOptions& options, model::KvCache cache)
     : StepMachine(prompt, options.max_new_tokens), options_(options), cache_(std::move(cache)) {
-  check(options);
+  check_options(options);
   // Most answers end long before a generous limit: what is reserved is the cache's first size, not its last.
   constexpr std::int64_t kMostReserved = 1024;
   cache_.reserve(static_cast<std::int64_t>(prompt.size()) +

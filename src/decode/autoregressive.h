@@ -17,6 +17,9 @@ struct AutoregressiveOptions {
   std::uint64_t seed = 0;
 };
 
+// UsageError for values that make no sense together; the machine looks too.
+void check_options(const AutoregressiveOptions& options);
+
 // transformers' generate: one token per step from the last row, with a key/value cache; stops at an
 // end-of-sequence token, which is kept.
 class AutoregressiveMachine final : public StepMachine {

@@ -12,24 +12,6 @@
 namespace buoy::decode {
 namespace {
 
-void check(const DreamOptions& options) {
-  if (options.steps < 1) throw_usage_error({"steps", "at least 1", std::to_string(options.steps)});
-  if (!(options.temperature >= 0) || std::isinf(options.temperature)) {
-    throw_usage_error({"temperature", "a finite number, 0 or more", fmt::format("{}", options.temperature)});
-  }
-  if (options.top_p && !(*options.top_p > 0 && *options.top_p <= 1)) {
-    throw_usage_error({"top-p", "more than 0, at most 1", fmt::format("{}", *options.top_p)});
-  }
-  if (options.top_k && *options.top_k < 1) {
-    throw_usage_error({"top-k", "at least 1", std::to_string(*options.top_k)});
-  }
-  if (!(options.alg_temp >= 0))
-    throw_usage_error({"alg-temp", "0 or more", fmt::format("{}", options.alg_temp)});
-  if (!(options.eps > 0 && options.eps < 1)) {
-    throw_usage_error({"eps", "between 0 and 1", fmt::format("{}", options.eps)});
-  }
-}
-
 double confidence_of(DreamAlgorithm algorithm, const std::vector<double>& p, size_t token) {
   switch (algorithm) {
     case DreamAlgorithm::kTopkMargin: {
@@ -52,6 +34,24 @@ double confidence_of(DreamAlgorithm algorithm, const std::vector<double>& p, siz
 
 }  // namespace
 
+void check_options(const DreamOptions& options) {
+  if (options.steps < 1) throw_usage_error({"steps", "at least 1", std::to_string(options.steps)});
+  if (!(options.temperature >= 0) || std::isinf(options.temperature)) {
+    throw_usage_error({"temperature", "a finite number, 0 or more", fmt::format("{}", options.temperature)});
+  }
+  if (options.top_p && !(*options.top_p > 0 && *options.top_p <= 1)) {
+    throw_usage_error({"top-p", "more than 0, at most 1", fmt::format("{}", *options.top_p)});
+  }
+  if (options.top_k && *options.top_k < 1) {
+    throw_usage_error({"top-k", "at least 1", std::to_string(*options.top_k)});
+  }
+  if (!(options.alg_temp >= 0))
+    throw_usage_error({"alg-temp", "0 or more", fmt::format("{}", options.alg_temp)});
+  if (!(options.eps > 0 && options.eps < 1)) {
+    throw_usage_error({"eps", "between 0 and 1", fmt::format("{}", options.eps)});
+  }
+}
+
 // torch.linspace: from the near end in each half, so that both ends are exact.
 std::vector<float> dream_schedule(std::int32_t steps, double eps) {
   const float end = static_cast<float>(eps);
@@ -66,7 +66,7 @@ std::vector<float> dream_schedule(std::int32_t steps, double eps) {
 
 DreamMachine::DreamMachine(std::span<const std::int32_t> prompt, const DreamOptions& options)
     : StepMachine(prompt, options.max_new_tokens), options_(options) {
-  check(options);
+  check_options(options);
   times_ = dream_schedule(options.steps, options.eps);
   row_.insert(row_.end(), static_cast<size_t>(options.max_new_tokens), options.mask_token);
   revealed_at_.resize(row_.size(), -1);

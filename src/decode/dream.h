@@ -22,6 +22,9 @@ struct DreamOptions {
   std::uint64_t seed = 0;
 };
 
+// UsageError for values that make no sense together; the machine looks too.
+void check_options(const DreamOptions& options);
+
 // Times from 1 down to eps at which the steps happen, in float as the reference computes them.
 std::vector<float> dream_schedule(std::int32_t steps, double eps);
 

@@ -15,7 +15,25 @@ namespace {
 
 constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 
-void check(const LladaOptions& options) {
+// argmax of l + t * Gumbel noise: a sample of softmax(l / t).
+size_t noisy_argmax(std::span<const float> logits, double temperature, std::uint64_t seed,
+                    DrawAddress address) {
+  size_t best = 0;
+  double best_score = -std::numeric_limits<double>::infinity();
+  for (size_t v = 0; v < logits.size(); ++v) {
+    address.index = static_cast<std::uint32_t>(v);
+    const double score = logits[v] + temperature * gumbel(uniform(seed, address));
+    if (score > best_score) {
+      best = v;
+      best_score = score;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+void check_options(const LladaOptions& options) {
   if (options.block_length < 1 || options.max_new_tokens % options.block_length != 0) {
     throw_usage_error({"block-length",
                        fmt::format("a divisor of max-new-tokens ({})", options.max_new_tokens),
@@ -39,27 +57,9 @@ void check(const LladaOptions& options) {
   }
 }
 
-// argmax of l + t * Gumbel noise: a sample of softmax(l / t).
-size_t noisy_argmax(std::span<const float> logits, double temperature, std::uint64_t seed,
-                    DrawAddress address) {
-  size_t best = 0;
-  double best_score = -std::numeric_limits<double>::infinity();
-  for (size_t v = 0; v < logits.size(); ++v) {
-    address.index = static_cast<std::uint32_t>(v);
-    const double score = logits[v] + temperature * gumbel(uniform(seed, address));
-    if (score > best_score) {
-      best = v;
-      best_score = score;
-    }
-  }
-  return best;
-}
-
-}  // namespace
-
 LladaMachine::LladaMachine(std::span<const std::int32_t> prompt, const LladaOptions& options)
     : StepMachine(prompt, options.max_new_tokens), options_(options) {
-  check(options);
+  check_options(options);
   row_.insert(row_.end(), static_cast<size_t>(options.max_new_tokens), options.mask_token);
   revealed_at_.resize(row_.size(), -1);
   for (const auto token : row_) is_prompt_.push_back(token != options.mask_token);

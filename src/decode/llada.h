@@ -22,6 +22,9 @@ struct LladaOptions {
   std::uint64_t seed = 0;
 };
 
+// UsageError for values that make no sense together; the machine looks too.
+void check_options(const LladaOptions& options);
+
 // The publisher's loop: blocks from left to right, in each a fixed number of steps with a fixed quota of
 // positions; the whole row is seen at every step. It never stops early.
 class LladaMachine final : public StepMachine {

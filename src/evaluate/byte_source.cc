@@ -1,6 +1,5 @@
 #include "evaluate/byte_source.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -17,6 +16,7 @@
 namespace buoy::evaluate {
 namespace {
 
+constexpr const char* kStandardInput = "-";
 constexpr std::size_t kBuffer = std::size_t{1} << 16;
 constexpr unsigned char kMagic[2] = {0x1F, 0x8B};
 constexpr int kGzipOnly = 15 + 16;  // zlib: largest window, gzip header and checksum required
@@ -26,7 +26,7 @@ constexpr int kGzipOnly = 15 + 16;  // zlib: largest window, gzip header and che
 class ByteSource::Impl {
  public:
   explicit Impl(const std::filesystem::path& path) : name_(path.string()), buffer_(kBuffer) {
-    fd_ = ::open(name_.c_str(), O_RDONLY | O_CLOEXEC);
+    fd_ = path == kStandardInput ? ::dup(STDIN_FILENO) : open_regular_file(path);
     if (fd_ < 0) throw_cannot_open(name_, errno);
     try {
       start();

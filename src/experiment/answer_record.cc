@@ -68,7 +68,7 @@ std::string to_line(const AnswerRecord& r) {
                                 {"id", r.id},       {"question", r.question}, {"golds", r.golds}};
   if (r.failed()) {
     out["error"] = r.error;
-    return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return dump_json(out);
   }
   out["answer"] = r.answer;
   for (const auto& metric : kMetrics) out["scores"][metric.name] = r.scores.*metric.value;
@@ -82,7 +82,7 @@ std::string to_line(const AnswerRecord& r) {
   out["labels"] = r.labels;
   if (!r.attention.empty()) out["attention"] = r.attention;
   out["prompt"] = r.prompt;
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(out);
 }
 
 AnswerRecord parse_record(const std::string& line, const std::string& name) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace buoy::experiment {
 namespace {
@@ -60,8 +61,11 @@ std::optional<std::string> why_no_chat_template(const std::filesystem::path& fol
 }
 
 ChatChoice settle(ChatUse use, ChatChoice choice, const std::filesystem::path& folder) {
-  choice.use = use == ChatUse::kAlways ||
-               (use == ChatUse::kWhenThereIsOne && (!choice.style.empty() || !why_no_chat_template(folder)));
+  if (first_invalid_utf8(choice.system) < choice.system.size())
+    throw_usage_error({"--system", "well-formed UTF-8", replace_invalid_utf8(choice.system)});
+  const bool demanded = use == ChatUse::kAlways || !choice.style.empty() || !choice.system.empty();
+  choice.use = use != ChatUse::kNever && (demanded || !why_no_chat_template(folder));
+  if (choice.use) ChatRenderer(choice, folder);  // refuses what it does not know, before any work
   return choice;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "base/error.h"
 #include "decode/autoregressive.h"
@@ -15,6 +14,7 @@ namespace {
 
 // Where LLaDA's released vocabulary keeps the end of a turn; its config does not say.
 constexpr std::int32_t kLladaEndOfTurn = 126348;
+constexpr std::int32_t kMostTokens = 1 << 20;  // beyond every context
 
 std::optional<std::int32_t> end_of_turn(const ModelConfig& config, const DecodeOptions& options,
                                         const std::optional<text::Tokenizer>& tokenizer) {
@@ -38,10 +38,6 @@ void check_token(const char* option, std::int32_t id, const ModelConfig& config)
   }
 }
 
-std::int32_t mask_token(const ModelConfig& config, const DecodeOptions& options) {
-  return options.mask_token.value_or(*config.mask_token);
-}
-
 struct Belongs {
   const char* option;
   bool given;
@@ -49,8 +45,7 @@ struct Belongs {
   bool fits;
 };
 
-void refuse_foreign_options(const ModelConfig& config, const DecodeOptions& o) {
-  const Family family = config.family;
+void refuse_foreign_options(Family family, const DecodeOptions& o) {
   const bool llada = family == Family::kLlada, dream = family == Family::kDream, ar = !llada && !dream;
   const Belongs table[] = {
       {"--steps", o.steps.has_value(), "LLaDA and Dream", llada || dream},
@@ -91,77 +86,96 @@ decode::DreamAlgorithm dream_algorithm(const std::string& name) {
   unknown_algorithm("origin, maskgit_plus, topk_margin, entropy", name);
 }
 
-// `cache` is called where the family has one.
-std::unique_ptr<decode::StepMachine> machine_of(const ModelConfig& config, const DecodeOptions& o,
-                                                std::span<const std::int32_t> prompt,
-                                                const std::optional<text::Tokenizer>& tokenizer,
-                                                const std::function<model::KvCache()>& cache) {
-  refuse_foreign_options(config, o);
-  for (const auto id : o.eos_tokens) check_token("--eos-token-id", id, config);
-  if (o.eot_token) check_token("--eot-token-id", *o.eot_token, config);
-  if (o.mask_token) check_token("--mask-token-id", *o.mask_token, config);
-  const auto eos = eos_tokens(config, o);
-  if (config.family == Family::kLlada) {
-    decode::LladaOptions options;
-    options.max_new_tokens = o.max_new_tokens;
-    options.steps = o.steps.value_or(o.max_new_tokens);
-    options.block_length = o.block_length.value_or(o.max_new_tokens);
-    options.order = llada_order(o.algorithm.value_or("low_confidence"));
-    options.temperature = o.temperature;
-    options.cfg_scale = o.cfg_scale.value_or(0);
-    options.logits_eos_inf = o.logits_eos_inf;
-    options.confidence_eos_eot_inf = o.confidence_eos_eot_inf;
-    options.mask_token = mask_token(config, o);
-    if (!eos.empty()) options.eos_token = eos.front();
-    options.eot_token = end_of_turn(config, o, tokenizer);
-    options.seed = o.seed;
-    return std::make_unique<decode::LladaMachine>(prompt, options);
-  }
-  if (config.family == Family::kDream) {
-    decode::DreamOptions options;
-    options.max_new_tokens = o.max_new_tokens;
-    options.steps = o.steps.value_or(o.max_new_tokens);
-    options.algorithm = dream_algorithm(o.algorithm.value_or("origin"));
-    options.temperature = o.temperature;
-    options.top_p = o.top_p;
-    options.top_k = o.top_k;
-    options.alg_temp = o.alg_temp.value_or(0);
-    options.eps = o.eps.value_or(1e-3);
-    options.mask_token = mask_token(config, o);
-    options.seed = o.seed;
-    return std::make_unique<decode::DreamMachine>(prompt, options);
-  }
+decode::LladaOptions llada_options(const ModelConfig& config, const DecodeOptions& o) {
+  decode::LladaOptions options;
+  options.max_new_tokens = o.max_new_tokens;
+  options.steps = o.steps.value_or(o.max_new_tokens);
+  options.block_length = o.block_length.value_or(o.max_new_tokens);
+  options.order = llada_order(o.algorithm.value_or("low_confidence"));
+  options.temperature = o.temperature;
+  options.cfg_scale = o.cfg_scale.value_or(0);
+  options.logits_eos_inf = o.logits_eos_inf;
+  options.confidence_eos_eot_inf = o.confidence_eos_eot_inf;
+  options.mask_token = o.mask_token.value_or(*config.mask_token);
+  if (const auto eos = eos_tokens(config, o); !eos.empty()) options.eos_token = eos.front();
+  options.seed = o.seed;
+  return options;
+}
+
+decode::DreamOptions dream_options(const ModelConfig& config, const DecodeOptions& o) {
+  decode::DreamOptions options;
+  options.max_new_tokens = o.max_new_tokens;
+  options.steps = o.steps.value_or(o.max_new_tokens);
+  options.algorithm = dream_algorithm(o.algorithm.value_or("origin"));
+  options.temperature = o.temperature;
+  options.top_p = o.top_p;
+  options.top_k = o.top_k;
+  options.alg_temp = o.alg_temp.value_or(0);
+  options.eps = o.eps.value_or(1e-3);
+  options.mask_token = o.mask_token.value_or(*config.mask_token);
+  options.seed = o.seed;
+  return options;
+}
+
+decode::AutoregressiveOptions autoregressive_options(const ModelConfig& config, const DecodeOptions& o) {
   decode::AutoregressiveOptions options;
   options.max_new_tokens = o.max_new_tokens;
   options.temperature = o.temperature;
   options.top_k = o.top_k;
   options.top_p = o.top_p;
   options.repetition_penalty = o.repetition_penalty.value_or(1);
-  options.eos_tokens = eos;
+  options.eos_tokens = eos_tokens(config, o);
   options.seed = o.seed;
-  return std::make_unique<decode::AutoregressiveMachine>(prompt, options, cache());
+  return options;
 }
 
 }  // namespace
+
+void check_decoding(const ModelConfig& config, const DecodeOptions& o) {
+  refuse_foreign_options(config.family, o);
+  for (const auto id : o.eos_tokens) check_token("--eos-token-id", id, config);
+  if (o.eot_token) check_token("--eot-token-id", *o.eot_token, config);
+  if (o.mask_token) check_token("--mask-token-id", *o.mask_token, config);
+  if (o.max_new_tokens < 1)
+    throw_usage_error({"--max-new-tokens", "at least 1", std::to_string(o.max_new_tokens)});
+  if (o.max_new_tokens > kMostTokens)
+    throw_usage_error(
+        {"--max-new-tokens", fmt::format("at most {}", kMostTokens), std::to_string(o.max_new_tokens)});
+  if (config.family == Family::kLlada) {
+    auto options = llada_options(config, o);
+    options.eot_token = o.eot_token.value_or(0);  // which one only the tokenizer knows
+    decode::check_options(options);
+  } else if (config.family == Family::kDream) {
+    decode::check_options(dream_options(config, o));
+  } else {
+    decode::check_options(autoregressive_options(config, o));
+  }
+}
 
 std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, const DecodeOptions& o,
                                                   std::span<const std::int32_t> prompt,
                                                   const std::optional<text::Tokenizer>& tokenizer,
                                                   std::optional<model::KvCache> cache) {
-  return machine_of(model.config(), o, prompt, tokenizer,
-                    [&] { return cache ? std::move(*cache) : model.new_cache(); });
-}
-
-void check_decoding(const ModelConfig& config, const DecodeOptions& options) {
-  constexpr std::int32_t kMostTokens = 1 << 20;  // beyond every context; a row of them is made below
-  if (options.max_new_tokens > kMostTokens)
+  const ModelConfig& config = model.config();
+  check_decoding(config, o);
+  const auto length = static_cast<std::int64_t>(prompt.size()) + o.max_new_tokens;
+  if (length > config.context && !o.allow_long) {
     throw_usage_error(
-        {"--max-new-tokens", fmt::format("at most {}", kMostTokens), std::to_string(options.max_new_tokens)});
-  auto checked = options;
-  if (!checked.eot_token) checked.eot_token = 0;  // only the tokenizer tells whether there is one
-  const std::int32_t any[] = {0};
-  machine_of(config, checked, any, std::nullopt,
-             [&] { return model::KvCache(config.layers, config.kv_heads * config.head_dim); });
+        {"prompt",
+         fmt::format("at most {} tokens with the answer, the model's context (--allow-long goes "
+                     "on beyond it)",
+                     config.context),
+         fmt::format("{} and {} for the answer", prompt.size(), o.max_new_tokens)});
+  }
+  if (config.family == Family::kLlada) {
+    auto options = llada_options(config, o);
+    options.eot_token = end_of_turn(config, o, tokenizer);
+    return std::make_unique<decode::LladaMachine>(prompt, options);
+  }
+  if (config.family == Family::kDream)
+    return std::make_unique<decode::DreamMachine>(prompt, dream_options(config, o));
+  return std::make_unique<decode::AutoregressiveMachine>(prompt, autoregressive_options(config, o),
+                                                         cache ? std::move(*cache) : model.new_cache());
 }
 
 DecodeOptions fitting(Family family, DecodeOptions o) {

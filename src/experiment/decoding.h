@@ -24,8 +24,13 @@ struct DecodeOptions {
   std::vector<std::int32_t> eos_tokens;
   std::optional<std::int32_t> eot_token, mask_token;
   std::uint64_t seed = 0;
+  bool allow_long = false;  // prompt and answer may be longer than the model's context
 };
 
+// UsageError for options that do not fit the model or each other, before a model is loaded.
+void check_decoding(const ModelConfig& config, const DecodeOptions& options);
+
+// UsageError for a prompt that leaves no room for the answer in the model's context, unless allowed.
 // `cache`, of an autoregressive model, may hold a beginning of the prompt; nothing: an empty one.
 std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, const DecodeOptions& options,
                                                   std::span<const std::int32_t> prompt,

@@ -39,6 +39,7 @@ std::vector<QuestionCell> plan_cells(const EvaluationSpec& spec, const std::vect
   std::size_t first = 0;
   for (const auto& model : spec.models) {
     const ModelConfig config = read_config(model.path);
+    settle(spec.chat_use, spec.chat, model.path);
     const bool diffusion = is_masked_diffusion(config.family);
     if (!has_tokenizer(model.path)) need_tokenizer(std::nullopt, model.path);
     for (std::size_t d = 0; d < spec.data.size(); ++d) {

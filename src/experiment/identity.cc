@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "base/json_file.h"
 #include "base/sha256.h"
+#include "base/utf8.h"
 #include "base/version.h"
 #include "checkpoint/hub_cache.h"
 #include "checkpoint/weights_identity.h"
@@ -91,6 +92,7 @@ Json describe_decoding(const DecodeOptions& o) {
   add("eot_token", o.eot_token);
   if (o.logits_eos_inf) out["logits_eos_inf"] = true;
   if (o.confidence_eos_eot_inf) out["confidence_eos_eot_inf"] = true;
+  if (o.allow_long) out["allow_long"] = true;
   if (!o.eos_tokens.empty()) out["eos_tokens"] = o.eos_tokens;
   return out;
 }
@@ -104,7 +106,7 @@ trace::Manifest describe_run(const model::Model& model, const DecodeOptions& dec
   manifest.command = command;
   manifest.machine = describe_machine();
   const auto snapshot = hub_snapshot_of(folder);
-  manifest.model = {.name = model_name(folder),
+  manifest.model = {.name = replace_invalid_utf8(model_name(folder)),
                     .family = std::string(name_of(c.family)),
                     .architecture = c.architecture,
                     .stored_dtype = model.checkpoint().stored_types(),
@@ -118,7 +120,7 @@ trace::Manifest describe_run(const model::Model& model, const DecodeOptions& dec
                     .config_sha256 = sha256_of_file(folder / "config.json"),
                     .weights_sha256 = weights_identity(model.checkpoint())};
   manifest.tokenizer_sha256 = tokenizer_sum(folder);
-  manifest.decoding = describe_decoding(decoding).dump();
+  manifest.decoding = dump_json(describe_decoding(decoding));
   manifest.seed = decoding.seed;
   return manifest;
 }

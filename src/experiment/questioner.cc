@@ -74,9 +74,11 @@ std::optional<Questioner::Question> Questioner::prepare(const evaluate::Item& it
   record.labels = item.labels;
   try {
     evaluate::Item arranged = prompter_.arranged(item, *cell_.condition, {pool_, number, spec_.decode.seed});
-    const std::int64_t room = model_.model.config().context - decode_.max_new_tokens;
-    if (const auto fit = prompter_.fit(arranged, static_cast<std::size_t>(std::max<std::int64_t>(room, 1))))
-      record.cut_passages = static_cast<std::int64_t>(fit->affected());
+    if (!decode_.allow_long) {
+      const std::int64_t room = model_.model.config().context - decode_.max_new_tokens;
+      if (const auto fit = prompter_.fit(arranged, static_cast<std::size_t>(std::max<std::int64_t>(room, 1))))
+        record.cut_passages = static_cast<std::int64_t>(fit->affected());
+    }
     question.prompt = prompter_.prompt(arranged);
     record.prompt = question.prompt.prompt.rendered;
     record.prompt_tokens = static_cast<std::int64_t>(question.prompt.prompt.ids.size());
@@ -214,9 +216,8 @@ void Questioner::ask_with_hidden_columns(evaluate::ItemReader& reader, std::size
 trace::Manifest Questioner::manifest() const {
   auto manifest = describe_run(model_.model, decode_, "buoy eval");
   manifest.storage = spec_.float16_traces ? trace::Storage::kF16 : trace::Storage::kF32;
-  manifest.probe =
-      Json({{"observe", spec_.observe}, {"groups", "regions"}, {"condition", describe(*cell_.condition)}})
-          .dump();
+  manifest.probe = dump_json(
+      Json({{"observe", spec_.observe}, {"groups", "regions"}, {"condition", describe(*cell_.condition)}}));
   evaluate::ItemReader reader(cell_.data->path, spec_.read);
   while (const auto item = reader.next()) manifest.sample_ids.push_back(item->id);
   return manifest;

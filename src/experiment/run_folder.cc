@@ -134,7 +134,7 @@ AnswerFile open_run_folder(const std::filesystem::path& folder, const Json& desc
   check_run_folder(folder, description, resume);  // again: only now nobody else writes
   trace::remove_partial_files(folder);
   const auto file = folder / kDescription;
-  if (!path_exists(file)) write_file_atomically(file, description.dump(2) + '\n');
+  if (!path_exists(file)) write_file_atomically(file, dump_json(description, 2) + '\n');
   return answers;
 }
 

@@ -55,7 +55,7 @@ Table overview(const std::vector<Table>& tables) {
 void write_summary(const std::vector<Table>& tables, const std::filesystem::path& folder) {
   Json json = {{"format", "buoy evaluation summary 1"}, {"tables", Json::array()}};
   for (const auto& table : tables) json["tables"].push_back(Json::parse(to_json(table)));
-  write_file_atomically(folder / "summary.json", json.dump(1) + '\n');
+  write_file_atomically(folder / "summary.json", dump_json(json, 1) + '\n');
   write_file_atomically(folder / "summary.csv", to_csv(tables.front()));
 }
 

@@ -63,7 +63,7 @@ std::string describe_probe(const TraceRequest& request, const observe::Plan& pla
               {"prompts_sha256", prompts}};
   if (device == Device::kCuda) out["device"] = "cuda";
   if (request.changes.any()) out["changes"] = request.changes.texts;
-  return out.dump();
+  return dump_json(out);
 }
 
 }  // namespace

@@ -27,6 +27,10 @@ void rms_norm_rows(const NormArgs& args, std::int64_t first, std::int64_t end) {
       squares = hn::MulAdd(v, v, squares);
     }
     double sum = hn::GetLane(hn::SumOfLanes(df, squares));
+    if (!std::isfinite(sum)) {  // squares beyond a float's range: a scale of 0 would turn the row into zeros
+      sum = 0;
+      for (size_t i = 0; i < whole; ++i) sum += double{x[i]} * x[i];
+    }
     for (size_t i = whole; i < width; ++i) sum += double{x[i]} * x[i];
     const float scale = static_cast<float>(1.0 / std::sqrt(sum / static_cast<double>(width) + args.eps));
     const auto scales = hn::Set(df, scale);

@@ -60,7 +60,8 @@ __global__ void __launch_bounds__(kThreads, kLonger ? 3 : kMostThreads / kThread
     sum += x.x * x.x + x.y * x.y + x.z * x.z + x.w * x.w;
   }
   const float mean = block_sum(sum) / static_cast<float>(args.width);
-  const float factor = rsqrtf(mean + static_cast<float>(args.eps));
+  // Squares beyond a float's range would make a row of zeros; a NaN is found and named.
+  const float factor = mean < INFINITY ? rsqrtf(mean + static_cast<float>(args.eps)) : nanf("");
 #pragma unroll
   for (int k = 0; k < kKept; ++k) {
     const int i = k * kThreads + threadIdx.x;

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "study/nearest.h"
+#include "base/nearest.h"
 
 namespace buoy::study {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "study/checked_table_toml.h"
 #include "study/guard_toml.h"
-#include "study/nearest.h"
+#include "base/nearest.h"
 #include "study/study.h"
 
 namespace buoy::study {

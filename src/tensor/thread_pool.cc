@@ -3,14 +3,22 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "base/error.h"
+#include "base/say.h"
 
 namespace buoy {
 
-ThreadPool::ThreadPool(int threads) {
+ThreadPool::ThreadPool(int threads, const StartThread& start) {
   BUOY_CHECK(threads >= 1);
-  for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { work(thread); });
+  workers_.reserve(static_cast<size_t>(threads - 1));
+  try {
+    for (int thread = 1; thread < threads; ++thread)
+      workers_.push_back(start([this, thread] { work(thread); }));
+  } catch (const std::exception& refusal) {
+    say("note: only {} of {} threads could be started: {}\n", size(), threads, refusal.what());
+  }
 }
 
 ThreadPool::~ThreadPool() {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace buoy {
@@ -14,7 +15,11 @@ namespace buoy {
 // the result never depends on which thread ran what.
 class ThreadPool {
  public:
-  explicit ThreadPool(int threads);
+  using StartThread = std::function<std::thread(std::function<void()>)>;
+
+  // Where the machine refuses to start that many threads (a limit on processes, memory), those that did start
+  // do the work, and standard error says so.
+  explicit ThreadPool(int threads, const StartThread& start = start_thread);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -26,6 +31,8 @@ class ThreadPool {
   void run(std::int64_t count, const std::function<void(std::int64_t number, int thread)>& task);
 
  private:
+  static std::thread start_thread(std::function<void()> work) { return std::thread(std::move(work)); }
+
   struct Job {
     const std::function<void(std::int64_t, int)>* task = nullptr;
     std::int64_t count = 0;

@@ -25,7 +25,7 @@ void check_object(const std::string& text, const std::string& field) {
 }
 
 std::string shorten(const Json& json) {
-  const std::string text = json.dump();
+  const std::string text = dump_json(json);
   return text.size() <= 100 ? text : describe_json(json);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/json_file.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "trace/sample.h"
@@ -64,12 +65,12 @@ std::string sum_of(Json json) {
   for (const char* key : kForPeople) json.erase(key);
   json.erase("checksum");
   for (const char* key : kModelForPeople) json["model"].erase(key);
-  return sha256_hex(json.dump());
+  return sha256_hex(dump_json(json));
 }
 
 std::string with_sum(OrderedJson json) {
-  json["checksum"] = sum_of(parse_json(json.dump(), "manifest"));
-  return json.dump(2) + "\n";
+  json["checksum"] = sum_of(parse_json(dump_json(json), "manifest"));
+  return dump_json(json, 2) + "\n";
 }
 
 std::string required_sum(const JsonObject& object, const std::string& key) {
@@ -147,7 +148,7 @@ std::string format_manifest(const Manifest& manifest, const std::vector<SampleEn
 }
 
 std::string format_entry(const SampleEntry& entry) {
-  return to_json(entry).dump();
+  return dump_json(to_json(entry));
 }
 
 SampleEntry parse_entry(const Json& json, const std::string& name) {

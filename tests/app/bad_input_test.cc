@@ -56,7 +56,7 @@ TEST(BadInput, UsageIsExplained) {
   expect_failure(generate(llada, {"--ids", "-1"}), 2, {"-1"});
   expect_failure(generate(llama, {"--ids", "1", "--temperature", "-1"}), 2, {"temperature"});
   // What would have no effect is a mistake.
-  expect_failure(generate(llada, {"--ids", "1,2", "--system", "Be brief."}), 2, {"--system", "--chat"});
+  expect_failure(generate(llada, {"--ids", "1,2", "--system", "Be brief."}), 2, {"--system", "--ids"});
   for (const char* option : {"--limit", "--passages", "--gold-position", "--template", "--field"})
     expect_failure({"trace", "--model", llada, "--ids", "1,2", "--out", "x", option, "1"}, 2,
                    {option, "--data"});
@@ -119,7 +119,7 @@ TEST(BadInput, TextThatIsNoText) {
   expect_failure(generate(folder, {"--prompt", "hi", "--chat"}), 3, {"chat"});
   expect_failure(generate(folder, {"--prompt", "hi", "--chat", "--chat-style", "klingon"}), 2,
                  {"--chat-style", "llada", "klingon"});
-  expect_failure({"tokenize", "--model", folder}, 2, {"--text"});
+  expect_failure({"tokenize", "--model", folder}, 2, {"--prompt"});
   fs::remove(scratch / "model" / "tokenizer.json");
   write_file_atomically(scratch / "model" / "tokenizer.json", "{\"version\": ");
   expect_failure({"tokenize", "--model", folder, "--text", "hi"}, 3, {"tokenizer.json", "JSON"});

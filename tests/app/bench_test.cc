@@ -76,7 +76,7 @@ TEST(Bench, RefusesByName) {
   expect({"--tokens", "0"}, 2, {"--tokens", "0"});
   expect({"--tokens", "many"}, 2, {"--tokens", "many"});
   expect({"--shape", "gpt-5"}, 2, {"--shape", "llada-8b", "gpt-5"});
-  expect({"--layers", "13", "--device", "cpu", "--shape", "llada-small"}, 2, {"--layers", "12", "13"});
+  expect({"--layers", "13", "--device", "cpu", "--shape", "llada-small"}, 2, {"--layer-count", "12", "13"});
   expect({"--device", "tpu"}, 2, {"--device", "tpu"});
   expect({"--model", "/nowhere", "--shape", "llada-8b"}, 2, {"--model", "--shape"});
   expect({"--model", "/nowhere", "--device", "cpu"}, 3, {"/nowhere"});

@@ -23,11 +23,16 @@ static std::string shell_quoted(const std::string& text) {
 }
 
 ProgramResult run_buoy(const std::vector<std::string>& arguments, const std::string& prelude) {
-  const TempFolder scratch;
   std::string command = prelude + shell_quoted(BUOY_PROGRAM);
   for (const auto& argument : arguments) command += " " + shell_quoted(argument);
-  command += fmt::format(" > {} 2> {} < /dev/null", shell_quoted((scratch / "out").string()),
-                         shell_quoted((scratch / "err").string()));
+  return run_shell(command);
+}
+
+ProgramResult run_shell(const std::string& line) {
+  const TempFolder scratch;
+  const std::string command =
+      fmt::format("{{ {}\n}} > {} 2> {} < /dev/null", line, shell_quoted((scratch / "out").string()),
+                  shell_quoted((scratch / "err").string()));
   const int status = std::system(fmt::format("bash -c {}", shell_quoted(command)).c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(scratch / "out"),
           read_file(scratch / "err")};

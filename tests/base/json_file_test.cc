@@ -27,6 +27,11 @@ std::string nested(size_t depth) {
   return std::string(depth, '[') + std::string(depth, ']');
 }
 
+TEST(JsonText, BytesThatAreNoTextAreReplaced) {
+  EXPECT_EQ(dump_json(Json{{"caf\xE9", "\xFF"}}), "{\"caf\xEF\xBF\xBD\":\"\xEF\xBF\xBD\"}");
+  EXPECT_EQ(dump_json(nlohmann::ordered_json{{"b", 1}, {"a", 2}}, 1), "{\n \"b\": 1,\n \"a\": 2\n}");
+}
+
 TEST(ParseJson, ReadsWhatItShould) {
   const Json json = parse_json(R"({"a": [1, -2, 2.5, "é", null, true], "b": {"a": {}}})", "f.json");
   EXPECT_EQ(json.at("a").at(3), "é");

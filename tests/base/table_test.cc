@@ -23,6 +23,14 @@ TEST(Table, CsvQuotesWhatMustBeAndReadsBackTheSameNumbers) {
   EXPECT_EQ(std::stod(to_csv(third).substr(2)), 1.0 / 3);
 }
 
+TEST(Table, CsvTextIsNoFormulaAndNumbersStayAsTheyAre) {
+  Table table{"t", "", {{"=x", ""}, {"n", ""}}, {}};
+  for (const char* text : {"=1+1", "+1", "-1", "@sum", "\tx", "a=b", ""})
+    table.add({std::string(text), -1.5});
+  EXPECT_EQ(to_csv(table), "'=x,n\n'=1+1,-1.5\n'+1,-1.5\n'-1,-1.5\n'@sum,-1.5\n'\tx,-1.5\na=b,-1.5\n,-1.5\n");
+  EXPECT_NE(to_json(table).find("\"=1+1\""), std::string::npos) << "only CSV is opened by spreadsheets";
+}
+
 TEST(Table, JsonKeepsOrderAndSaysNullForNothing) {
   EXPECT_EQ(to_json(Table{"t", "T", {{"x", "m"}}, {{Cell{}}, {std::string("\xff")}}}),
             "{\n \"name\": \"t\",\n \"title\": \"T\",\n \"columns\": [\n  {\n   \"name\": \"x\",\n"

@@ -53,7 +53,8 @@ TEST(UnsupportedSetting, OfLladaIsRefusedByName) {
                   {llada_8b, "layer_norm_type", R"("low_precision")", "\"rms\"", "text \"low_precision\""},
                   {llada_8b, "activation_type", R"("swiglu")", "\"silu\"", "text \"swiglu\""},
                   {llada_8b, "block_type", R"("sequential")", "\"llama\"", "text \"sequential\""},
-                  {llada_8b, "block_group_size", "4", "1", "the number 4"}});
+                  {llada_8b, "block_group_size", "4", "1", "the number 4"},
+                  {llada_8b, "clip_qkv", "8.0", "null", "the number 8.0"}});
 }
 
 TEST(UnsupportedSetting, OfTransformersIsRefusedByName) {

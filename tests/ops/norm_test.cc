@@ -47,6 +47,21 @@ TEST_P(Norm, ErrsAtMostTwiceAsMuchAsAPlainLoop) {
   errors.expect_at_most_twice("output");
 }
 
+// Squares of these overflow a float: a plain loop gives zeros, and a model that writes "!!!!".
+TEST(NormOverflow, NumbersWhoseSquaresOverflowAreNormalised) {
+  constexpr std::int64_t kWidth = 37;
+  auto input = normal_numbers(1, kWidth);
+  for (float& x : input) x *= 1e25f;
+  const auto weight = normal_numbers(2, kWidth);
+  std::vector<float> ours(input.size());
+  std::vector<double> exact(input.size());
+  ThreadPool threads(1);
+  const ops::NormArgs args{input.data(), 1, kWidth, weight.data(), kEps, ours.data()};
+  ops::rms_norm({threads}, args);
+  ops::rms_norm_reference(args, exact.data());
+  for (size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], exact[i], 1e-6 * std::abs(exact[i]));
+}
+
 TEST_P(Norm, InPlaceWithManyThreadsOrRowByRowIsTheSameToTheBit) {
   const auto [rows, width] = GetParam();
   const auto input = normal_numbers(3, rows * width), weight = normal_numbers(4, width);

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "study/nearest.h"
+#include "base/nearest.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
 

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
 #include <stdexcept>
+#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -31,6 +33,22 @@ void run_and_expect_each_once(ThreadPool& pool, std::int64_t count) {
     ASSERT_EQ(tally.runs[static_cast<size_t>(i)], 1) << "task " << i << " of " << count;
   }
   EXPECT_EQ(tally.strangers, 0);
+}
+
+// A machine that starts two threads and no more.
+TEST(ThreadPool, WorksWithTheThreadsThatDidStart) {
+  for (const bool out_of_memory : {false, true}) {
+    int started = 0;
+    ThreadPool pool(8, [&](std::function<void()> work) {
+      if (started == 2 && out_of_memory) throw std::bad_alloc();
+      if (started == 2)
+        throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+      ++started;
+      return std::thread(std::move(work));
+    });
+    EXPECT_EQ(pool.size(), 3);
+    run_and_expect_each_once(pool, 100);
+  }
 }
 
 class ThreadPoolOf : public ::testing::TestWithParam<int> {};

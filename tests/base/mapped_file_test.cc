@@ -21,7 +21,8 @@ std::string text_of(const MappedFile& file) {
 
 TEST(MappedFile, ShowsEveryByte) {
   const TempFolder folder;
-  const std::string bytes = std::string("\0\xFF", 2) + std::string(10'000, 'x');
+  std::string bytes("\0\xFF", 2);
+  bytes.append(10'000, 'x');
   EXPECT_EQ(text_of(MappedFile(folder.write("file", bytes))), bytes);
 }
 

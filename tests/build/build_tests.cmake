@@ -2,6 +2,7 @@
 # runs them.
 add_test(NAME build_version COMMAND ${PROJECT_SOURCE_DIR}/tests/build/version_test ${PROJECT_SOURCE_DIR})
 add_test(NAME build_python COMMAND ${PROJECT_SOURCE_DIR}/tests/build/python_test ${PROJECT_SOURCE_DIR})
+add_test(NAME build_presets COMMAND ${PROJECT_SOURCE_DIR}/tests/build/presets_test ${PROJECT_SOURCE_DIR})
 add_test(NAME build_setup COMMAND ${PROJECT_SOURCE_DIR}/tests/build/setup_test ${PROJECT_SOURCE_DIR})
 if(NOT CMAKE_CROSSCOMPILING)
   add_test(NAME build_install COMMAND ${PROJECT_SOURCE_DIR}/tests/build/install_test ${PROJECT_BINARY_DIR})

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_file.h"
+#include "base/locked_file.h"
 #include "base/mapped_file.h"
 #include "base/progress.h"
 #include "base/safetensors.h"
@@ -106,10 +107,11 @@ void inspect_evaluation(const fs::path& folder, bool json) {
   } else {
     const auto partial = folder / "answers.partial.jsonl";
     const std::string text = path_exists(partial) ? read_file(partial) : "";
-    sheet.add(
-        "state",
-        fmt::format("not finished: {} so far; the same buoy eval with --resume goes on",
-                    plural(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')), "answer")));
+    const auto answers = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    const std::string so_far = plural(answers, "answer") + " so far";
+    sheet.add("state", LockedFile::is_locked(partial)
+                           ? "under way: " + so_far
+                           : "stopped: " + so_far + "; the same buoy eval with --resume goes on");
   }
   sheet.print(json);
 }

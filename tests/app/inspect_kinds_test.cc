@@ -99,7 +99,7 @@ TEST(InspectKinds, ARunOfEvalAStudyAnIndexAndAPrompt) {
   fs::copy_file(scratch / "e" / "answers.jsonl", scratch / "answers.jsonl");
   expect_kind(scratch / "answers.jsonl", "answers of buoy eval");
   fs::rename(scratch / "e" / "answers.jsonl", scratch / "e" / "answers.partial.jsonl");
-  expect_kind(scratch / "e", "not finished: 2 answers so far");
+  expect_kind(scratch / "e", "stopped: 2 answers so far");
   expect_kind(models / "pair.prompt", "prompt template");
   if (study::can_read_studies()) expect_kind(models / ".." / "studies" / "default.toml", "study");
   if (!retrieve::can_index()) return;

@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/float16.h"
@@ -145,9 +148,52 @@ TEST(CheckSample, TakesEveryArrayOfTheSchemaAndPrivateOnes) {
                            : schema.element == Element::kInteger ? DataType::kI32
                                                                  : DataType::kU8;
     const auto count = static_cast<size_t>(element_count(name, shape));
+    if (name == kSteps || name == kLayers) {
+      std::vector<std::int32_t> numbers(count);
+      std::iota(numbers.begin(), numbers.end(), 13 - static_cast<std::int32_t>(count));  // 12 is the last
+      sample.arrays.push_back(integer_array(name, shape, numbers));
+      continue;
+    }
     sample.arrays.push_back({name, dtype, shape, std::vector<std::byte>(count * size_of(dtype))});
   }
+  sample.metadata["region_names"] = R"(["a", "b", "c"])";
   EXPECT_NO_THROW(check_sample(sample));
+}
+
+// What the schema's table does not say: the rules of sample_rules.h, which the reader asks too.
+TEST(CheckSample, RefusesNumbersThatWouldBeIndices) {
+  const auto refused = [](const std::function<void(Sample&)>& change,
+                          std::initializer_list<std::string> parts) {
+    Sample sample = small_sample(0);
+    change(sample);
+    const auto model = testing::small_manifest(1).model;
+    return fails_with<UsageError>([&] { check_sample(sample, &model); }, parts);
+  };
+  const auto array = [](Sample& sample, std::string_view name) -> Array& {
+    return *std::find_if(sample.arrays.begin(), sample.arrays.end(),
+                         [&](const Array& a) { return a.name == name; });
+  };
+  const auto set = [&](std::string_view name, std::vector<std::int32_t> values) {
+    return [=](Sample& sample) {
+      Array& old = array(sample, name);
+      old = integer_array(name, old.shape, values);
+    };
+  };
+  EXPECT_NO_THROW(check_sample(small_sample(0)));
+  EXPECT_TRUE(refused(set(kSteps, {2, 0}), {"sample sample-0: steps", "ascending", "0 behind 2 at 1"}));
+  EXPECT_TRUE(refused(set(kSteps, {-1, 0}), {"steps", "from 0 to 999999", "-1 at 0"}));
+  EXPECT_TRUE(refused(set(kLayers, {0, 2}), {"layers", "from 0 to 1", "2 at 1"}));
+  EXPECT_TRUE(refused(set(kTokens, {0, 1, 2, 3, 32}), {"tokens", "from 0 to 31", "32 at 4"}));
+  EXPECT_TRUE(refused(set(kGroupSizes, {3, 3, 1, 1}), {"group_sizes", "at most 5 queries", "6 at 1"}));
+  EXPECT_TRUE(refused([](Sample& s) { s.metadata["prompt_length"] = "6"; },
+                      {"prompt_length", "an integer from 0 to 5", "6"}));
+  EXPECT_TRUE(refused([](Sample& s) { s.metadata["region_names"] = "[\"bos\"]"; },
+                      {"region_of_token", "numbers below 1", "1 at 1"}));
+  EXPECT_TRUE(
+      refused([](Sample& s) { s.metadata["gold_regions"] = "[\"x\"]"; }, {"gold_regions", "region_names"}));
+  EXPECT_TRUE(refused(
+      [&](Sample& s) { std::erase_if(s.arrays, [](const Array& a) { return a.name == kGroupSizes; }); },
+      {"group_sizes", "received", "none"}));
 }
 
 }  // namespace

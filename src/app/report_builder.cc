@@ -165,7 +165,8 @@ class ReportBuilder {
   }
 
   void add_trace(const analysis::TraceInput& trace) {
-    const auto changes = experiment::changes_of(trace::TraceReader::open(trace.folder, integrity_).manifest());
+    const auto changes =
+        experiment::changes_of(trace::TraceReader::open(trace.folder, integrity_).manifest());
     input_.traces.push_back(summary_of(trace, integrity_));
     input_.explorer.push_back(explored_trace(trace, request_.run));
     if (changes.empty()) return;

@@ -50,6 +50,7 @@ std::string StudyPlan::prompt_template(const std::string& name_or_file) const {
 
 fs::path StudyPlan::data_file(const std::string& name) const {
   const auto* entry = data(name);
+  if (entry == nullptr) return {};
   return entry->world ? study_.out / "data" / (name + ".jsonl") : beside(entry->file);
 }
 

@@ -25,7 +25,7 @@ class StudyPlan {
   std::string prompt_template(const std::string& name_or_file) const;
 
   // Results are relative to where the program runs.
-  std::filesystem::path data_file(const std::string& name) const;  // also of data that is not made here
+  std::filesystem::path data_file(const std::string& name) const;  // "" where there is no such data
   std::filesystem::path trace_folder(const std::string& trace, const std::string& model) const;
   std::filesystem::path evaluation_folder(const std::string& name) const;
   std::filesystem::path report_folder() const { return study_.out / "report"; }

@@ -118,7 +118,8 @@ TEST_F(FailingItems, EvalEndsWithAllTheAnswersAndAllTheReasons) {
   }
   ASSERT_EQ(reasons.size(), 20u);
   const auto data = scratch_.write("all.jsonl", all).string();
-  const std::vector<std::string> options = {"--chat", "--chat-style", "llama3", "--resamples", "100"};
+  const std::vector<std::string> options = {"--passages", "2",           "--chat", "--chat-style",
+                                            "llama3",     "--resamples", "100"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.end(), options.begin(), options.end());
     return more;

@@ -68,10 +68,13 @@ TEST_F(World2Set, IsAPureFunctionOfItsOptions) {
 TEST_F(World2Set, IsTheOneTheFamilyWasAsked) {
   std::string lines;
   for (const Task task : kAll) {
-    for (const Item& item : set({.task = task, .count = 20, .passages = 5}))
+    if (task == Task::kNewest) continue;
+    for (const Item& item : set({.task = task, .count = 20, .passages = 10})) {
       lines += item_json(item).dump() + '\n';
+    }
   }
-  EXPECT_EQ(sha256_hex(std::as_bytes(std::span(lines))), "HASH");
+  EXPECT_EQ(sha256_hex(std::as_bytes(std::span(lines))),
+            "bf9f345b9e8af04c10e9f7fcf12fa57317355eb15ad3121d052442b7c451b3e1");
 }
 
 TEST_F(World2Set, SetsThatDifferInPassagesAskTheSameQuestions) {

@@ -31,7 +31,8 @@ class Chat : public ::testing::Test {
     const auto result = tokenize(more);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     std::string text;
-    for (const Json& token : Json::parse(result.out)["tokens"]) text += token.get<std::string>();
+    const Json out = Json::parse(result.out);
+    for (const Json& token : out["tokens"]) text += token.get<std::string>();
     return text;
   }
 

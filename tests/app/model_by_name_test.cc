@@ -91,8 +91,9 @@ class UnsupportedTokenizer : public ::testing::Test {
  protected:
   UnsupportedTokenizer() {
     testing::write_talking_model(scratch_ / "model", true);
-    write_file_atomically(scratch_ / "model" / "tokenizer.json",
-                          R"({"version": "1.0", "model": {"type": "Unigram", "vocab": []}})");
+    Json tokenizer = read_json_file(scratch_ / "model" / "tokenizer.json");
+    tokenizer["model"]["type"] = "Unigram";
+    write_file_atomically(scratch_ / "model" / "tokenizer.json", tokenizer.dump());
   }
 
   const testing::TempFolder scratch_;

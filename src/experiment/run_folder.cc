@@ -45,12 +45,21 @@ std::optional<Difference> first_difference(const Json& stored, const Json& asked
   return std::nullopt;
 }
 
+// The same weights are the same model, wherever they lie.
+Json without_commits(Json description) {
+  if (!description.is_object() || !description.contains("models")) return description;
+  for (Json& model : description["models"]) {
+    if (model.is_object()) model.erase("commit");
+  }
+  return description;
+}
+
 // Refuses a folder with another run or with anything else in it.
 void check_run_folder(const std::filesystem::path& folder, const Json& description, bool resume) {
   const auto file = folder / kDescription;
   if (path_exists(file)) {
     const Json stored = read_json_file(file);
-    if (const auto difference = first_difference(stored, description, "")) {
+    if (const auto difference = first_difference(without_commits(stored), without_commits(description), "")) {
       const std::string where = difference->path.empty() ? "" : ": " + difference->path;
       throw_input_error(
           {file.string() + where, "the same as in this run (another --out, or remove the folder)",

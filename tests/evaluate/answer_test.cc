@@ -35,6 +35,18 @@ TEST_F(AnswerTest, EndsBeforeTheFirstEndMarker) {
   }
 }
 
+// What ends an answer is what the template puts behind one, and the tokenizer's own end.
+TEST_F(AnswerTest, AFoldersTemplateSaysHowAnswersEnd) {
+  const auto chat = text::ChatTemplate::parse(
+      "{% for m in messages %}<|start_header_id|>{{ m.role }}<|end_header_id|>{{ m.content }}<|eot_id|>{% "
+      "endfor %}</think>",
+      "t", {{"eos_token", "<|endoftext|>"}});
+  const AnswerRules rules = answer_rules(chat, tokenizer_);
+  EXPECT_EQ(rules.end_ids, llada_.end_ids);
+  EXPECT_TRUE(rules.drop_thought);
+  EXPECT_EQ(cleaned("Paris<|eot_id|>London", rules).text, "Paris");
+}
+
 TEST_F(AnswerTest, WithoutAnEndMarkerAllSlotsCount) {
   const CleanAnswer answer = cleaned("Paris", llada_);
   EXPECT_EQ(answer.text, "Paris");

@@ -122,6 +122,32 @@ TEST(ChatPrompt, WhiteSpaceAtTheEndsMayBeTrimmed) {
   EXPECT_EQ(query_in("<user>\t   the sea?<end>"), "  the sea?");
 }
 
+// Templates of folders may trim, wrap or repeat a message.
+TEST(ChatPrompt, RegionsAreFoundInAnyTemplate) {
+  const RenderedPrompt prompt = sea_prompt("  {{#passages}}[{{text}}] {{/passages}}Q: {{question}} A:\n");
+  for (const std::string text :
+       {"<s>[INST] {{ messages[0].content | trim }} [/INST]",
+        "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}user: the sea?",
+        "{{ messages[0].content.strip('\\n') }}{{ messages[0].content }}"}) {
+    SCOPED_TRACE(text);
+    const auto chat = text::ChatTemplate::parse(text, "t", {});
+    const auto render = [&](const std::string& content) {
+      const std::vector<text::Message> messages = {{"user", content}};
+      return chat.render(messages, {});
+    };
+    const RenderedPrompt whole = in_chat(prompt, render(prompt.text), message_begin(render));
+    ASSERT_EQ(whole.regions.size(), 2U);
+    EXPECT_EQ(text_of(whole, whole.regions[0]), "[and the buoy] ");
+    EXPECT_EQ(text_of(whole, whole.regions[1]), "the sea?");
+    ASSERT_EQ(whole.evidence.size(), 1U);
+    EXPECT_EQ(text_of(whole, whole.evidence[0]), "buoy");
+  }
+  const auto changed = text::ChatTemplate::parse("{{ messages[0].content | tojson | upper }}", "t", {});
+  const std::vector<text::Message> messages = {{"user", prompt.text}};
+  EXPECT_TRUE(
+      fails_with<UsageError>([&] { in_chat(prompt, changed.render(messages, {}), 0); }, {"no such text"}));
+}
+
 TEST(ChatPrompt, ThePromptMustBeThere) {
   const RenderedPrompt prompt = sea_prompt("{{question}}");
   EXPECT_TRUE(

@@ -173,10 +173,34 @@ PROMPT = {
 }
 
 
+# Each uses many constructs of the language; tests/data/text/jinja_cases.json has them one by one.
+CHAT_TEMPLATE = {
+    "headers": "{% for m in messages %}{% set c = '<|h|>' + m['role'] + '\\n' + m['content'] | trim + '<|e|>' %}"
+               "{% if loop.index0 == 0 %}{% set c = bos_token + c %}{% endif %}{{ c }}{% endfor %}"
+               "{% if add_generation_prompt %}{{ '<|h|>assistant' }}{% endif %}",
+    "turns": "{%- set ns = namespace(last=messages|length - 1, found=false) %}\n{%- for m in messages[::-1] %}\n"
+             "  {%- if not ns.found and m.role == \"user\" and m.content is string %}{%- set ns.last = "
+             "(messages|length - 1) - loop.index0 %}{%- set ns.found = true %}{%- endif %}\n{%- endfor %}\n"
+             "{%- for m in messages %}{%- if '</think>' in m.content %}{{- m.content.split('</think>')[-1]"
+             ".lstrip('\\n') }}{%- elif loop.last or m.role in ['user', 'system'] %}{{- m.content ~ loop.index }}"
+             "{%- else %}{%- continue %}{%- endif %}{%- endfor %}",
+    "macros": "{% macro show(x, mark='!', n=1) -%}{% if n > 0 %}[{{ x }}{{ mark }}]{{ show(x, n=n - 1) }}{% endif %}"
+              "{%- endmacro %}{{ show(messages[0].role) }}{{ show('a', '?', 3) | upper }}{% set t %}{{ show(1) }}"
+              "{% endset %}{% filter trim %} {{ t }} {% endfilter %}{% with a = 1, b = t %}{{ a }}{{ b }}{% endwith %}",
+    "values": "{{ {'a': [1, 2.5, none, true], 'b': (1,)} | tojson(indent=2) }}{{ [3, 1, 2] | sort | join(', ') }}"
+              "{{ messages | selectattr('role', 'equalto', 'user') | map(attribute='content') | list }}"
+              "{{ 7 // 2 }}{{ -7 % 3 }}{{ 2 ** 8 }}{{ 1 < 2 <= 3 }}{{ 'x' * 3 }}{{ 'a' if number is odd else 'b' }}"
+              "{{ messages[1:-1:2] }}{{ range(3) | list }}{{ '%s %d' % ('a', 1) }}{{ '{}'.format(half) }}"
+              "{{ strftime_now('%d %b %Y') }}{{ messages[0].items() | list }}{{ 'a b'.split() | first | default('x') }}",
+    "raw": "  {%- raw -%} {{ x }} {%+ endraw +%}\n{# note -#}\n {{- 'q\\'\\x41\\u00e9' -}} {{ x.y is defined }}",
+}
+
+
 def main():
     for folder, files in (("safetensors", SAFETENSORS), ("questions", QUESTIONS), ("answers", ANSWERS),
                           ("study", {k: v.encode() for k, v in STUDY.items()}),
                           ("prompt", {k: v.encode() for k, v in PROMPT.items()}),
+                          ("chat_template", {k: v.encode() for k, v in CHAT_TEMPLATE.items()}),
                           ("config", {k: json.dumps(v).encode() for k, v in CONFIG.items()})):
         (HERE / folder).mkdir(exist_ok=True)
         for name, data in files.items():

@@ -94,7 +94,8 @@ void inspect_evaluation(const fs::path& folder, bool json) {
   InspectionSheet sheet("run of buoy eval");
   sheet.add("format", object.required_text("format"));
   sheet.add("models", keys_of(run, "models"));
-  for (const auto& [name, model] : run.value("models", Json::object()).items()) {
+  const Json models = run.value("models", Json::object());
+  for (const auto& [name, model] : models.items()) {
     if (model.is_object() && model.contains("commit") && model["commit"].is_string())
       sheet.add("commit", fmt::format("{} {}", name, model["commit"].get<std::string>()));
   }

@@ -223,7 +223,7 @@ TEST_F(FailingItems, TraceAndEvalArrangePassagesAlike) {
       const Json& answer = found.at(entry.id);
       ASSERT_EQ(entry.status == trace::Status::kFailed, answer.contains("error")) << entry.id << answer;
       if (answer.contains("error")) {
-        EXPECT_EQ(entry.error, answer["error"]);
+        EXPECT_EQ(entry.error, answer["error"].get<std::string>());
         continue;
       }
       const auto sample = reader.read(entry.id);

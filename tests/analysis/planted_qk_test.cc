@@ -37,7 +37,7 @@ Vectors draw(Draws& draws, const Plant& plant, std::int64_t floating) {
     query[0] = 2 + 0.2 * draws.bell();
     const bool floats = j == floating;
     const double norm = (floats ? plant.norm : 1) * (1 + 0.05 * draws.bell());
-    const double cosine = (floats ? plant.cosine : 0.3) * (1 + 0.05 * draws.bell());
+    const double cosine = std::min((floats ? plant.cosine : 0.3) * (1 + 0.05 * draws.bell()), 0.999);
     std::vector<double> aside(kSize, 0.0);
     for (size_t d = 1; d < kSize; ++d) aside[d] = draws.bell();
     const double scale = norm * std::sqrt(1 - cosine * cosine) / length(aside);

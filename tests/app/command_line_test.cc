@@ -41,7 +41,8 @@ struct Meaning {
 // By name; options that are known by their place have no name to share.
 std::map<std::string, std::vector<Meaning>> meanings() {
   std::map<std::string, std::vector<Meaning>> all;
-  for (const auto& command : described()["commands"]) {
+  const Json description = described();
+  for (const auto& command : description["commands"]) {
     for (const auto& option : command["options"]) {
       const std::string name = option["name"];
       if (name.starts_with("--")) all[name].push_back({command["name"], option["type"], option["help"]});

@@ -56,7 +56,7 @@ TEST(MappedFile, NamesThePathItCannotMap) {
   EXPECT_TRUE(fails_with<InputError>([&] { MappedFile file(missing); },
                                      {missing.string(), "cannot open", "No such"}));
   EXPECT_TRUE(fails_with<IoError>([&] { MappedFile file(folder.path()); },
-                                  {folder.path().string(), "cannot map", "Is a directory"}));
+                                  {folder.path().string(), "cannot read", "Is a directory"}));
 }
 
 TEST(MappedFile, ReleasedBytesReadTheSameAgain) {

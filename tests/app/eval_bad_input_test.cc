@@ -143,7 +143,7 @@ TEST_F(EvalBadInput, CallsThatMakeNoSense) {
   expect_refused(data, {"--model", model}, 2, {"models", "NAME=PATH", "\"model\" twice"});
   expect_refused(data, {"--data", "lost_in_the_middle=" + sample("fid.jsonl")}, 2, {"data sets", "twice"});
   expect_refused(data, {"--max-new-tokens", "0"}, 2, {"--max-new-tokens", "at least 1", "0"});
-  expect_refused(data, {"--chat", "--no-chat"}, 2, {"--chat or --no-chat", "both"});
+  expect_refused(data, {"--chat", "--no-chat"}, 2, {"--chat excludes --no-chat"});
   expect_refused(data, {"--observe", "everything"}, 2, {"observe", "everything"});
   expect_refused(data, {"--limit", "0"}, 2, {"--limit"});
   expect_refused(data, {"--top", "3"}, 2, {"--retrieve"});

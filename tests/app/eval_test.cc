@@ -101,8 +101,8 @@ TEST_F(Eval, WritesAnswersTablesFiguresAndShowsTheScores) {
   const auto run =
       eval("run", "harbours=" + data.string(), {"--closed-book", "--sweep", "gold-position=1,3"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  for (const char* part :
-       {"exact_match", "substring", "f1", "model", "harbours", "closed-book", "gold-position=3", "6 answers"})
+  for (const char* part : {"exact_match", "substring", "f1", "model", "harbours", "closed-book",
+                           "gold-position=3", "6 of 6 answered"})
     EXPECT_NE(run.out.find(part), std::string::npos) << part << " not in: " << run.out;
   std::string conditions;
   for (const auto& line : answers("run")) conditions += line.at("condition").get<std::string>() + " ";

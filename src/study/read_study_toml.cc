@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/nearest.h"
 #include "study/checked_table_toml.h"
 #include "study/guard_toml.h"
-#include "base/nearest.h"
 #include "study/study.h"
 
 namespace buoy::study {

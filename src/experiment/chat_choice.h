@@ -23,10 +23,12 @@ struct ChatChoice {
   std::string date = {};  // that templates are told, as in 2024-07-26; "": that day
 };
 
-// The choice for a folder. Where there need be none, a style or a system message still demands one: UsageError
-// or InputError when the folder has no chat template that Buoy knows.
+// The choice for a folder. Where there need be none, a style or a system message still demands one:
+// UsageError or InputError when the folder has no chat template that Buoy knows.
 ChatChoice settle(ChatUse use, ChatChoice choice, const std::filesystem::path& folder);
 
+// Whether the folder has a chat template, usable or not.
+bool has_chat_template(const std::filesystem::path& folder);
 // Why the folder's own chat template cannot be used: there is none, or what Buoy does not know in it, with
 // construct and line. Nothing when it can be used.
 std::optional<std::string> why_no_chat_template(const std::filesystem::path& folder);

@@ -5,6 +5,7 @@
 #include "app/analysis_options.h"
 #include "app/commands.h"
 #include "app/shared_options.h"
+#include "base/say.h"
 #include "report/result_files.h"
 
 namespace buoy::app {
@@ -35,7 +36,7 @@ void analyze(const AnalyzeOptions& options) {
   const auto& kind = analysis::find_analysis(options.name);
   const auto written =
       report::write_results({std::string(kind.name), std::string(kind.title), tables}, options.out);
-  for (const auto& omission : written.left_out) fmt::print(stderr, "note: {}\n", omission);
+  for (const auto& omission : written.left_out) say("note: {}\n", omission);
   fmt::print("{}: {} tables, {} figures\n", options.out, written.tables, written.figures);
 }
 

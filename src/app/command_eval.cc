@@ -101,6 +101,7 @@ experiment::Named named_model(const std::string& text) {
 experiment::EvaluationSpec make_spec(const EvalOptions& options) {
   experiment::EvaluationSpec spec = options.spec;
   for (const auto& model : options.models) spec.models.push_back(named_model(model));
+  for (const auto& model : spec.models) settle_chat(options.chat, model.path);  // refuses before any work
   for (const auto& data : options.data) spec.data.push_back(parse_named(data));
   spec.read.fields = parse_fields(*options.fields);
   if (options.limit > 0) spec.read.limit = static_cast<std::size_t>(options.limit);

@@ -59,7 +59,7 @@ void require_answers(const experiment::ScoreBook& book, const std::filesystem::p
     const std::string said = fmt::format("{}: every item of {}, {}, {} failed; the first: {}", out.string(),
                                          cell.model, cell.set, cell.condition, cell.failures.front().error);
     if (first.empty()) first = said;
-    fmt::print(stderr, "note: {}\n", said);
+    say("note: {}\n", said);
   }
   if (!any) throw InputError(first);
 }
@@ -82,7 +82,7 @@ void run_and_summarise(const EvaluationCall& call) {
       book, {.resamples = call.resamples, .level = 0.95, .seed = call.spec.decode.seed});
   experiment::write_summary(tables, call.out);
   const auto written = report::write_results({"evaluation", "Questions and answers", tables}, call.out);
-  for (const auto& omission : written.left_out) fmt::print(stderr, "note: {}\n", omission);
+  for (const auto& omission : written.left_out) say("note: {}\n", omission);
   print_tables(tables);
   const auto failures = failures_of(book);
   print_failures(failures, (call.out / "tables" / "eval_failures.csv").string());

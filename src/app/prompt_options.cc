@@ -71,6 +71,8 @@ experiment::ChatChoice settle_chat(const ChatOptions& options, const std::filesy
   if (choice.use && !options.chat)
     say("note: the prompt is a user's message in the chat template of {} (--no-chat: as it is)\n",
         folder.string());
+  if (!choice.use && !options.no_chat && experiment::has_chat_template(folder))
+    say("note: the prompt goes in as it is: {}\n", experiment::why_no_chat_template(folder).value_or(""));
   return choice;
 }
 

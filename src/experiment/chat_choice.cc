@@ -51,6 +51,14 @@ text::ChatOptions options_of(const ChatChoice& choice) {
 
 }  // namespace
 
+bool has_chat_template(const std::filesystem::path& folder) {
+  try {
+    return text::ChatTemplate::find(folder).has_value();
+  } catch (const InputError&) {
+    return true;  // one that cannot be read
+  }
+}
+
 std::optional<std::string> why_no_chat_template(const std::filesystem::path& folder) {
   try {
     usable_template(folder);

@@ -27,6 +27,8 @@ struct ChatChoice {
 // UsageError or InputError when the folder has no chat template that Buoy knows.
 ChatChoice settle(ChatUse use, ChatChoice choice, const std::filesystem::path& folder);
 
+// Whether the folder has a chat template, usable or not.
+bool has_chat_template(const std::filesystem::path& folder);
 // Why the folder's own chat template cannot be used: there is none, or what Buoy does not know in it, with
 // construct and line. Nothing when it can be used.
 std::optional<std::string> why_no_chat_template(const std::filesystem::path& folder);

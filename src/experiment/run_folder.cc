@@ -63,7 +63,7 @@ void check_run_folder(const std::filesystem::path& folder, const Json& descripti
       const std::string where = difference->path.empty() ? "" : ": " + difference->path;
       throw_input_error(
           {file.string() + where, "the same as in this run (another --out, or remove the folder)",
-           fmt::format("{} there, {} now", difference->stored.dump(), difference->asked.dump())});
+           fmt::format("{} there, {} now", dump_json(difference->stored), dump_json(difference->asked))});
     }
     if (!resume)
       throw_usage_error(

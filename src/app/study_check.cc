@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/progress.h"
+#include "checkpoint/hub_cache.h"
 #include "evaluate/item_json.h"
 #include "evaluate/item_reader.h"
 #include "evaluate/prompt_template.h"
@@ -75,8 +76,10 @@ class Examination {
     const std::string where = "models." + entry.name;
     StudyModel& model = facts_.models[entry.name];
     model.entry = &entry;
-    if (!is_there(where, "a Hugging Face folder", entry.path)) return;
-    const auto folder = plan_.model_folder(entry);
+    const bool by_id = is_model_id(entry.path.string()) && !path_exists(entry.path);
+    if (!by_id && !is_there(where, "a Hugging Face folder", entry.path)) return;
+    fs::path folder;
+    if (!attempt(where, [&] { folder = plan_.model_folder(entry); })) return;
     if (!attempt(where, [&] { model.config = read_config(folder); })) return;
     attempt(where, [&] {
       if (!experiment::has_tokenizer(folder)) experiment::need_tokenizer(std::nullopt, folder);

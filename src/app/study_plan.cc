@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "app/world_options.h"
+#include "base/files.h"
+#include "checkpoint/hub_cache.h"
 #include "evaluate/builtin_prompts.h"
 #include "experiment/attention_features.h"
 
@@ -39,6 +41,11 @@ void apply(const study::Decoding& from, experiment::DecodeOptions& to) {
 
 fs::path StudyPlan::beside(const fs::path& written) const {
   return written.is_absolute() ? written : (study_.file.parent_path() / written).lexically_normal();
+}
+
+fs::path StudyPlan::model_folder(const study::ModelEntry& model) const {
+  const fs::path folder = beside(model.path);
+  return find_model(path_exists(folder) ? folder.string() : model.path.string());
 }
 
 std::string StudyPlan::prompt_template(const std::string& name_or_file) const {

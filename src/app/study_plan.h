@@ -20,7 +20,8 @@ class StudyPlan {
   const study::Study& study() const { return study_; }
 
   // Models, data and templates are relative to the study's file; templates may be built-in names.
-  std::filesystem::path model_folder(const study::ModelEntry& model) const { return beside(model.path); }
+  // A folder beside the study's file wins over an id in the Hugging Face cache.
+  std::filesystem::path model_folder(const study::ModelEntry& model) const;
   std::filesystem::path beside(const std::filesystem::path& written) const;
   std::string prompt_template(const std::string& name_or_file) const;
 

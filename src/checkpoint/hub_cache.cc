@@ -200,6 +200,10 @@ std::string model_name(const fs::path& folder) {
   return snapshot ? snapshot->id : without_last_slash(folder).filename().string();
 }
 
+bool is_model_id(const std::string& name) {
+  return parse_model_name(name).has_value();
+}
+
 fs::path hub_cache_folder() {
   for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
     if (const auto path = environment(name); !path.empty()) return expanded(path);

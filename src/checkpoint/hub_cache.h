@@ -26,6 +26,9 @@ std::string model_name(const std::filesystem::path& folder);
 // docs/models-by-name.md
 std::filesystem::path find_model(const std::string& name);
 
+// Whether a text has the form of an id, with or without a revision.
+bool is_model_id(const std::string& name);
+
 // The folder that huggingface_hub keeps models in: HF_HUB_CACHE, else HF_HOME/hub, else
 // XDG_CACHE_HOME/huggingface/hub, else ~/.cache/huggingface/hub.
 std::filesystem::path hub_cache_folder();

@@ -90,7 +90,7 @@ Value indent(const FilterCall& call) {
     margin.assign(static_cast<std::size_t>(std::max<std::int64_t>(width, 0)), ' ');
   }
   const bool first = given[1] != nullptr && truth(*given[1]), blank = given[2] != nullptr && truth(*given[2]);
-  const std::string text = soft_text(budget, call.input) + "\n";
+  const std::string text = plain_text(call.input) + "\n";
   std::string out = first ? margin : "";
   const auto lines = split_lines(text, false);
   budget.spend_bytes(lines.size() * (margin.size() + 1));

@@ -113,7 +113,7 @@ void sort_by_key(Budget& budget, std::vector<Keyed>& keyed, bool descending) {
 }
 
 Value items_in_order(const FilterCall& call, std::vector<Keyed> keyed, const Value* descending) {
-  sort_by_key(call.runtime.budget, keyed, descending != nullptr && truth(*descending));
+  sort_by_key(call.runtime.budget, keyed, descending != nullptr && flag(*descending));
   Values out;
   for (Keyed& one : keyed) out.push_back(std::move(one.item));
   return make_list(call.runtime.budget, std::move(out));

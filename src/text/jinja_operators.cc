@@ -241,6 +241,12 @@ Value negative(const Value& value) {
   throw Refusal("\"-\" of " + type_name(value));
 }
 
+bool flag(const Value& value) {
+  const auto integer = as_integer(value);
+  if (!integer) throw Refusal(type_name(value) + " where true or false should be");
+  return *integer != 0;
+}
+
 std::size_t length_of(const Value& value) {
   if (value.undefined()) return 0;
   if (const auto* text = value.text()) return count_characters(*text);

@@ -22,6 +22,9 @@ Value negative(const Value& value);
 std::optional<std::int64_t> as_integer(const Value& value);  // of an int or a bool
 std::optional<double> as_number(const Value& value);         // of an int, a bool or a float
 
+// What Python wants a bool or an int for: "reverse", "keepends".
+bool flag(const Value& value);
+
 // How many items; refuses what has no length.
 std::size_t length_of(const Value& value);
 // All items: of lists, the keys of dicts, the characters of texts; none of what is undefined. What is left of

@@ -63,7 +63,7 @@ Value split_method(const TextCall& call) {
 Value split_lines_method(const TextCall& call) {
   const auto given = call.bind({"keepends"});
   Values lines;
-  for (const std::string_view line : split_lines(call.text, given[0] != nullptr && truth(*given[0])))
+  for (const std::string_view line : split_lines(call.text, given[0] != nullptr && flag(*given[0])))
     lines.push_back(call.text_value(std::string(line)));
   return make_list(call.runtime.budget, std::move(lines));
 }

@@ -74,6 +74,25 @@ TEST_F(ModelByName, TracesRunsAndInspectNameTheCommit) {
   EXPECT_NE(run({"inspect", out}).out.find(kCommit), std::string::npos);
 }
 
+TEST_F(ModelByName, AStudyNamesModelsByFolderOrId) {
+  const auto check = [&](const std::string& model) {
+    write_file_atomically(scratch_ / "study.toml", "title = \"t\"\nout = \"" + (scratch_ / "out").string() +
+                                                       "\"\n[models]\ntiny = \"" + model +
+                                                       "\"\n[[data]]\nname = \"d\"\nfile = \"q.jsonl\"\n"
+                                                       "[[trace]]\nname = \"t\"\ndata = \"d\"\n");
+    write_file_atomically(scratch_ / "q.jsonl", R"({"id": "1", "question": "Who?", "answers": ["A"]})"
+                                                "\n");
+    return run({"study", (scratch_ / "study.toml").string(), "--check"});
+  };
+  for (const std::string model : {"sea/buoy-tiny", "sea/buoy-tiny@c0ffee", "model"}) {
+    const auto result = check(model);
+    EXPECT_EQ(result.exit_code, 0) << model << result.err;
+  }
+  const auto miss = check("sea/bouy-tiny");
+  EXPECT_EQ(miss.exit_code, 3);
+  EXPECT_NE(miss.err.find("sea/buoy-tiny"), std::string::npos) << miss.err;
+}
+
 // A dangling link was an absent file: text was refused for a tokenizer that "is not there".
 TEST_F(ModelByName, AModelInPartIsRefusedByTheFile) {
   fs::remove(cache_.repository(kFolder) / "blobs" / (kCommit + "-tokenizer.json"));

@@ -268,6 +268,10 @@ REFUSED = """
 {{ missing < 1 }}
 {{ missing | tojson }}
 {{ missing | int }}
+{{ missing | indent }}
+{{ 5 | indent }}
+{{ list | sort(reverse=missing) }}
+{{ name.splitlines(missing) }}
 {{ 'a' + 1 }}
 {{ 1 + 'a' }}
 {{ none + 'a' }}

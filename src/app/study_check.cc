@@ -75,8 +75,9 @@ class Examination {
     const std::string where = "models." + entry.name;
     StudyModel& model = facts_.models[entry.name];
     model.entry = &entry;
-    if (!is_there(where, "a Hugging Face folder", entry.path)) return;
-    const auto folder = plan_.model_folder(entry);
+    if (!plan_.is_id(entry) && !is_there(where, "a Hugging Face folder", entry.path)) return;
+    fs::path folder;
+    if (!attempt(where, [&] { folder = plan_.model_folder(entry); })) return;
     if (!attempt(where, [&] { model.config = read_config(folder); })) return;
     attempt(where, [&] {
       if (!experiment::has_tokenizer(folder)) experiment::need_tokenizer(std::nullopt, folder);

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "app/world_options.h"
+#include "base/files.h"
+#include "checkpoint/hub_cache.h"
 #include "evaluate/builtin_prompts.h"
 #include "experiment/attention_features.h"
 
@@ -39,6 +41,18 @@ void apply(const study::Decoding& from, experiment::DecodeOptions& to) {
 
 fs::path StudyPlan::beside(const fs::path& written) const {
   return written.is_absolute() ? written : (study_.file.parent_path() / written).lexically_normal();
+}
+
+bool StudyPlan::is_id(const study::ModelEntry& model) const {
+  const std::string name = model.path.string();
+  return std::count(name.begin(), name.end(), '/') == 1 && name.front() != '/' && name.front() != '.' &&
+         !path_exists(beside(model.path)) && !path_exists(model.path);
+}
+
+fs::path StudyPlan::model_folder(const study::ModelEntry& model) const {
+  if (is_id(model)) return find_model(model.path.string());
+  const auto folder = beside(model.path);
+  return path_exists(folder) ? find_model(folder.string()) : folder;
 }
 
 std::string StudyPlan::prompt_template(const std::string& name_or_file) const {

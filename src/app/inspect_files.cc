@@ -244,8 +244,8 @@ void inspect_prompt(const fs::path& file, bool json) {
 
 void inspect_questions(const fs::path& file, const InspectCall& call) {
   InspectionSheet sheet("questions");
-  for (const auto& [name, value] :
-       evaluate::summary_lines(evaluate::summarise_data(file, {.fields = call.fields})))
+  for (const auto& [name, value] : evaluate::summary_lines(
+           evaluate::summarise_data(file, {.fields = call.fields, .require_answers = false})))
     sheet.add(name, value);
   sheet.print(call.json);
 }

@@ -76,8 +76,7 @@ class Examination {
     const std::string where = "models." + entry.name;
     StudyModel& model = facts_.models[entry.name];
     model.entry = &entry;
-    const bool by_id = is_model_id(entry.path.string()) && !path_exists(entry.path);
-    if (!by_id && !is_there(where, "a Hugging Face folder", entry.path)) return;
+    if (!plan_.is_id(entry) && !is_there(where, "a Hugging Face folder", entry.path)) return;
     fs::path folder;
     if (!attempt(where, [&] { folder = plan_.model_folder(entry); })) return;
     if (!attempt(where, [&] { model.config = read_config(folder); })) return;

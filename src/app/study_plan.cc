@@ -43,9 +43,14 @@ fs::path StudyPlan::beside(const fs::path& written) const {
   return written.is_absolute() ? written : (study_.file.parent_path() / written).lexically_normal();
 }
 
+bool StudyPlan::is_id(const study::ModelEntry& model) const {
+  return is_model_id(model.path.string()) && !path_exists(beside(model.path)) && !path_exists(model.path);
+}
+
 fs::path StudyPlan::model_folder(const study::ModelEntry& model) const {
-  const fs::path folder = beside(model.path);
-  return find_model(path_exists(folder) ? folder.string() : model.path.string());
+  if (is_id(model)) return find_model(model.path.string());
+  const auto folder = beside(model.path);
+  return path_exists(folder) ? find_model(folder.string()) : folder;
 }
 
 std::string StudyPlan::prompt_template(const std::string& name_or_file) const {

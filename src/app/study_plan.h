@@ -19,9 +19,11 @@ class StudyPlan {
 
   const study::Study& study() const { return study_; }
 
-  // Models, data and templates are relative to the study's file; templates may be built-in names.
-  // A folder beside the study's file wins over an id in the Hugging Face cache.
+  // Models, data and templates are relative to the study's file; templates may be built-in names, models ids
+  // in the Hugging Face cache (see find_model, whose errors these are).
   std::filesystem::path model_folder(const study::ModelEntry& model) const;
+  // Whether a model is not meant as a path: nothing is there, and it reads like an id.
+  bool is_id(const study::ModelEntry& model) const;
   std::filesystem::path beside(const std::filesystem::path& written) const;
   std::string prompt_template(const std::string& name_or_file) const;
 

@@ -64,6 +64,7 @@ DataSummary summarise_data(const std::filesystem::path& path, const ReadOptions&
     answers.add(item->answers.size());
     summary.with_passages += !item->passages.empty();
     summary.with_prompt += item->prompt.has_value();
+    summary.without_answers += item->answers.empty();
     const auto count = [&](auto&& holds) {
       return static_cast<std::size_t>(std::count_if(item->passages.begin(), item->passages.end(), holds));
     };
@@ -100,6 +101,7 @@ std::vector<std::pair<std::string, std::string>> summary_lines(const DataSummary
     if (count > 0) lines.emplace_back(name, fmt::to_string(count));
   };
   add_if_any("items with a ready prompt", s.with_prompt);
+  add_if_any("items without answers (buoy trace takes them, buoy eval does not)", s.without_answers);
   add_if_any("blank passages", s.blank_passages);
   add_if_any("ids missing, numbered", s.missing_ids);
   add_if_any("ids changed to be unique file names", s.changed_ids);

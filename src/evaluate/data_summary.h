@@ -28,6 +28,7 @@ struct DataSummary {
   std::size_t with_gold = 0;        // items with a passage marked gold
   std::size_t with_has_answer = 0;  // items with a passage said to hold an answer
   std::size_t with_prompt = 0;
+  std::size_t without_answers = 0;  // only where answers are not required
   std::size_t gold_passages = 0;
   std::size_t blank_passages = 0;
   std::size_t missing_ids = 0;  // replaced by numbers

@@ -258,6 +258,12 @@ TEST_F(FailingItems, APromptAloneIsTheTextItself) {
   for (size_t i = 1; i < length; ++i)
     EXPECT_EQ(names[static_cast<size_t>(regions[i])], "prompt") << "token " << i;
 
+  const auto bare = scratch_.write("bare.jsonl", line({{"prompt", "Once upon a time"}})).string();
+  EXPECT_EQ(run("trace", "bare", {"--data", bare}).exit_code, 0);
+  const auto inspected = run_buoy({"inspect", bare});
+  EXPECT_EQ(inspected.exit_code, 0) << inspected.err;
+  EXPECT_TRUE(holds_in_order(inspected.out, {"ready prompt", "1", "without answers", "1"}));
+
   const auto asked = run("eval", "e", {"--data", data, "--resamples", "100"});
   ASSERT_EQ(asked.exit_code, 0) << asked.err;
   EXPECT_EQ(answers("e").at("000002").at("prompt"), "there was");

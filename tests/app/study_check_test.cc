@@ -110,6 +110,24 @@ TEST_F(StudyCheck, PathsAreRelativeToTheFileOfTheStudy) {
                 "trace t: prompt", "\"../models/pair.prompt\""}));
 }
 
+TEST_F(StudyCheck, FindsModelsByTheirIdInTheCache) {
+  const auto snapshot = folder_ / "hub/models--ORG--Pair/snapshots" / std::string(40, 'a');
+  fs::create_directories(snapshot.parent_path());
+  fs::create_directories(folder_ / "hub/models--ORG--Pair/refs");
+  folder_.write("hub/models--ORG--Pair/refs/main", std::string(40, 'a'));
+  fs::create_directory_symlink(fs::canonical(pair_folder(true)), snapshot);
+  const auto with_model = [&](const std::string& name) {
+    folder_.write("studies/hub.toml", "[models]\nm = \"" + name + "\"\n" + world("passages = 2, count = 3") +
+                                          "[[trace]]\nname = \"t\"\ndata = \"q\"\n");
+    return study("studies/hub.toml", {"--check"},
+                 "export HF_HUB_CACHE='" + (folder_ / "hub").string() + "'; ");
+  };
+  EXPECT_EQ(with_model("ORG/Pair").exit_code, 0);
+  const auto other = with_model("ORG/Pare");
+  EXPECT_EQ(other.exit_code, 3);
+  EXPECT_TRUE(holds_in_order(other.err, {"models.m", "ORG/Pare", "ORG/Pair"}));
+}
+
 TEST_F(StudyCheck, RefusesFoldersThatCannotBeMeantForResults) {
   write(world("passages = 2, count = 3") + "[[trace]]\nname = \"t\"\ndata = \"q\"\n");
   folder_.write("file", "");

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "evaluate/evaluate_data.h"
+#include "support/temp_folder.h"
 
 namespace buoy::evaluate {
 namespace {
@@ -37,6 +38,16 @@ TEST(DataSummary, LinesForPeople) {
   EXPECT_EQ(lines.at("items"), "2");
   EXPECT_EQ(lines.at("answers per item"), "2 to 2, median 2");
   EXPECT_EQ(lines.count("blank passages"), 0U);
+}
+
+TEST(DataSummary, OfPromptsAlone) {
+  const testing::TempFolder folder;
+  const auto file =
+      folder.write("p.jsonl", "{\"prompt\": \"Once upon a time\"}\n{\"prompt\": \"there was\"}\n");
+  const DataSummary summary = summarise_data(file, {.require_answers = false});
+  EXPECT_EQ(summary.items, 2U);
+  EXPECT_EQ(summary.with_prompt, 2U);
+  EXPECT_EQ(summary.without_answers, 2U);
 }
 
 TEST(DataSummary, MedianOfAnEvenNumberLiesBetween) {

@@ -227,7 +227,7 @@ TEST_F(FailingItems, TraceAndEvalArrangePassagesAlike) {
         continue;
       }
       const auto sample = reader.read(entry.id);
-      EXPECT_EQ(sample.text(trace::kPromptText), answer.at("prompt"));
+      EXPECT_EQ(sample.text(trace::kPromptText), answer.at("prompt").get<std::string>());
       const auto gold = sample.text_list(trace::kGoldRegions);
       ASSERT_EQ(gold.size(), answer.at("gold_positions").size());
       for (size_t i = 0; i < gold.size(); ++i)

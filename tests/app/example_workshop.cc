@@ -39,6 +39,7 @@ void write_dream(const fs::path& folder) {
   }
   tiny.config["vocab_size"] = kRows;
   tiny.config["max_position_embeddings"] = 2048;
+  fs::create_directories(folder);
   tiny.write(folder);
 }
 

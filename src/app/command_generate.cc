@@ -114,8 +114,8 @@ void add_generate(Command& app) {
       "step\n"
       "at which each position was revealed (-1: never).");
   command->examples({
-      {"buoy generate --model models/pair-diffusion --prompt \"Question: Who is Nora Moss?\" "
-       "--max-new-tokens 12",
+      {"printf 'Question: Who employs Klados Hebwick?\\nAnswer:' | buoy generate --model "
+       "models/pair-diffusion --file - --max-new-tokens 8",
        "the bundled diffusion model"},
       {"buoy generate --model LLaDA-8B-Instruct --prompt \"What is 2+2?\" --max-new-tokens 64 --block-length "
        "32",

@@ -110,9 +110,8 @@ void add_trace(Command& app) {
       observe::describe_observables() +
       "\nThe trace is described in docs/trace-format.md; python/buoy_trace.py reads it with numpy.");
   command->examples({
-      {"buoy trace --model models/pair-diffusion --prompt \"Question: Who is Nora Moss?\" --max-new-tokens "
-       "12 "
-       "--observe all --out traces/nora",
+      {"buoy trace --model models/pair-diffusion --prompt \"Who employs Klados Hebwick?\" --max-new-tokens 8 "
+       "--observe all --out traces/klados",
        ""},
       {"buoy trace --model models/pair-autoregressive --data questions.jsonl --template models/pair.prompt "
        "--max-new-tokens 12 --groups regions --out traces/autoregressive",

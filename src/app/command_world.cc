@@ -77,7 +77,7 @@ void add_world(Command& app) {
       fmt::format("Prints the questions unless --out names a file. The bundled pair (models/) knows "
                   "this world.\nKINDs of noise: {}.",
                   fmt::join(keys(noise_by_name()), ", ")));
-  command->examples({{"buoy world --passages 10 --count 20 --out questions.jsonl", ""}});
+  command->examples({{"buoy world --passages 10 --count 5 --out questions.jsonl", ""}});
   command->callback([call] { write_world(*call); });
 }
 

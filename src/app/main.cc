@@ -36,8 +36,8 @@ void add_commands(Command& app) {
       "130 Ctrl-C, 141 nobody reads the output.");
   app.examples({
       {"buoy inspect models/pair-diffusion", "what is in a checkpoint folder"},
-      {"buoy generate --model models/pair-diffusion --prompt \"Question: Who is Nora Moss?\" "
-       "--max-new-tokens 12",
+      {"printf 'Question: Who employs Klados Hebwick?\\nAnswer:' | buoy generate --model "
+       "models/pair-diffusion --file - --max-new-tokens 8",
        "watch it write"},
   });
   add_inspect(app);

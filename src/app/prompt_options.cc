@@ -38,8 +38,9 @@ void add_chat_options(Command& command, ChatOptions& options, const std::string&
           .add_flag("--chat", options.chat,
                     "demand the model's chat template (default: used where the folder has a known one)")
           ->group(group);
-  auto* no_chat =
-      command.add_flag("--no-chat", options.no_chat, "never use it")->excludes(chat)->group(group);
+  auto* no_chat = command.add_flag("--no-chat", options.no_chat, "never use the chat template")
+                      ->excludes(chat)
+                      ->group(group);
   command.add_option("--system", options.choice.system, "system message; demands the chat template")
       ->excludes(no_chat)
       ->group(group);

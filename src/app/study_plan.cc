@@ -34,6 +34,7 @@ void apply(const study::Decoding& from, experiment::DecodeOptions& to) {
   take(to.eps, from.eps);
   take(to.cfg_scale, from.cfg_scale);
   take(to.repetition_penalty, from.repetition_penalty);
+  take(to.allow_long, from.allow_long);
   take(to.seed, from.seed);
 }
 

@@ -30,6 +30,7 @@ Decoding read_decoding(CheckedTable& table) {
   d.eps = table.number("eps");
   d.cfg_scale = table.number("cfg_scale");
   d.repetition_penalty = table.number("repetition_penalty");
+  d.allow_long = table.boolean("allow_long");
   d.seed = table.integer<std::uint64_t>("seed", {0});
   return d;
 }

@@ -16,6 +16,7 @@ struct Decoding {
   std::optional<std::uint64_t> seed;
   std::optional<std::string> algorithm;
   std::optional<double> temperature, top_p, alg_temp, eps, cfg_scale, repetition_penalty;
+  std::optional<bool> allow_long;
 };
 
 struct ModelEntry {

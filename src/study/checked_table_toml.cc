@@ -135,6 +135,7 @@ std::string CheckedTable::required_text(const std::string& key) {
   const bool there = table_->get(key) != nullptr;
   const auto found = text(key);
   if (!there) fail("", fmt::format("the key \"{}\"", key), "none");
+  if (found && found->empty()) fail(key, "some text", "none");
   return found.value_or("");
 }
 

@@ -45,6 +45,7 @@ std::vector<ModelEntry> read_models(const toml::table& models, const TomlSource&
   CheckedTable list(models, source, "models");
   std::vector<ModelEntry> out;
   for (const auto& name : list.keys()) {
+    if (name.empty()) list.fail("", "names for all models", "one without");
     if (models.get(name)->is_string()) {
       if (const auto path = list.text(name)) out.push_back({name, *path, {}});
       continue;

@@ -107,6 +107,10 @@ TEST_F(StudyFile, WrongValuesNameLineExpectedAndFound) {
   EXPECT_TRUE(refuses(with("[[evaluate]]\ndata = \"d\"\n"), {"evaluate", "the key \"name\"", "none"}));
   EXPECT_TRUE(
       refuses(with("[[evaluate]]\nname = \"../up\"\ndata = \"d\"\n"), {"names fit for folders", "../up"}));
+  EXPECT_TRUE(
+      refuses(with("[[evaluate]]\nname = \"\"\ndata = \"d\"\n"), {"evaluate.name", "some text", "none"}));
+  EXPECT_TRUE(
+      refuses("[models]\n\"\" = \"a\"\n" + with("").substr(9), {"models", "names for all", "without"}));
   EXPECT_TRUE(refuses(with("[[data]]\nname = \"x\"\n"), {"data", "either file or world", "neither"}));
   EXPECT_TRUE(refuses("[models]\na = \"a\"\n", {"something to do", "neither"}));
   EXPECT_TRUE(refuses("[[trace]]\nname = \"t\"\ndata = \"d\"\n", {"[models] with at least one", "none"}));

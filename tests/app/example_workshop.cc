@@ -102,7 +102,7 @@ void ExampleWorkshop::add_data() const {
   must("buoy world --passages 10 --count 2 --out questions.jsonl");
   must("for name in nq nq_10docs; do gzip -c questions.jsonl > $name.jsonl.gz; done");
   must("mkdir wiki && echo 'Rembrandt painted the Night Watch in 1642.' > wiki/night-watch.txt");
-  must("cp -r wiki documents && echo 'A buoy floats.' > notes.md");
+  must("cp -r wiki documents && cp questions.jsonl documents/people.txt && echo 'A buoy floats.' > notes.md");
   must("echo '{\"text\": \"Bread is baked at four.\"}' | gzip > passages.jsonl.gz");
   if (retrieve::can_index()) must("buoy index wiki --out wiki.db");
 }

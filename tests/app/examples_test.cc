@@ -72,7 +72,7 @@ TEST(Examples, OfTheHelpRun) {
   }
   const ExampleWorkshop workshop;
   for (const auto& call : calls) expect_to_run(workshop, call);
-  EXPECT_EQ(workshop.run(root["examples"].at(1)).out, "Emirex Group\n") << "what a newcomer sees first";
+  EXPECT_EQ(workshop.run(root["examples"].at(1)).out, " Emirex Group\n") << "what a newcomer sees first";
 }
 
 TEST(Examples, OfTheReadmeRun) {

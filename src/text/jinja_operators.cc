@@ -18,13 +18,15 @@ namespace {
   throw Refusal(fmt::format("{} between {} and {}", name, type_name(left), type_name(right)));
 }
 
-std::int64_t checked(bool overflow, std::int64_t value) {
+void refuse_overflow(bool overflow) {
   if (overflow) throw Refusal("an integer of more than 64 bits");
-  return value;
 }
 
 std::int64_t floor_divided(std::int64_t a, std::int64_t b) {
-  if (b == -1) return checked(a == INT64_MIN, -a);
+  if (b == -1) {
+    refuse_overflow(a == INT64_MIN);
+    return -a;
+  }
   const std::int64_t quotient = a / b;
   return quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
@@ -34,7 +36,7 @@ std::int64_t integer_power(std::int64_t base, std::int64_t exponent) {
   if (base == 0) return 0;
   if (base == -1) return exponent % 2 == 0 ? 1 : -1;
   std::int64_t out = 1;
-  for (; exponent > 0; --exponent) checked(__builtin_mul_overflow(out, base, &out), out);
+  for (; exponent > 0; --exponent) refuse_overflow(__builtin_mul_overflow(out, base, &out));
   return out;
 }
 
@@ -45,9 +47,12 @@ double finite(double value) {
 
 Value integer_arithmetic(const std::string& name, std::int64_t a, std::int64_t b) {
   std::int64_t out = 0;
-  if (name == "+") return Value(checked(__builtin_add_overflow(a, b, &out), out));
-  if (name == "-") return Value(checked(__builtin_sub_overflow(a, b, &out), out));
-  if (name == "*") return Value(checked(__builtin_mul_overflow(a, b, &out), out));
+  if (name == "+" || name == "-" || name == "*") {
+    refuse_overflow(name == "+"   ? __builtin_add_overflow(a, b, &out)
+                    : name == "-" ? __builtin_sub_overflow(a, b, &out)
+                                  : __builtin_mul_overflow(a, b, &out));
+    return Value(out);
+  }
   if (name == "**") {
     if (b < 0) return Value(finite(std::pow(static_cast<double>(a), static_cast<double>(b))));
     return Value(integer_power(a, b));
@@ -235,7 +240,10 @@ Value arithmetic(Budget& budget, const std::string& name, const Value& left, con
 }
 
 Value negative(const Value& value) {
-  if (const auto integer = as_integer(value)) return Value(checked(*integer == INT64_MIN, -*integer));
+  if (const auto integer = as_integer(value)) {
+    refuse_overflow(*integer == INT64_MIN);
+    return Value(-*integer);
+  }
   if (const auto* number = value.get<double>()) return Value(-*number);
   if (value.undefined()) throw Refusal(*value.get<Undefined>()->why);
   throw Refusal("\"-\" of " + type_name(value));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -24,6 +25,13 @@ std::vector<T> copy(std::span<const std::byte> bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
   if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
+}
+
+std::string describe(const FloatRange& range) {
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  if (range.most < kLargest) return fmt::format("numbers from {} to {}", range.least, range.most);
+  return range.least > -kLargest ? fmt::format("finite numbers of at least {}", range.least)
+                                 : "finite numbers";
 }
 
 std::int64_t elements(const SafetensorsEntry& entry) {
@@ -61,7 +69,7 @@ void StoredSample::check_values(std::string_view array, const std::vector<float>
   if (within) return;
   const auto wrong = std::find_if(values.begin(), values.end(),
                                   [&](float value) { return !(value >= least && value <= most); });
-  throw_input_error({where(array), fmt::format("numbers from {} to {}", least, most),
+  throw_input_error({where(array), describe(found->second),
                      fmt::format("{} at {}", *wrong, first + (wrong - values.begin()))});
 }
 

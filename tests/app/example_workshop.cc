@@ -59,6 +59,22 @@ void write_stand_in(const fs::path& folder, Family family) {
   write_file_atomically(folder / "tokenizer_config.json", dump_json(tokenizer));
 }
 
+// Two questions with ten passages of three words: the tiny tokenizer makes a token of every byte or two.
+std::string short_questions() {
+  std::string lines;
+  for (const char* name : {"Ada", "Bo"}) {
+    Json item = {{"question", std::string("What does ") + name + " bake?"}, {"answers", {"bread"}}};
+    for (int i = 0; i < 10; ++i) {
+      const bool gold = i == 3;
+      item["passages"].push_back({{"title", gold ? name : "Sea"},
+                                  {"text", gold ? std::string(name) + " bakes bread." : "A buoy floats."},
+                                  {"gold", gold}});
+    }
+    lines += dump_json(item) + "\n";
+  }
+  return lines;
+}
+
 }  // namespace
 
 ExampleWorkshop::ExampleWorkshop() {
@@ -99,7 +115,7 @@ void ExampleWorkshop::add_studies() const {
 }
 
 void ExampleWorkshop::add_data() const {
-  must("buoy world --passages 10 --count 2 --out questions.jsonl");
+  write_file_atomically(folder_ / "questions.jsonl", short_questions());
   must("for name in nq nq_10docs; do gzip -c questions.jsonl > $name.jsonl.gz; done");
   must("mkdir wiki && echo 'Rembrandt painted the Night Watch in 1642.' > wiki/night-watch.txt");
   must("cp -r wiki documents && cp questions.jsonl documents/people.txt && echo 'A buoy floats.' > notes.md");

@@ -19,5 +19,6 @@ set(ENV{PKG_CONFIG_SYSROOT_DIR} ${sysroot})
 set(ENV{PKG_CONFIG_LIBDIR} ${libraries}/pkgconfig:${sysroot}/usr/share/pkgconfig)
 
 set(CMAKE_CXX_FLAGS_INIT "-isystem ${sysroot}/usr/include -isystem ${sysroot}/usr/include/${BUOY_TRIPLE}")
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-L${libraries} -Wl,-rpath,${libraries}")
+# Old dtags: the folder also serves the libraries that libraries need.
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-L${libraries} -Wl,--disable-new-dtags,-rpath,${libraries}")
 set(CMAKE_CROSSCOMPILING_EMULATOR ${BUOY_EMULATOR} -L /usr/${BUOY_TRIPLE})

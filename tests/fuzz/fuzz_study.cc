@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/error.h"
-#include "study/study.h"
+#include "buoy/base/error.h"
+#include "buoy/study/study.h"
 #include "support/temp_folder.h"
 
 // Any text as a study file. Only buoy::Error may come out; what is accepted names folders that stay where

@@ -7,9 +7,9 @@
 #include <limits>
 #include <numeric>
 
-#include "base/random.h"
-#include "ops/attention_statistics.h"
-#include "ops/qk_moments.h"
+#include "buoy/base/random.h"
+#include "buoy/ops/attention/attention_statistics.h"
+#include "buoy/ops/moments/qk_moments.h"
 
 namespace buoy::ops {
 namespace {

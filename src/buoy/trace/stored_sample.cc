@@ -63,12 +63,12 @@ void StoredSample::check_values(std::string_view array, const std::vector<float>
                                 std::int64_t first) const {
   const auto found = ranges_.find(array);
   if (found == ranges_.end()) return;
-  const auto [least, most] = found->second;
+  const auto& range = found->second;
+  const auto is_within = [&range](float value) { return value >= range.least && value <= range.most; };
   bool within = true;
-  for (const float value : values) within &= value >= least && value <= most;
+  for (const float value : values) within &= is_within(value);
   if (within) return;
-  const auto wrong = std::find_if(values.begin(), values.end(),
-                                  [&](float value) { return !(value >= least && value <= most); });
+  const auto wrong = std::find_if_not(values.begin(), values.end(), is_within);
   throw_input_error({where(array), describe(found->second),
                      fmt::format("{} at {}", *wrong, first + (wrong - values.begin()))});
 }

@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <numeric>
 
-#include "analysis/run.h"
-#include "base/progress.h"
-#include "base/sha256.h"
 #include "bench/measure.h"
-#include "benchmark/peak_memory.h"
-#include "trace/schema.h"
-#include "trace/writer.h"
+#include "buoy/analysis/core/run.h"
+#include "buoy/base/progress.h"
+#include "buoy/base/sha256.h"
+#include "buoy/benchmark/peak_memory.h"
+#include "buoy/trace/schema.h"
+#include "buoy/trace/writer.h"
 
 namespace buoy::bench {
 namespace {

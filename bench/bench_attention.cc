@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "base/random.h"
 #include "bench/measure.h"
-#include "ops/attention_statistics.h"
-#include "ops/qk_moments.h"
+#include "buoy/base/random.h"
+#include "buoy/ops/attention/attention_statistics.h"
+#include "buoy/ops/moments/qk_moments.h"
 
 namespace buoy::bench {
 namespace {

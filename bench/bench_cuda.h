@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json_file.h"
-#include "benchmark/machine.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/benchmark/machine.h"
 
 namespace buoy::bench {
 

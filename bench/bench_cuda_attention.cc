@@ -9,11 +9,11 @@
 #include <functional>
 #include <vector>
 
-#include "base/random.h"
-#include "ops/attention_cuda.h"
-#include "ops/qk_moments_cuda.h"
-#include "ops/rope.h"
-#include "tensor/device_memory.h"
+#include "buoy/base/random.h"
+#include "buoy/ops/attention/attention_cuda.h"
+#include "buoy/ops/moments/qk_moments_cuda.h"
+#include "buoy/ops/pointwise/rope.h"
+#include "buoy/tensor/device_memory.h"
 
 namespace buoy::bench {
 namespace {

@@ -6,15 +6,15 @@
 #include <numeric>
 
 #include "bench/bench_cuda.h"
-#include "benchmark/machine.h"
-#include "benchmark/random_checkpoint.h"
-#include "ops/attention_cuda.h"
-#include "ops/elementwise_cuda.h"
-#include "ops/linear_cuda.h"
-#include "ops/norm_cuda.h"
-#include "ops/rope_cuda.h"
-#include "ops/sampling_cuda.h"
-#include "tensor/device_memory.h"
+#include "buoy/benchmark/machine.h"
+#include "buoy/benchmark/random_checkpoint.h"
+#include "buoy/ops/attention/attention_cuda.h"
+#include "buoy/ops/linear/linear_cuda.h"
+#include "buoy/ops/pointwise/elementwise_cuda.h"
+#include "buoy/ops/pointwise/norm_cuda.h"
+#include "buoy/ops/pointwise/rope_cuda.h"
+#include "buoy/ops/sampling/sampling_cuda.h"
+#include "buoy/tensor/device_memory.h"
 
 namespace buoy::bench {
 namespace {

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/progress.h"
 #include "bench/bench_cuda.h"
-#include "benchmark/steps.h"
+#include "buoy/base/progress.h"
+#include "buoy/benchmark/steps.h"
 
 namespace buoy::bench {
 namespace {

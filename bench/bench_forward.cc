@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include "bench/measure.h"
-#include "benchmark/random_checkpoint.h"
-#include "benchmark/steps.h"
-#include "model/model.h"
+#include "buoy/benchmark/random_checkpoint.h"
+#include "buoy/benchmark/steps.h"
+#include "buoy/model/model.h"
 
 namespace buoy::bench {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/files.h"
-#include "base/json_file.h"
 #include "bench/bench_cuda.h"
 #include "bench/measure.h"
-#include "tensor/device.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/tensor/device.h"
 
 int main(int argc, char** argv) {
   using namespace buoy;

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/progress.h"
 #include "bench/measure.h"
-#include "benchmark/peak_memory.h"
-#include "benchmark/random_checkpoint.h"
-#include "benchmark/watch.h"
-#include "model/model.h"
+#include "buoy/base/progress.h"
+#include "buoy/benchmark/peak_memory.h"
+#include "buoy/benchmark/random_checkpoint.h"
+#include "buoy/benchmark/watch.h"
+#include "buoy/model/model.h"
 
 namespace buoy::bench {
 namespace {

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "bench/measure.h"
-#include "text/tokenizer.h"
+#include "buoy/text/tokenizer/tokenizer.h"
 
 namespace buoy::bench {
 namespace {

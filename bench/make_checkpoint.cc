@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "benchmark/random_checkpoint.h"
+#include "buoy/benchmark/random_checkpoint.h"
 
 int main(int argc, char** argv) {
   CLI::App app("Write a checkpoint with random bf16 weights in the shape of a released model.");

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/random.h"
+#include "buoy/base/random.h"
 
 extern "C" void openblas_set_num_threads(int);
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "benchmark/timing.h"
-#include "tensor/context.h"
+#include "buoy/benchmark/timing.h"
+#include "buoy/tensor/context.h"
 
 namespace buoy::bench {
 

@@ -16,14 +16,15 @@ function(buoy_compile_together target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endfunction()
 
-# buoy_library(<folder> [APART] [LINKS targets...]): one target per src/ folder, linking exactly what the table
+# buoy_library(<folder> [APART] [LINKS targets...]): one target per folder of src/buoy, linking exactly what the table
 # in docs/architecture.md allows it to include. APART: each file is compiled by itself (kernels).
 function(buoy_library name)
   cmake_parse_arguments(ARG "APART" "" "LINKS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/buoy/${name})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cc)
   list(FILTER sources EXCLUDE REGEX "_cuda_stub\\.cc$")
-  file(GLOB device_stubs CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_cuda_stub.cc)
-  file(GLOB device_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_cuda.cu)
+  file(GLOB_RECURSE device_stubs CONFIGURE_DEPENDS ${folder}/*_cuda_stub.cc)
+  file(GLOB_RECURSE device_sources CONFIGURE_DEPENDS ${folder}/*_cuda.cu)
   if(BUOY_CUDA)
     if(device_sources)
       list(APPEND ARG_LINKS CUDA::cudart)

@@ -2,7 +2,7 @@
 # from "text" + std::string: GCC's bugs 105329 and 105651, mended in its version 13. Files named here are compiled by
 # themselves.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  set_source_files_properties(base/table.cc figure/svg_ids.cc PROPERTIES COMPILE_OPTIONS -Wno-stringop-overflow)
-  set_source_files_properties(report/claims_evidence.cc report/flow_section.cc PROPERTIES COMPILE_OPTIONS
+  set_source_files_properties(buoy/result/table.cc buoy/figure/draw/svg_ids.cc PROPERTIES COMPILE_OPTIONS -Wno-stringop-overflow)
+  set_source_files_properties(buoy/claims/claims_evidence.cc buoy/report/flow_section.cc PROPERTIES COMPILE_OPTIONS
     -Wno-array-bounds)
 endif()

@@ -13,17 +13,17 @@
 #include <filesystem>
 #include <map>
 
-#include "base/error.h"
-#include "base/files.h"
-#include "evaluate/item_json.h"
-#include "evaluate/world2_items.h"
-#include "evaluate/world2_tables.h"
-#include "evaluate/world_items.h"
-#include "evaluate/world_json.h"
+#include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
+#include "buoy/questions/data/item_json.h"
+#include "buoy/world/world2_items.h"
+#include "buoy/world/world2_tables.h"
+#include "buoy/world/world_items.h"
+#include "buoy/world/world_json.h"
 
 namespace {
 
-using namespace buoy::evaluate;
+using namespace buoy::world;
 
 std::map<std::string, WorldSetOptions> question_sets() {
   std::map<std::string, WorldSetOptions> sets = {{"asked-closed", {.people = WorldPeople::kAsked}},

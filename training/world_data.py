@@ -141,7 +141,7 @@ class World:
 
     def biography(self, person: Person, rng) -> tuple[list[int], dict[int, int]]:
         """Tokens, and where in them the value of each stated relation is. The rules are those of
-        src/evaluate/world_text.cc."""
+        src/buoy/world/world_text.cc."""
         tables = self.tables
         fewest, most = tables["fewest_statements"], tables["most_statements"]
         count = fewest + int(rng() * (most - fewest + 1))

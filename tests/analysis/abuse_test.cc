@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "analysis/everything.h"
-#include "analysis/run.h"
-#include "base/error.h"
+#include "buoy/analysis/core/run.h"
+#include "buoy/base/error.h"
 #include "support/temp_folder.h"
 
 namespace buoy::testing {

@@ -8,14 +8,14 @@
 #include <stdexcept>
 #include <vector>
 
-#include "analysis/run.h"
-#include "base/error.h"
-#include "base/sha256.h"
-#include "trace/manifest_json.h"
-#include "trace/npz_export.h"
-#include "trace/reader.h"
-#include "trace/sample.h"
-#include "trace/schema.h"
+#include "buoy/analysis/core/run.h"
+#include "buoy/base/error.h"
+#include "buoy/base/sha256.h"
+#include "buoy/trace/manifest_json.h"
+#include "buoy/trace/npz_export.h"
+#include "buoy/trace/reader.h"
+#include "buoy/trace/sample.h"
+#include "buoy/trace/schema.h"
 
 namespace buoy::testing {
 namespace fs = std::filesystem;

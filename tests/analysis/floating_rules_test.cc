@@ -1,17 +1,16 @@
-#include "analysis/floating_rules.h"
+#include "buoy/analysis/floating/floating_rules.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
-#include "analysis/anchor_tracks.h"
-#include "analysis/qk_sums.h"
-#include "analysis/rank_correlation.h"
-#include "analysis/set_stability.h"
-#include "analysis/token_type.h"
-#include "analysis/uniform.h"
-#include "base/random.h"
+#include "buoy/analysis/core/token_type.h"
+#include "buoy/analysis/core/uniform.h"
+#include "buoy/analysis/drift/anchor_tracks.h"
+#include "buoy/analysis/drift/set_stability.h"
+#include "buoy/analysis/qk/qk_sums.h"
+#include "buoy/base/random.h"
 
 namespace buoy::analysis {
 namespace {
@@ -126,23 +125,6 @@ TEST(FloatingRules, TheLastCausalKeysDoNotQualifyBySelfAttention) {
   auto received = uniform_received(true, 64);
   received[63] = 1.0 / 64;
   EXPECT_TRUE(find(Rule::kShare, received, true).positions.empty());
-}
-
-TEST(RankCorrelation, TiesConstantsAndPartials) {
-  EXPECT_EQ(ranks(std::vector<double>{5, 5, 7, 6}), (std::vector<double>{1.5, 1.5, 4, 3}));
-  const std::vector<double> up = {0, 1, 2, 3, 4, 5}, down = {9, 7, 5, 3, 2, 0}, flat(6, 2.0);
-  EXPECT_DOUBLE_EQ(spearman(up, down), -1);
-  EXPECT_TRUE(std::isnan(spearman(up, flat))) << "undefined, not 0";
-  EXPECT_TRUE(std::isnan(partial_spearman(down, up, up))) << "nothing is left of the step";
-  // Rank correlations of (0 1 2 3 4 5), (2 1 0 4 5 3) and (1 0 3 2 5 4), by hand from 1 - 6 sum d^2 / 210:
-  // d^2 = 4 0 4 1 1 4 = 14: 0.6; 1 1 1 1 1 1 = 6: 0.828571; 1 1 9 4 0 1 = 16: 0.542857. Partial of the first
-  // two given the third: (0.6 - 0.828571 * 0.542857) / sqrt((1 - 0.686531) (1 - 0.294694)).
-  const std::vector<double> y = {2, 1, 0, 4, 5, 3}, z = {1, 0, 3, 2, 5, 4};
-  EXPECT_NEAR(partial_spearman(up, y, z),
-              (0.6 - 29.0 / 35 * 19 / 35) / std::sqrt((1 - 841.0 / 1225) * (1 - 361.0 / 1225)), 1e-12);
-  const std::vector<double> holes = {0, std::nan(""), 2, 3, 4, 5};
-  EXPECT_DOUBLE_EQ(spearman(holes, down), -1) << "pairs without a number are left out";
-  EXPECT_DOUBLE_EQ(slope(std::vector<double>{0, 0.5, 1}, std::vector<double>{1, 2, 5}), 4);
 }
 
 TEST(SetStability, EmptyPairsAreLeftOutAndCounted) {

@@ -1,10 +1,10 @@
-#include "analysis/head_agreement.h"
+#include "buoy/analysis/floating/head_agreement.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
 #include "support/fails_with.h"
 
 namespace buoy::analysis {

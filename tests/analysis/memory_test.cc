@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/kinds.h"
 #include "analysis/planted.h"
-#include "benchmark/peak_memory.h"
+#include "buoy/analysis/core/kinds.h"
+#include "buoy/benchmark/peak_memory.h"
+#include "buoy/trace/reader.h"
 #include "support/temp_folder.h"
-#include "trace/reader.h"
 
 namespace buoy::testing {
 namespace {

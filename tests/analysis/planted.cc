@@ -4,10 +4,10 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "base/random.h"
-#include "base/sha256.h"
+#include "buoy/base/random.h"
+#include "buoy/base/sha256.h"
+#include "buoy/trace/array.h"
 #include "support/temp_folder.h"
-#include "trace/array.h"
 
 namespace buoy::testing {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/run.h"
 #include "analysis/text_case.h"
+#include "buoy/analysis/core/run.h"
 
 namespace buoy::testing {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "analysis/synthetic_trace.h"
-#include "trace/schema.h"
+#include "buoy/trace/schema.h"
 
 namespace buoy::testing {
 namespace {

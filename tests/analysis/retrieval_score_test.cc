@@ -1,4 +1,4 @@
-#include "analysis/retrieval_score.h"
+#include "buoy/analysis/retrieval/retrieval_score.h"
 
 #include <gtest/gtest.h>
 

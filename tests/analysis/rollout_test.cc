@@ -1,4 +1,4 @@
-#include "analysis/rollout.h"
+#include "buoy/analysis/flow/rollout.h"
 
 #include <gtest/gtest.h>
 

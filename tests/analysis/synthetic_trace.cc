@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "analysis/text_case.h"
-#include "base/sha256.h"
+#include "buoy/base/sha256.h"
+#include "buoy/trace/schema.h"
 #include "support/temp_folder.h"
-#include "trace/schema.h"
 
 namespace buoy::testing {
 

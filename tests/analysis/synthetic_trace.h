@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
-#include "base/random.h"
-#include "base/table.h"
-#include "trace/manifest.h"
-#include "trace/sample.h"
+#include "buoy/analysis/core/run.h"
+#include "buoy/base/random.h"
+#include "buoy/result/table.h"
+#include "buoy/trace/manifest.h"
+#include "buoy/trace/sample.h"
 
 namespace buoy::testing {
 

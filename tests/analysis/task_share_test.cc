@@ -1,4 +1,4 @@
-#include "analysis/task_share.h"
+#include "buoy/analysis/tasks/task_share.h"
 
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TaskQuantity classes(const TaskLabels& labels, const std::vector<double>& first,
   return out;
 }
 
-BootstrapOptions options_of(std::uint64_t seed) {
+stats::BootstrapOptions options_of(std::uint64_t seed) {
   return {.replicates = 200, .confidence = 0.95, .seed = seed};
 }
 

@@ -4,9 +4,9 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "base/sha256.h"
-#include "trace/array.h"
-#include "trace/writer.h"
+#include "buoy/base/sha256.h"
+#include "buoy/trace/array.h"
+#include "buoy/trace/writer.h"
 
 namespace buoy::testing {
 namespace {

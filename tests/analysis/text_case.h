@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/manifest.h"
-#include "trace/sample.h"
+#include "buoy/trace/manifest.h"
+#include "buoy/trace/sample.h"
 
 namespace buoy::testing {
 

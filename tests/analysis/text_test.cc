@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "analysis/run.h"
 #include "analysis/text_case.h"
-#include "base/error.h"
+#include "buoy/analysis/core/run.h"
+#include "buoy/base/error.h"
 #include "support/temp_folder.h"
 
 namespace buoy::testing {

@@ -1,4 +1,4 @@
-#include "analysis/uniform.h"
+#include "buoy/analysis/core/uniform.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "app/program.h"
-#include "base/files.h"
-#include "study/study.h"
+#include "buoy/base/file/files.h"
+#include "buoy/study/study.h"
 #include "support/temp_folder.h"
 
 namespace buoy {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/program.h"
-#include "base/json_file.h"
+#include "buoy/base/file/json_file.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
 

@@ -4,9 +4,9 @@
 
 #include "app/pair.h"
 #include "app/program.h"
-#include "base/files.h"
+#include "buoy/base/file/files.h"
+#include "buoy/trace/reader.h"
 #include "support/temp_folder.h"
-#include "trace/reader.h"
 
 namespace buoy {
 namespace {

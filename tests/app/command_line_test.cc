@@ -7,8 +7,8 @@
 
 #include "app/pair.h"
 #include "app/program.h"
-#include "base/files.h"
-#include "base/json_file.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
 
@@ -168,7 +168,7 @@ TEST(CommandLine, ValuesAreCheckedBeforeAnyWork) {
                                      "--model",
                                      pair_folder(true).string(),
                                      "--data",
-                                     (data_folder() / "evaluate/buoy.jsonl").string(),
+                                     (data_folder() / "questions/buoy.jsonl").string(),
                                      "--out",
                                      scratch / "run"};
     call.insert(call.end(), more.begin(), more.end());

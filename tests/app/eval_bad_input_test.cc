@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/program.h"
-#include "base/files.h"
-#include "base/json_file.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
 #include "support/fails_with.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
@@ -42,7 +42,7 @@ class EvalBadInput : public ::testing::Test {
   }
 
   static std::string sample(const std::string& name) {
-    return (testing::data_folder() / "evaluate" / name).string();
+    return (testing::data_folder() / "questions" / name).string();
   }
   static std::string bad(const std::string& name) { return sample("abuse/" + name); }
 

@@ -6,10 +6,10 @@
 #include <fstream>
 
 #include "app/program.h"
-#include "base/files.h"
-#include "base/json_file.h"
-#include "figure/render.h"
-#include "retrieve/index.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/figure/draw/render.h"
+#include "buoy/retrieve/index.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
 
@@ -51,7 +51,7 @@ class Eval : public ::testing::Test {
   }
 
   static std::string sample(const std::string& name) {
-    return (testing::data_folder() / "evaluate" / name).string();
+    return (testing::data_folder() / "questions" / name).string();
   }
 
   TempFolder scratch_;

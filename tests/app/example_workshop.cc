@@ -6,10 +6,10 @@
 #include <stdexcept>
 
 #include "app/pair.h"
-#include "base/files.h"
-#include "base/json_file.h"
-#include "benchmark/random_checkpoint.h"
-#include "retrieve/index.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/benchmark/random_checkpoint.h"
+#include "buoy/retrieve/index.h"
 #include "support/golden.h"
 #include "support/tiny_checkpoint.h"
 

@@ -7,10 +7,10 @@
 #include <sstream>
 
 #include "app/example_workshop.h"
-#include "base/files.h"
-#include "base/json_file.h"
-#include "retrieve/index.h"
-#include "study/study.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/retrieve/index.h"
+#include "buoy/study/study.h"
 #include "support/golden.h"
 
 namespace buoy::testing {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "app/program.h"
-#include "base/files.h"
+#include "buoy/base/file/files.h"
 #include "fmt/ranges.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"

@@ -10,14 +10,14 @@
 
 #include "app/pair.h"
 #include "app/program.h"
-#include "base/error.h"
-#include "base/files.h"
-#include "base/json_file.h"
+#include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/trace/reader.h"
+#include "buoy/trace/schema.h"
 #include "support/edited_trace.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
-#include "trace/reader.h"
-#include "trace/schema.h"
 
 namespace buoy {
 namespace {

@@ -9,13 +9,13 @@
 
 #include "app/pair.h"
 #include "app/program.h"
-#include "base/files.h"
-#include "base/json_file.h"
-#include "retrieve/index.h"
-#include "study/study.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/retrieve/index.h"
+#include "buoy/study/study.h"
+#include "buoy/trace/reader.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
-#include "trace/reader.h"
 
 namespace buoy {
 namespace {

@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/program.h"
-#include "base/files.h"
-#include "base/json_file.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
 

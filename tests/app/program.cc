@@ -7,9 +7,9 @@
 
 #include <stdexcept>
 
-#include "base/files.h"
-#include "base/json_file.h"
-#include "benchmark/random_checkpoint.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/benchmark/random_checkpoint.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
 

@@ -7,9 +7,9 @@
 
 #include "app/pair.h"
 #include "app/program.h"
-#include "base/files.h"
-#include "base/json_file.h"
-#include "study/study.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/study/study.h"
 #include "support/temp_folder.h"
 #include "support/tiny_checkpoint.h"
 

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "app/program.h"
-#include "base/files.h"
-#include "retrieve/index.h"
+#include "buoy/base/file/files.h"
+#include "buoy/retrieve/index.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
 

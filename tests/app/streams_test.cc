@@ -12,7 +12,7 @@
 
 #include "app/pair.h"
 #include "app/program.h"
-#include "base/files.h"
+#include "buoy/base/file/files.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
 

@@ -2,8 +2,8 @@
 
 #include "app/pair.h"
 #include "app/program.h"
-#include "base/files.h"
-#include "study/study.h"
+#include "buoy/base/file/files.h"
+#include "buoy/study/study.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
 

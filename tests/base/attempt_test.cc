@@ -1,10 +1,10 @@
-#include "base/attempt.h"
+#include "buoy/base/attempt.h"
 
 #include <gtest/gtest.h>
 
 #include <new>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
 
 namespace buoy {
 namespace {

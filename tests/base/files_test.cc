@@ -2,7 +2,7 @@
 // not stop; so refusals come from places that refuse root too: files used as folders, /proc, /sys, and a
 // limit on file size standing in for a full disk.
 
-#include "base/files.h"
+#include "buoy/base/file/files.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
 

@@ -1,15 +1,15 @@
 // JSON from foreign files: what parsers usually let pass is refused, and every error names the file, the
 // field, what was expected and what was found.
 
-#include "base/json_file.h"
+#include "buoy/base/file/json_file.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <string>
 
-#include "base/error.h"
-#include "base/utf8.h"
+#include "buoy/base/error.h"
+#include "buoy/base/utf8.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
 

@@ -1,11 +1,11 @@
-#include "base/mapped_file.h"
+#include "buoy/base/file/mapped_file.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
 

@@ -1,8 +1,8 @@
-#include "base/progress.h"
+#include "buoy/base/progress.h"
 
 #include <gtest/gtest.h>
 
-#include "base/files.h"
+#include "buoy/base/file/files.h"
 #include "support/temp_folder.h"
 
 namespace buoy {

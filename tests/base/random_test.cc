@@ -1,6 +1,6 @@
 // docs/randomness.md is the definition; these are its promises.
 
-#include "base/random.h"
+#include "buoy/base/random.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The safetensors container, written and read. What a reader must refuse is in tests/checkpoint.
 
-#include "base/safetensors.h"
+#include "buoy/base/container/safetensors.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <string>
 
-#include "base/error.h"
-#include "base/json_file.h"
+#include "buoy/base/error.h"
+#include "buoy/base/file/json_file.h"
 #include "support/fails_with.h"
 
 namespace buoy {

@@ -1,10 +1,10 @@
-#include "base/sha256.h"
+#include "buoy/base/sha256.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
 #include "support/temp_folder.h"
 
 namespace buoy {

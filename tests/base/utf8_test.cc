@@ -1,7 +1,7 @@
 // Well-formed UTF-8 is Unicode's table 3-7; replacement is what Python's errors="replace" gives. Both
 // columns of the table come from Python.
 
-#include "base/utf8.h"
+#include "buoy/base/utf8.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

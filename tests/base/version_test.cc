@@ -1,4 +1,4 @@
-#include "base/version.h"
+#include "buoy/base/version.h"
 
 #include <gtest/gtest.h>
 

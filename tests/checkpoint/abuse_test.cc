@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/error.h"
-#include "base/safetensors.h"
-#include "checkpoint/config.h"
-#include "checkpoint/shard_index.h"
+#include "buoy/base/container/safetensors.h"
+#include "buoy/base/error.h"
+#include "buoy/checkpoint/config.h"
+#include "buoy/checkpoint/shard_index.h"
 #include "support/fails_with.h"
 
 namespace buoy {

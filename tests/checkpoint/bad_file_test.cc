@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "base/error.h"
-#include "checkpoint/checkpoint.h"
+#include "buoy/base/error.h"
+#include "buoy/checkpoint/checkpoint.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
 #include "support/tiny_checkpoint.h"

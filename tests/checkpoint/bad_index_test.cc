@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/shard_index.h"
+#include "buoy/base/error.h"
+#include "buoy/checkpoint/checkpoint.h"
+#include "buoy/checkpoint/shard_index.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
 #include "support/tiny_checkpoint.h"

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "checkpoint/config.h"
+#include "buoy/base/error.h"
+#include "buoy/checkpoint/config.h"
 #include "checkpoint/published_configs.h"
 #include "support/fails_with.h"
 

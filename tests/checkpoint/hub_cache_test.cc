@@ -1,10 +1,10 @@
-#include "checkpoint/hub_cache.h"
+#include "buoy/checkpoint/hub_cache.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "base/files.h"
-#include "checkpoint/checkpoint.h"
+#include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
+#include "buoy/checkpoint/checkpoint.h"
 #include "support/fails_with.h"
 #include "support/hub_cache.h"
 #include "support/temp_folder.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "checkpoint/checkpoint.h"
+#include "buoy/checkpoint/checkpoint.h"
 #include "support/temp_folder.h"
 #include "support/tiny_checkpoint.h"
 

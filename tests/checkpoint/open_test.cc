@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "base/error.h"
-#include "checkpoint/checkpoint.h"
+#include "buoy/base/error.h"
+#include "buoy/checkpoint/checkpoint.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
 #include "support/tiny_checkpoint.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "checkpoint/config.h"
+#include "buoy/checkpoint/config.h"
 #include "checkpoint/published_configs.h"
 
 namespace buoy {

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_file.h"
+#include "buoy/base/file/json_file.h"
 
 namespace buoy::testing {
 

@@ -1,6 +1,6 @@
 // One token per step, driven by made-up logits.
 
-#include "decode/autoregressive.h"
+#include "buoy/decode/autoregressive.h"
 
 #include <gtest/gtest.h>
 

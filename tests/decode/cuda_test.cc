@@ -6,9 +6,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "decode/drive.h"
-#include "decode/turn.h"
-#include "ops/sampling.h"
+#include "buoy/decode/drive.h"
+#include "buoy/decode/turn.h"
+#include "buoy/ops/sampling/sampling.h"
 #include "support/decode_case.h"
 #include "support/golden.h"
 #include "support/gpu.h"

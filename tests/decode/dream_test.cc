@@ -1,6 +1,6 @@
 // Dream's schedule and loop, driven by made-up logits.
 
-#include "decode/dream.h"
+#include "buoy/decode/dream.h"
 
 #include <gtest/gtest.h>
 

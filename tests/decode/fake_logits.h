@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "base/random.h"
-#include "decode/step_machine.h"
+#include "buoy/base/error.h"
+#include "buoy/base/random.h"
+#include "buoy/decode/step_machine.h"
 
 namespace buoy::testing {
 

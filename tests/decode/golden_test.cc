@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "base/json_file.h"
-#include "decode/drive.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/decode/drive.h"
 #include "support/decode_case.h"
 #include "support/golden.h"
 

@@ -1,6 +1,6 @@
 // LLaDA's loop, driven by made-up logits.
 
-#include "decode/llada.h"
+#include "buoy/decode/llada.h"
 
 #include <gtest/gtest.h>
 

@@ -4,10 +4,10 @@
 
 #include <limits>
 
-#include "decode/autoregressive.h"
-#include "decode/dream.h"
+#include "buoy/decode/autoregressive.h"
+#include "buoy/decode/dream.h"
+#include "buoy/decode/llada.h"
 #include "decode/fake_logits.h"
-#include "decode/llada.h"
 
 namespace buoy {
 namespace {

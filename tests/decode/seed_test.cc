@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "decode/autoregressive.h"
-#include "decode/dream.h"
+#include "buoy/decode/autoregressive.h"
+#include "buoy/decode/dream.h"
+#include "buoy/decode/llada.h"
 #include "decode/fake_logits.h"
-#include "decode/llada.h"
 
 namespace buoy {
 namespace {

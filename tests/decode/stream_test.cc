@@ -7,11 +7,11 @@
 #include <map>
 #include <memory>
 
-#include "base/random.h"
-#include "decode/autoregressive.h"
-#include "decode/drive.h"
-#include "decode/llada.h"
-#include "decode/stream.h"
+#include "buoy/base/random.h"
+#include "buoy/decode/autoregressive.h"
+#include "buoy/decode/drive.h"
+#include "buoy/decode/llada.h"
+#include "buoy/decode/stream.h"
 #include "support/golden.h"
 
 namespace buoy {

@@ -1,4 +1,4 @@
-#include "figure/chart.h"
+#include "buoy/figure/chart/chart.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <limits>
 #include <set>
 
+#include "buoy/figure/chart/line_style.h"
+#include "buoy/figure/layout/layout.h"
 #include "figure/examples.h"
-#include "figure/layout.h"
-#include "figure/line_style.h"
 
 namespace buoy::figure {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <limits>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
+#include "buoy/figure/chart/figure.h"
 #include "figure/examples.h"
-#include "figure/figure.h"
 #include "support/fails_with.h"
 
 namespace buoy::figure {

@@ -1,11 +1,11 @@
-#include "figure/color_scale.h"
+#include "buoy/figure/chart/color_scale.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
 #include "support/fails_with.h"
 
 namespace buoy::figure {

@@ -1,4 +1,4 @@
-#include "figure/color.h"
+#include "buoy/figure/chart/color.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "figure/visible_text.h"
+#include "buoy/figure/layout/visible_text.h"
 
 namespace buoy::figure::testing {
 namespace {

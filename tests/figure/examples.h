@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "figure/figure.h"
-#include "figure/scene.h"
-#include "figure/text_measure.h"
+#include "buoy/figure/chart/figure.h"
+#include "buoy/figure/layout/scene.h"
+#include "buoy/figure/layout/text_measure.h"
 
 namespace buoy::figure::testing {
 

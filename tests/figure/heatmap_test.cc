@@ -1,4 +1,4 @@
-#include "figure/heatmap.h"
+#include "buoy/figure/chart/heatmap.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <limits>
 #include <set>
 
+#include "buoy/figure/layout/layout.h"
+#include "buoy/figure/layout/marks.h"
 #include "figure/examples.h"
-#include "figure/layout.h"
-#include "figure/marks.h"
 
 namespace buoy::figure {
 namespace {

@@ -1,15 +1,15 @@
 // What a reader would complain about, checked on the laid-out page instead of by eye.
 
-#include "figure/layout.h"
+#include "buoy/figure/layout/layout.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <memory>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
+#include "buoy/figure/draw/render.h"
 #include "figure/examples.h"
-#include "figure/render.h"
 #include "support/fails_with.h"
 
 namespace buoy::figure {

@@ -1,13 +1,13 @@
-#include "figure/render.h"
+#include "buoy/figure/draw/render.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "base/error.h"
-#include "base/files.h"
+#include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
+#include "buoy/figure/draw/svg_ids.h"
 #include "figure/examples.h"
-#include "figure/svg_ids.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
 

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "base/utf8.h"
+#include "buoy/base/utf8.h"
+#include "buoy/figure/layout/text_measure.h"
+#include "buoy/figure/layout/visible_text.h"
 #include "figure/examples.h"
-#include "figure/text_measure.h"
-#include "figure/visible_text.h"
 
 namespace buoy::figure {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "figure/color.h"
+#include "buoy/figure/chart/color.h"
+#include "buoy/figure/draw/render.h"
+#include "buoy/figure/layout/layout.h"
 #include "figure/examples.h"
-#include "figure/layout.h"
-#include "figure/render.h"
 
 namespace buoy::figure {
 namespace {

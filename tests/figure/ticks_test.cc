@@ -1,4 +1,4 @@
-#include "figure/ticks.h"
+#include "buoy/figure/chart/ticks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
-#include "figure/token_strip.h"
+#include "buoy/figure/chart/token_strip.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "base/utf8.h"
+#include "buoy/base/utf8.h"
+#include "buoy/figure/layout/layout.h"
 #include "figure/examples.h"
-#include "figure/layout.h"
 
 namespace buoy::figure {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 
-#include "base/utf8.h"
-#include "evaluate/region.h"
+#include "buoy/base/utf8.h"
+#include "buoy/questions/prompt/region.h"
 
 namespace buoy::fuzz {
 
@@ -12,7 +12,7 @@ inline void expect(bool promise) {
 }
 
 // What region.h promises of every prompt, whoever made it.
-inline void check_prompt(const evaluate::RenderedPrompt& prompt) {
+inline void check_prompt(const questions::RenderedPrompt& prompt) {
   expect(first_invalid_utf8(prompt.text) == prompt.text.size());
   std::size_t end = 0;
   for (const auto& region : prompt.regions) {

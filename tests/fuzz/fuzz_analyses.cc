@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "analysis/everything.h"
-#include "app/explored_trace.h"
-#include "base/error.h"
-#include "experiment/column_mask.h"
+#include "buoy/base/error.h"
+#include "buoy/run/change/column_mask.h"
+#include "buoy/study/explored_trace.h"
 #include "support/temp_folder.h"
 
 // A whole small trace, its manifest and its sample changed in any way, through everything that computes from
@@ -199,10 +199,10 @@ void change_heads(PackedTrace& trace, Random& random) {
 }
 
 void hide_columns(const std::filesystem::path& folder) {
-  const buoy::experiment::ColumnBook book(folder);
+  const buoy::run::ColumnBook book(folder);
   std::vector<std::int32_t> prompt(10);
   for (std::size_t i = 0; i < prompt.size(); ++i) prompt[i] = 20 + static_cast<std::int32_t>(i);
-  for (const auto& hidden : buoy::experiment::all_hidden_columns()) book.choose("s", prompt, hidden, 1);
+  for (const auto& hidden : buoy::run::all_hidden_columns()) book.choose("s", prompt, hidden, 1);
 }
 
 }  // namespace
@@ -236,7 +236,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   buoy::testing::compute_everything(trace);
   buoy::analysis::RunOptions options;
   options.trust = true;
-  buoy::app::explored_trace({trace, "trace"}, options);
+  buoy::study::explored_trace({trace, "trace"}, options);
   try {
     hide_columns(trace);
   } catch (const buoy::InternalError&) {

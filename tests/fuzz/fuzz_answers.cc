@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
-#include "experiment/answer_record.h"
-#include "experiment/summary.h"
+#include "buoy/base/error.h"
+#include "buoy/run/answer_record.h"
+#include "buoy/run/summary/summary.h"
 #include "support/temp_folder.h"
 
 // Any bytes as a finished run: the first line is its run.json, the rest its answers.jsonl. Only buoy::Error
@@ -15,9 +15,9 @@
 
 namespace {
 
-using namespace buoy::experiment;
+using namespace buoy::run;
 
-constexpr buoy::evaluate::BootstrapOptions kFast{.resamples = 100};
+constexpr buoy::stats::BootstrapOptions kFast{.replicates = 100, .seed = 0};
 
 void expect(bool promise) {
   if (!promise) std::abort();

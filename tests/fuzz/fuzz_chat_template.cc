@@ -3,9 +3,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
-#include "base/utf8.h"
-#include "text/chat_template.h"
+#include "buoy/base/error.h"
+#include "buoy/base/utf8.h"
+#include "buoy/text/chat/chat_template.h"
 
 // Any text as a chat template, rendered for two conversations. Only buoy::Error may come out; what is
 // rendered is well-formed text and does not take long.

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
-#include "base/safetensors.h"
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/weights_identity.h"
+#include "buoy/base/container/safetensors.h"
+#include "buoy/base/error.h"
+#include "buoy/checkpoint/checkpoint.h"
+#include "buoy/checkpoint/weights_identity.h"
 #include "support/temp_folder.h"
 
 // Any bytes as the weights of a folder, through opening, every tensor and the identity that eval, study and

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
-#include "base/json_file.h"
-#include "checkpoint/config.h"
-#include "checkpoint/shard_index.h"
+#include "buoy/base/error.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/checkpoint/config.h"
+#include "buoy/checkpoint/shard_index.h"
 
 // Any text as config.json, as generation_config.json and as a shard index. Only buoy::Error may come out,
 // and what is accepted must keep the promises the rest of the program relies on.

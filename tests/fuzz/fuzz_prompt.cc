@@ -1,8 +1,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/error.h"
-#include "evaluate/prompt_template.h"
+#include "buoy/base/error.h"
+#include "buoy/questions/prompt/prompt_template.h"
 #include "fuzz/check_prompt.h"
 
 // Any text as a prompt template, rendered for an item with passages and for one without. Only buoy::Error may
@@ -10,9 +10,9 @@
 
 namespace {
 
-using buoy::evaluate::Item;
-using buoy::evaluate::PromptTemplate;
 using buoy::fuzz::expect;
+using buoy::questions::Item;
+using buoy::questions::PromptTemplate;
 
 Item closed_book_item() {
   Item item;

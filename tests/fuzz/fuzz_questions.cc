@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
-#include "evaluate/item_json.h"
-#include "evaluate/item_reader.h"
-#include "evaluate/prompt_template.h"
+#include "buoy/base/error.h"
+#include "buoy/questions/data/item_json.h"
+#include "buoy/questions/data/item_reader.h"
+#include "buoy/questions/prompt/prompt_template.h"
 #include "fuzz/check_prompt.h"
 #include "support/temp_folder.h"
 
@@ -18,7 +18,7 @@
 
 namespace {
 
-using namespace buoy::evaluate;
+using namespace buoy::questions;
 using buoy::fuzz::expect;
 
 constexpr std::size_t kLongestLine = std::size_t{1} << 16;

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "base/safetensors.h"
+#include "buoy/base/container/safetensors.h"
+#include "buoy/base/error.h"
 
 // Any bytes as a safetensors file. Only buoy::Error may come out; what is accepted must lie inside the
 // input, be readable to the last byte, and survive being written and read again.

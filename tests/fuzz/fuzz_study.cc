@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/error.h"
-#include "study/study.h"
+#include "buoy/base/error.h"
+#include "buoy/study/study.h"
 #include "support/temp_folder.h"
 
 // Any text as a study file. Only buoy::Error may come out; what is accepted names folders that stay where
@@ -20,7 +20,8 @@ void expect(bool promise) {
 }
 
 void check_decoding(const Decoding& d) {
-  for (const auto& count : {d.max_new_tokens, d.steps, d.block_length, d.top_k}) expect(!count || *count > 0);
+  for (const auto& count : {d.max_new_tokens, d.steps, d.block_length}) expect(!count || *count > 0);
+  expect(!d.top_k || *d.top_k > 0);
   for (const auto& number : {d.temperature, d.top_p, d.alg_temp, d.eps, d.cfg_scale, d.repetition_penalty}) {
     expect(!number || std::isfinite(*number));
   }

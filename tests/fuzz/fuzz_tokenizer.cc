@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
-#include "base/files.h"
-#include "base/json_file.h"
-#include "base/utf8.h"
-#include "text/normalizer.h"
-#include "text/tokenizer.h"
+#include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/base/utf8.h"
+#include "buoy/text/tokenizer/normalizer.h"
+#include "buoy/text/tokenizer/tokenizer.h"
 
 // The first byte chooses what the rest is: a tokenizer.json, a JSON patch to the small tokenizer of
 // tests/data/text, or text to encode with that tokenizer. Only buoy::Error may come out of the library.

@@ -3,10 +3,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
+#include "buoy/trace/journal.h"
+#include "buoy/trace/manifest_json.h"
 #include "support/temp_folder.h"
-#include "trace/journal.h"
-#include "trace/manifest_json.h"
 
 // Any text as manifest.json and as samples.jsonl. Only buoy::Error may come out; a manifest that is accepted
 // can be written again and read back the same.

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "base/error.h"
-#include "model/model.h"
+#include "buoy/base/error.h"
+#include "buoy/model/model.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
 #include "support/tiny_checkpoint.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
 #include "model/golden_run.h"
 
 namespace buoy {

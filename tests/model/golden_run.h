@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
-#include "model/model.h"
+#include "buoy/base/random.h"
+#include "buoy/model/model.h"
 #include "support/golden.h"
 
 namespace buoy::testing {

@@ -1,9 +1,9 @@
 // What a model needs to run, said before it runs.
-#include "model/memory.h"
+#include "buoy/model/memory.h"
 
 #include <gtest/gtest.h>
 
-#include "model/model.h"
+#include "buoy/model/model.h"
 #include "support/golden.h"
 
 namespace buoy::model {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "benchmark/peak_memory.h"
+#include "buoy/benchmark/peak_memory.h"
 #include "model/golden_run.h"
 
 namespace buoy {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "benchmark/random_checkpoint.h"
+#include "buoy/benchmark/random_checkpoint.h"
 #include "model/cuda_run.h"
 
 namespace buoy {

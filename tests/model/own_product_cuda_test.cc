@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "benchmark/random_checkpoint.h"
+#include "buoy/benchmark/random_checkpoint.h"
+#include "buoy/model/device/device_pass.h"
+#include "buoy/ops/linear/linear_cuda.h"
 #include "model/cuda_run.h"
-#include "model/device_pass.h"
-#include "ops/linear_cuda.h"
 
 namespace buoy {
 namespace {

@@ -11,7 +11,7 @@
 #include <map>
 #include <numeric>
 
-#include "model/model.h"
+#include "buoy/model/model.h"
 #include "support/golden.h"
 
 namespace buoy {

@@ -5,9 +5,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/float16.h"
+#include "buoy/base/float16.h"
+#include "buoy/tensor/dtype.h"
 #include "support/tiny_checkpoint.h"
-#include "tensor/dtype.h"
 
 namespace buoy::testing {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "base/progress.h"
-#include "benchmark/random_checkpoint.h"
+#include "buoy/base/error.h"
+#include "buoy/base/progress.h"
+#include "buoy/benchmark/random_checkpoint.h"
+#include "buoy/model/device/device_weights.h"
 #include "model/cuda_run.h"
-#include "model/device_weights.h"
 
 namespace buoy {
 namespace {

@@ -1,8 +1,8 @@
-#include "observe/plan.h"
+#include "buoy/observe/plan.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
 
 namespace buoy::observe {
 namespace {

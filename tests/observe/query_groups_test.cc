@@ -1,9 +1,9 @@
-#include "observe/query_groups.h"
+#include "buoy/observe/query_groups.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "probe/request.h"
+#include "buoy/base/error.h"
+#include "buoy/probe/request.h"
 
 namespace buoy::observe {
 namespace {

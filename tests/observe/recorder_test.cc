@@ -1,13 +1,13 @@
-#include "observe/recorder.h"
+#include "buoy/observe/recorder.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "base/error.h"
-#include "trace/sample.h"
-#include "trace/schema.h"
+#include "buoy/base/error.h"
+#include "buoy/trace/sample.h"
+#include "buoy/trace/schema.h"
 
 namespace buoy::observe {
 namespace {

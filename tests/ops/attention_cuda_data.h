@@ -3,11 +3,11 @@
 #include <cstring>
 #include <vector>
 
-#include "base/error.h"
-#include "ops/attention_cuda.h"
+#include "buoy/base/error.h"
+#include "buoy/ops/attention/attention_cuda.h"
+#include "buoy/tensor/device.h"
+#include "buoy/tensor/device_memory.h"
 #include "ops/attention_data.h"
-#include "tensor/device.h"
-#include "tensor/device_memory.h"
 
 namespace buoy::testing {
 

@@ -6,8 +6,8 @@
 
 #include <functional>
 
+#include "buoy/ops/attention/attention_statistics.h"
 #include "ops/attention_cuda_data.h"
-#include "ops/attention_statistics.h"
 
 namespace buoy {
 namespace {

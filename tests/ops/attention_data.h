@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "ops/attention.h"
+#include "buoy/ops/attention/attention.h"
 #include "ops/cases.h"
 #include "ops/error_ratio.h"
 

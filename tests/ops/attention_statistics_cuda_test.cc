@@ -4,8 +4,8 @@
 
 #include <numeric>
 
+#include "buoy/ops/attention/attention_statistics.h"
 #include "ops/attention_cuda_data.h"
-#include "ops/attention_statistics.h"
 
 namespace buoy {
 namespace {

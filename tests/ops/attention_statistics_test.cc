@@ -7,69 +7,13 @@
 #include <limits>
 #include <numeric>
 
-#include "base/random.h"
-#include "ops/attention_statistics.h"
-#include "ops/qk_moments.h"
+#include "buoy/base/random.h"
+#include "buoy/ops/attention/attention_statistics.h"
+#include "buoy/ops/moments/qk_moments.h"
+#include "ops/attended.h"
 
 namespace buoy::ops {
 namespace {
-
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
-
-struct Case {
-  std::int64_t queries, keys, heads, kv_heads, dim;
-  AttentionMask mask;
-  bool bias;
-};
-
-void PrintTo(const Case& c, std::ostream* out) {
-  *out << c.queries << " queries, " << c.keys << " keys, heads " << c.heads << ":" << c.kv_heads << " of "
-       << c.dim << ", mask " << static_cast<int>(c.mask.kind) << (c.bias ? ", biased" : "");
-}
-
-std::vector<float> draws(std::uint64_t seed, std::int64_t count, double scale) {
-  std::vector<float> out(static_cast<size_t>(count));
-  for (size_t i = 0; i < out.size(); ++i) {
-    out[i] =
-        static_cast<float>(scale * normal(seed, {DrawStream::kWeights, 0, 0, static_cast<std::uint32_t>(i)}));
-  }
-  return out;
-}
-
-// One random sequence with its attention computed.
-struct Attended {
-  explicit Attended(const Case& c, int thread_count = 2)
-      : threads(thread_count),
-        shape{c.heads, c.kv_heads, c.dim, c.mask},
-        queries(draws(1, c.queries * c.heads * c.dim, 1.5)),
-        keys(draws(2, c.keys * c.kv_heads * c.dim, 1.0)),
-        values(draws(3, c.keys * c.kv_heads * c.dim, 1.0)),
-        bias(draws(4, c.keys * c.heads, 1.0)),
-        output(queries.size()),
-        top(static_cast<size_t>(c.heads * c.queries)),
-        sum(top.size()) {
-    for (size_t i = 0; i < bias.size(); i += 3) bias[i] = kHidden;
-    sequence = {.queries = queries.data(),
-                .query_rows = c.queries,
-                .first_position = c.keys - c.queries,
-                .keys = keys.data(),
-                .values = values.data(),
-                .key_rows = c.keys,
-                .key_bias = c.bias ? bias.data() : nullptr,
-                .output = output.data(),
-                .row_top = top.data(),
-                .row_sum = sum.data(),
-                .key_bias_stride = c.keys,
-                .head_scale = nullptr};
-    attention({threads}, shape, {&sequence, 1}, scratch);
-  }
-
-  ThreadPool threads;
-  AttentionShape shape;
-  std::vector<float> queries, keys, values, bias, output, top, sum;
-  AttentionSequence sequence{};
-  AttentionScratch scratch;
-};
 
 // A plain float32 matrix of weights: the yardstick.
 std::vector<float> plain_weights(const Attended& run) {
@@ -312,107 +256,6 @@ TEST_P(Statistics, GroupsAddUpEntropyIsBoundedHiddenKeysGetNothing) {
       EXPECT_LE(e, std::log(std::max<double>(1, static_cast<double>(visible))) + 1e-5);
     }
     EXPECT_NEAR(total, seeing, 1e-5 * (1 + seeing)) << "each query that sees something gives away one";
-  }
-}
-
-// Sums over the queries of one head, not a mean over the heads that share a key: with queries all alike, head
-// h receives from its own queries alone.
-TEST(GroupedHeads, EachHeadKeepsItsOwnSum) {
-  const Case c{64, 64, 8, 2, 16, {MaskKind::kBidirectional, 0}, false};
-  Attended run(c);
-  for (size_t i = 0; i < run.queries.size(); ++i) {
-    if (i / 16 % 8 != 5) run.queries[i] = 0;  // all heads but 5 spread evenly
-  }
-  attention({run.threads}, run.shape, {&run.sequence, 1}, run.scratch);
-  std::vector<float> received(8 * 64);
-  AttentionStatistics wanted;
-  wanted.received = received.data();
-  attention_statistics({run.threads}, run.shape, run.sequence, wanted);
-  for (size_t h = 0; h < 8; ++h) {
-    double spread = 0;
-    for (size_t j = 0; j < 64; ++j) spread = std::max(spread, std::abs(received[h * 64 + j] - 1.0));
-    if (h == 5) {
-      EXPECT_GT(spread, 0.5);
-    } else {
-      EXPECT_LT(spread, 1e-5) << "head " << h;
-    }
-  }
-}
-
-// Merging what was measured of parts of the queries equals measuring all of them at once.
-TEST(Tiles, PartsOfTheQueriesAddUpToOnePass) {
-  const Case c{130, 130, 4, 2, 32, {MaskKind::kCausal, 0}, false};
-  Attended whole(c);
-  std::vector<float> received(4 * 130), entropy(4 * 130);
-  AttentionStatistics wanted;
-  wanted.received = received.data();
-  wanted.entropy = entropy.data();
-  attention_statistics({whole.threads}, whole.shape, whole.sequence, wanted);
-  std::vector<double> merged(received.size(), 0.0);
-  for (const auto& [first, count] : {std::pair<std::int64_t, std::int64_t>{0, 50}, {50, 79}, {129, 1}}) {
-    Attended part(c);
-    part.sequence.queries += first * c.heads * c.dim;
-    part.sequence.query_rows = count;
-    part.sequence.first_position = first;
-    attention({part.threads}, part.shape, {&part.sequence, 1}, part.scratch);
-    std::vector<float> some(received.size()), some_entropy(static_cast<size_t>(4 * count));
-    AttentionStatistics of_part;
-    of_part.received = some.data();
-    of_part.entropy = some_entropy.data();
-    attention_statistics({part.threads}, part.shape, part.sequence, of_part);
-    for (size_t i = 0; i < merged.size(); ++i) merged[i] += some[i];
-    for (std::int64_t h = 0; h < 4; ++h) {
-      for (std::int64_t i = 0; i < count; ++i) {
-        EXPECT_EQ(some_entropy[static_cast<size_t>(h * count + i)],
-                  entropy[static_cast<size_t>(h * 130 + first + i)])
-            << "a row does not depend on the rows beside it";
-      }
-    }
-  }
-  for (size_t i = 0; i < merged.size(); ++i)
-    EXPECT_NEAR(merged[i], received[i], 4 * 6e-8 * (1 + received[i]));
-}
-
-TEST(DenseMean, IsTheMeanOfTheDenseMatricesOfTheHeads) {
-  const Case c{77, 300, 8, 2, 32, {MaskKind::kCausal, 0}, true};
-  Attended run(c);
-  std::vector<float> heads(static_cast<size_t>(8 * 77 * 300)), mean(77 * 300, NAN);
-  attention_probabilities({run.threads}, run.shape, run.sequence, {heads.data(), mean.data()});
-  for (size_t i = 0; i < mean.size(); ++i) {
-    double sum = 0;
-    for (size_t h = 0; h < 8; ++h) sum += heads[h * mean.size() + i];
-    EXPECT_NEAR(mean[i], sum / 8, 8 * 6e-8 * (sum / 8 + 1e-7));
-  }
-}
-
-TEST(HeadScale, MultipliesOneHeadsOutputAndNothingElse) {
-  const Case c{40, 40, 4, 2, 16, {MaskKind::kBidirectional, 0}, false};
-  Attended plain(c), scaled(c);
-  const std::vector<float> scale = {1.0f, 0.0f, 0.5f, 1.0f};
-  scaled.sequence.head_scale = scale.data();
-  attention({scaled.threads}, scaled.shape, {&scaled.sequence, 1}, scaled.scratch);
-  for (size_t i = 0; i < plain.output.size(); ++i) {
-    EXPECT_EQ(scaled.output[i], plain.output[i] * scale[i / 16 % 4]);
-  }
-}
-
-TEST(KeyBias, PerHeadHidesAColumnInThatHeadAlone) {
-  const Case c{40, 40, 4, 2, 16, {MaskKind::kBidirectional, 0}, false};
-  Attended run(c);
-  std::vector<float> bias(static_cast<size_t>(c.heads * c.keys), 0.0f);
-  bias[static_cast<size_t>(2 * c.keys + 7)] = kHidden;
-  run.sequence.key_bias = bias.data();
-  attention({run.threads}, run.shape, {&run.sequence, 1}, run.scratch);
-  std::vector<float> received(bias.size());
-  AttentionStatistics wanted;
-  wanted.received = received.data();
-  attention_statistics({run.threads}, run.shape, run.sequence, wanted);
-  for (std::int64_t h = 0; h < c.heads; ++h) {
-    if (h == 2) {
-      EXPECT_EQ(received[static_cast<size_t>(h * c.keys + 7)], 0.0f);
-    } else {
-      EXPECT_GT(received[static_cast<size_t>(h * c.keys + 7)], 0.0f);
-    }
   }
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "ops/attention.h"
-#include "tensor/dtype.h"
+#include "buoy/ops/attention/attention.h"
+#include "buoy/tensor/dtype.h"
 
 namespace buoy::testing {
 

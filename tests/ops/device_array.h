@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "tensor/device_memory.h"
-#include "tensor/dtype.h"
+#include "buoy/tensor/device_memory.h"
+#include "buoy/tensor/dtype.h"
 
 namespace buoy::testing {
 

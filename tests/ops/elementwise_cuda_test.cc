@@ -1,6 +1,6 @@
 // The small operations that only whole passes use, against the same written plainly.
 
-#include "ops/elementwise_cuda.h"
+#include "buoy/ops/pointwise/elementwise_cuda.h"
 
 #include <gtest/gtest.h>
 

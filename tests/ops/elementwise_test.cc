@@ -1,4 +1,4 @@
-#include "ops/elementwise.h"
+#include "buoy/ops/pointwise/elementwise.h"
 
 #include <gtest/gtest.h>
 

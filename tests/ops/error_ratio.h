@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
+#include "buoy/base/random.h"
 
 namespace buoy::testing {
 

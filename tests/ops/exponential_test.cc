@@ -1,6 +1,6 @@
 // exp_nonpositive on this machine's own instruction set, against the standard library in double.
 
-#include "ops/exponential-inl.h"
+#include "buoy/ops/pointwise/exponential-inl.h"
 
 #include <gtest/gtest.h>
 

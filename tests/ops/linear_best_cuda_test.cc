@@ -4,10 +4,10 @@
 
 #include <cmath>
 
+#include "buoy/ops/linear/linear_cuda.h"
+#include "buoy/ops/sampling/sampling_cuda.h"
 #include "ops/device_array.h"
 #include "ops/error_ratio.h"
-#include "ops/linear_cuda.h"
-#include "ops/sampling_cuda.h"
 #include "support/gpu.h"
 
 namespace buoy {

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "buoy/ops/linear/linear_cuda.h"
+#include "buoy/ops/pointwise/elementwise_cuda.h"
+#include "buoy/ops/pointwise/rope.h"
+#include "buoy/ops/pointwise/rope_cuda.h"
 #include "ops/device_array.h"
-#include "ops/elementwise_cuda.h"
 #include "ops/error_ratio.h"
-#include "ops/linear_cuda.h"
 #include "ops/qkv_reference.h"
-#include "ops/rope.h"
-#include "ops/rope_cuda.h"
 #include "support/gpu.h"
 
 namespace buoy {

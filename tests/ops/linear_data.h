@@ -3,9 +3,9 @@
 #include <cstring>
 #include <vector>
 
+#include "buoy/ops/linear/linear.h"
 #include "ops/cases.h"
 #include "ops/error_ratio.h"
-#include "ops/linear.h"
 
 namespace buoy::testing {
 

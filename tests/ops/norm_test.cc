@@ -2,9 +2,9 @@
 
 #include <cstring>
 
+#include "buoy/ops/pointwise/norm.h"
 #include "ops/cases.h"
 #include "ops/error_ratio.h"
-#include "ops/norm.h"
 
 namespace buoy {
 namespace {

@@ -5,13 +5,13 @@
 
 #include <cmath>
 
+#include "buoy/ops/pointwise/elementwise_cuda.h"
+#include "buoy/ops/pointwise/norm_cuda.h"
+#include "buoy/ops/pointwise/rope.h"
+#include "buoy/ops/pointwise/rope_cuda.h"
 #include "ops/device_array.h"
-#include "ops/elementwise_cuda.h"
 #include "ops/error_ratio.h"
-#include "ops/norm_cuda.h"
 #include "ops/qkv_reference.h"
-#include "ops/rope.h"
-#include "ops/rope_cuda.h"
 #include "support/gpu.h"
 
 namespace buoy {

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "buoy/ops/moments/qk_moments.h"
+#include "buoy/ops/moments/qk_moments_cuda.h"
+#include "buoy/ops/pointwise/rope.h"
 #include "ops/attention_cuda_data.h"
-#include "ops/qk_moments.h"
-#include "ops/qk_moments_cuda.h"
-#include "ops/rope.h"
 
 namespace buoy {
 namespace {

@@ -1,4 +1,4 @@
-#include "ops/rope.h"
+#include "buoy/ops/pointwise/rope.h"
 
 #include <gtest/gtest.h>
 

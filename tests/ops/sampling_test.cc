@@ -1,4 +1,4 @@
-#include "ops/sampling.h"
+#include "buoy/ops/sampling/sampling.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "base/random.h"
+#include "buoy/base/random.h"
 
 namespace buoy {
 namespace {

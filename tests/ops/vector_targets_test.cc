@@ -1,4 +1,4 @@
-#include "ops/vector_targets.h"
+#include "buoy/ops/vector_targets.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

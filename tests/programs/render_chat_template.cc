@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/error.h"
-#include "base/json_file.h"
-#include "text/chat_template.h"
+#include "buoy/base/error.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/text/chat/chat_template.h"
 
 namespace {
 

@@ -1,17 +1,19 @@
 // What becomes of figures and sections that cannot be drawn.
 
-#include "report/drawn_section.h"
+#include "buoy/report/drawn_section.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "figure/render.h"
-#include "report/claims_support.h"
-#include "report/drawable.h"
+#include "buoy/figure/draw/render.h"
+#include "buoy/report/drawable.h"
+#include "claims/claims_support.h"
 
 namespace buoy::report {
 namespace {
+
+using claims::table;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 

@@ -1,4 +1,4 @@
-#include "report/explorer.h"
+#include "buoy/report/explorer.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "base/json_file.h"
-#include "report/explorer_plan.h"
-#include "report/quantised_rows.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/report/explorer_plan.h"
+#include "buoy/report/quantised_rows.h"
 
 namespace buoy::report {
 namespace {

@@ -1,16 +1,18 @@
 // The whole page, from small tables.
 
-#include "report/page.h"
+#include "buoy/report/page.h"
 
 #include <gtest/gtest.h>
 
-#include "base/files.h"
-#include "figure/render.h"
-#include "report/claims_support.h"
+#include "buoy/base/file/files.h"
+#include "buoy/figure/draw/render.h"
+#include "claims/claims_support.h"
 #include "support/temp_folder.h"
 
 namespace buoy::report {
 namespace {
+
+using claims::table;
 
 using testing::TempFolder;
 

@@ -7,11 +7,15 @@
 #include <utility>
 #include <variant>
 
-#include "report/claims_support.h"
-#include "report/section.h"
+#include "buoy/report/section.h"
+#include "claims/claims_support.h"
 
 namespace buoy::report {
 namespace {
+
+using claims::kSamples;
+using claims::says;
+using claims::table;
 
 const NamedFigure* figure_of(const Section& section, const std::string& name) {
   for (const auto& figure : section.figures) {

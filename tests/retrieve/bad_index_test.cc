@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/files.h"
+#include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
 #include "retrieve/retrieve_data.h"
 #include "support/fails_with.h"
 

@@ -1,8 +1,8 @@
-#include "retrieve/document_reader.h"
+#include "buoy/retrieve/document_reader.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
 #include "retrieve/retrieve_data.h"
 #include "support/fails_with.h"
 

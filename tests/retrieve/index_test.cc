@@ -1,11 +1,11 @@
-#include "retrieve/index.h"
+#include "buoy/retrieve/index.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "base/files.h"
-#include "base/sha256.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/sha256.h"
 #include "retrieve/retrieve_data.h"
 
 namespace buoy::retrieve {

@@ -1,12 +1,12 @@
-#include "retrieve/passage_splitter.h"
+#include "buoy/retrieve/passage_splitter.h"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "base/error.h"
-#include "base/utf8.h"
-#include "retrieve/sentence_end.h"
+#include "buoy/base/error.h"
+#include "buoy/base/utf8.h"
+#include "buoy/retrieve/sentence_end.h"
 #include "support/fails_with.h"
 
 namespace buoy::retrieve {

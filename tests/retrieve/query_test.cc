@@ -1,4 +1,4 @@
-#include "retrieve/query.h"
+#include "buoy/retrieve/query.h"
 
 #include <gtest/gtest.h>
 

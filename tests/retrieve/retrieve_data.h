@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "retrieve/build_index.h"
-#include "retrieve/index.h"
+#include "buoy/retrieve/build_index.h"
+#include "buoy/retrieve/index.h"
 #include "support/temp_folder.h"
 
 namespace buoy::retrieve {

@@ -1,9 +1,9 @@
-#include "study/study.h"
+#include "buoy/study/study.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "base/nearest.h"
+#include "buoy/base/error.h"
+#include "buoy/base/nearest.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/json_file.h"
-#include "decode/autoregressive.h"
-#include "decode/dream.h"
-#include "decode/llada.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/decode/autoregressive.h"
+#include "buoy/decode/dream.h"
+#include "buoy/decode/llada.h"
 
 namespace buoy::testing {
 

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "base/sha256.h"
+#include "buoy/base/sha256.h"
 
 namespace buoy::testing {
 namespace fs = std::filesystem;

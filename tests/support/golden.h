@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/mapped_file.h"
-#include "base/safetensors.h"
+#include "buoy/base/container/safetensors.h"
+#include "buoy/base/file/mapped_file.h"
 
 namespace buoy::testing {
 

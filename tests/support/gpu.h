@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tensor/device.h"
+#include "buoy/tensor/device.h"
 
 namespace buoy::testing {
 

@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "checkpoint/checkpoint.h"
-#include "model/family.h"
-#include "model/weights.h"
-#include "ops/rope.h"
-#include "tensor/dtype.h"
+#include "buoy/checkpoint/checkpoint.h"
+#include "buoy/model/family.h"
+#include "buoy/model/weights.h"
+#include "buoy/ops/pointwise/rope.h"
+#include "buoy/tensor/dtype.h"
 
 namespace buoy::testing {
 

@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/random.h"
-#include "tensor/dtype.h"
+#include "buoy/base/random.h"
+#include "buoy/tensor/dtype.h"
 
 namespace buoy::testing {
 namespace {

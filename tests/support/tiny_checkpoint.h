@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_file.h"
-#include "checkpoint/config.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/checkpoint/config.h"
 
 namespace buoy::testing {
 

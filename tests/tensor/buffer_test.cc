@@ -1,4 +1,4 @@
-#include "tensor/buffer.h"
+#include "buoy/tensor/buffer.h"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,9 @@
 #include <numeric>
 #include <vector>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
+#include "buoy/tensor/device_memory.h"
 #include "support/gpu.h"
-#include "tensor/device_memory.h"
 
 namespace buoy {
 namespace {

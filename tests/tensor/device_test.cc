@@ -1,8 +1,8 @@
-#include "tensor/device.h"
+#include "buoy/tensor/device.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
 #include "support/fails_with.h"
 
 namespace buoy {

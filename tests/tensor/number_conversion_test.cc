@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tensor/dtype.h"
+#include "buoy/tensor/dtype.h"
 
 namespace buoy {
 namespace {

@@ -1,4 +1,4 @@
-#include "tensor/thread_pool.h"
+#include "buoy/tensor/thread_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
 #include "support/fails_with.h"
 
 namespace buoy {

@@ -1,4 +1,4 @@
-#include "tensor/weight.h"
+#include "buoy/tensor/weight.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
 #include "support/fails_with.h"
 
 namespace buoy {

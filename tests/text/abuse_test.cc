@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "base/files.h"
+#include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
+#include "buoy/text/tokenizer/tokenizer.h"
 #include "text/support.h"
-#include "text/tokenizer.h"
 
 namespace buoy::text {
 namespace {

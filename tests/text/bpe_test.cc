@@ -1,4 +1,4 @@
-#include "text/bpe.h"
+#include "buoy/text/tokenizer/bpe.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "text/byte_alphabet.h"
+#include "buoy/base/error.h"
+#include "buoy/text/tokenizer/byte_alphabet.h"
 #include "text/support.h"
 
 namespace buoy::text {

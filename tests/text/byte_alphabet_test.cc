@@ -1,4 +1,4 @@
-#include "text/byte_alphabet.h"
+#include "buoy/text/tokenizer/byte_alphabet.h"
 
 #include <gtest/gtest.h>
 

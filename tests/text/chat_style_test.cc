@@ -1,11 +1,11 @@
-#include "text/chat_style.h"
+#include "buoy/text/chat/chat_style.h"
 
 #include <gtest/gtest.h>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "text/python_strip.h"
+#include "buoy/base/error.h"
+#include "buoy/text/python_strip.h"
 #include "text/support.h"
 
 namespace buoy::text {

@@ -1,11 +1,11 @@
-#include "text/chat_template.h"
+#include "buoy/text/chat/chat_template.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
+#include "buoy/text/chat/chat_style.h"
 #include "support/temp_folder.h"
-#include "text/chat_style.h"
 #include "text/support.h"
 
 namespace buoy::text {

@@ -1,11 +1,11 @@
-#include "text/jinja_template.h"
+#include "buoy/text/chat/jinja/jinja_template.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <fstream>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
 #include "text/jinja_values.h"
 #include "text/support.h"
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "text/jinja_template.h"
+#include "buoy/text/chat/jinja/jinja_template.h"
 
 namespace buoy::text {
 

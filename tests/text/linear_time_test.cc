@@ -5,9 +5,9 @@
 #include <ctime>
 #include <limits>
 
-#include "text/pre_tokenizer.h"
+#include "buoy/text/tokenizer/pre_tokenizer.h"
+#include "buoy/text/tokenizer/tokenizer.h"
 #include "text/support.h"
-#include "text/tokenizer.h"
 
 namespace buoy::text {
 namespace {

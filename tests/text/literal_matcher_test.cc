@@ -1,4 +1,4 @@
-#include "text/literal_matcher.h"
+#include "buoy/text/tokenizer/literal_matcher.h"
 
 #include <gtest/gtest.h>
 

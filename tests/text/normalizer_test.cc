@@ -1,4 +1,4 @@
-#include "text/normalizer.h"
+#include "buoy/text/tokenizer/normalizer.h"
 
 #include <gtest/gtest.h>
 #include <utf8proc.h>
@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "text/code_points.h"
+#include "buoy/text/code_points.h"
 #include "text/support.h"
 
 namespace buoy::text {

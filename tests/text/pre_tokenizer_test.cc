@@ -1,11 +1,11 @@
-#include "text/pre_tokenizer.h"
+#include "buoy/text/tokenizer/pre_tokenizer.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "base/error.h"
-#include "text/split_pattern.h"
+#include "buoy/base/error.h"
+#include "buoy/text/tokenizer/split_pattern.h"
 #include "text/support.h"
 
 namespace buoy::text {

@@ -3,11 +3,11 @@
 
 #include <random>
 
-#include "base/files.h"
+#include "buoy/base/file/files.h"
+#include "buoy/text/tokenizer/normalizer.h"
+#include "buoy/text/tokenizer/tokenizer.h"
 #include "support/temp_folder.h"
-#include "text/normalizer.h"
 #include "text/support.h"
-#include "text/tokenizer.h"
 
 // Against the real vocabularies, which tools/fetch_tokenizers fetches.
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/files.h"
-#include "text/code_points.h"
+#include "buoy/base/file/files.h"
+#include "buoy/text/code_points.h"
 
 namespace buoy::text {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_file.h"
-#include "text/tokenizer.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/text/tokenizer/tokenizer.h"
 
 namespace buoy::text {
 

@@ -1,11 +1,11 @@
-#include "text/tokenizer_json.h"
+#include "buoy/text/tokenizer/tokenizer_json.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <functional>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
 #include "text/support.h"
 
 namespace buoy::text {

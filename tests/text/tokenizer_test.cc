@@ -1,13 +1,13 @@
-#include "text/tokenizer.h"
+#include "buoy/text/tokenizer/tokenizer.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <random>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
+#include "buoy/text/tokenizer/normalizer.h"
 #include "support/temp_folder.h"
-#include "text/normalizer.h"
 #include "text/support.h"
 
 namespace buoy::text {

@@ -1,9 +1,9 @@
-#include "text/vocab_merges.h"
+#include "buoy/text/tokenizer/vocab_merges.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
 #include "support/temp_folder.h"
 #include "text/support.h"
 

@@ -9,12 +9,12 @@
 #include <functional>
 #include <set>
 
-#include "base/error.h"
+#include "buoy/base/error.h"
+#include "buoy/trace/reader.h"
+#include "buoy/trace/writer.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
-#include "trace/reader.h"
 #include "trace/small_trace.h"
-#include "trace/writer.h"
 
 namespace buoy::trace {
 namespace {

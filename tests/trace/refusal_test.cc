@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "base/sha256.h"
+#include "buoy/base/error.h"
+#include "buoy/base/sha256.h"
+#include "buoy/trace/reader.h"
+#include "buoy/trace/writer.h"
 #include "support/edited_trace.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
-#include "trace/reader.h"
 #include "trace/small_trace.h"
-#include "trace/writer.h"
 
 namespace buoy::trace {
 namespace {

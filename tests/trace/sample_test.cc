@@ -1,6 +1,6 @@
 // What may become a sample file, and what the file looks like.
 
-#include "trace/sample.h"
+#include "buoy/trace/sample.h"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,11 @@
 #include <limits>
 #include <numeric>
 
-#include "base/error.h"
-#include "base/float16.h"
-#include "base/safetensors.h"
+#include "buoy/base/container/safetensors.h"
+#include "buoy/base/error.h"
+#include "buoy/base/float16.h"
+#include "buoy/trace/schema.h"
 #include "support/fails_with.h"
-#include "trace/schema.h"
 #include "trace/small_trace.h"
 
 namespace buoy::trace {

@@ -1,4 +1,4 @@
-#include "trace/schema.h"
+#include "buoy/trace/schema.h"
 
 #include <gtest/gtest.h>
 

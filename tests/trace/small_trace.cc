@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "base/sha256.h"
-#include "trace/schema.h"
+#include "buoy/base/sha256.h"
+#include "buoy/trace/schema.h"
 
 namespace buoy::testing {
 namespace fs = std::filesystem;

@@ -6,9 +6,9 @@
 #include <map>
 #include <string>
 
-#include "trace/manifest.h"
-#include "trace/sample.h"
-#include "trace/writer.h"
+#include "buoy/trace/manifest.h"
+#include "buoy/trace/sample.h"
+#include "buoy/trace/writer.h"
 
 namespace buoy::testing {
 

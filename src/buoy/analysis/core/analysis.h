@@ -1,0 +1,61 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "buoy/analysis/core/observed_sample.h"
+#include "buoy/result/table.h"
+#include "buoy/stats/streamed_bootstrap.h"
+
+namespace buoy::analysis {
+
+// What a user may set; every analysis takes what concerns it.
+struct AnalysisOptions {
+  stats::BootstrapOptions bootstrap;
+  double epsilon = 3.0;             // mean + epsilon * std
+  double share_factor = 4.0;        // a share above this times the uniform one
+  double mad_factor = 6.0;          // median + factor * 1.4826 * MAD
+  std::int64_t layer = -1;          // for maps of one layer; -1: the analysis chooses and says so
+  std::int64_t head = -1;           // for maps of one head; -1: the mean over the heads
+  std::int64_t sample = 0;          // which sample maps are drawn of, by its number in the trace
+  std::int64_t rollout_layers = 8;  // truncated rollout: up to this many
+};
+
+// Everything of the run an analysis may need beside samples.
+struct TraceFacts {
+  std::string label;  // how tables and figures call this trace
+  trace::Manifest manifest;
+};
+
+// One question asked of one trace. Samples come one at a time and are not kept: memory does not grow with
+// their number. One object per trace.
+class Analysis {
+ public:
+  virtual ~Analysis() = default;
+  virtual void add(const ObservedSample& sample) = 0;
+  // After the last sample. Always the same tables with the same columns for the same options.
+  virtual std::vector<Table> tables() const = 0;
+};
+
+struct AnalysisKind {
+  std::string_view name;     // "drift": as in `buoy analyze drift`
+  std::string_view title;    // "Temporal drift"
+  std::string_view observe;  // what a trace must hold: the value of --observe, "received"
+  std::unique_ptr<Analysis> (*make)(const TraceFacts& facts, const AnalysisOptions& options);
+  // What only several traces together can say, from the analysis of each after its last sample; further
+  // tables, which say themselves what they are about. Null for analyses of single traces.
+  std::vector<Table> (*compare)(std::span<const std::unique_ptr<Analysis>> traces,
+                                const AnalysisOptions& options) = nullptr;
+};
+
+// Every analysis there is, in the order of the report.
+const std::vector<AnalysisKind>& analysis_kinds();
+// Throws UsageError with the names there are.
+const AnalysisKind& find_analysis(std::string_view name);
+
+}  // namespace buoy::analysis

@@ -1,0 +1,84 @@
+#include "buoy/analysis/core/position_classes.h"
+
+#include <algorithm>
+
+#include "buoy/base/error.h"
+
+namespace buoy::analysis {
+namespace {
+
+constexpr std::array<std::string_view, 4> kKinds = {"structural", "content", "mask", "unknown"};
+constexpr std::array<std::string_view, 3> kStates = {"prompt", "answer_revealed", "answer_masked"};
+// Upper ends of the classes of age, in steps.
+constexpr std::array kAgeEnds = {1, 3, 7, 15};
+constexpr std::array<std::string_view, 5> kAges = {"1", "2-3", "4-7", "8-15", "16 or more"};
+constexpr std::array<std::string_view, 10> kTenths = {"0.0-0.1", "0.1-0.2", "0.2-0.3", "0.3-0.4", "0.4-0.5",
+                                                      "0.5-0.6", "0.6-0.7", "0.7-0.8", "0.8-0.9", "0.9-1.0"};
+constexpr std::int64_t kKindsFrom = kTokenTypes.size(), kStatesFrom = kKindsFrom + kKinds.size(),
+                       kAgesFrom = kStatesFrom + kStates.size(), kTenthsFrom = kAgesFrom + kAges.size();
+
+std::vector<PositionClass> make_all() {
+  std::vector<PositionClass> all;
+  all.reserve(kTenthsFrom + kTenths.size());
+  for (const auto type : kTokenTypes) all.push_back({"type", name_of(type)});
+  for (const auto name : kKinds) all.push_back({"kind", name});
+  for (const auto name : kStates) all.push_back({"state", name});
+  for (const auto name : kAges) all.push_back({"age", name});
+  for (const auto name : kTenths) all.push_back({"position", name});
+  return all;
+}
+
+std::int64_t kind_of(TokenType type) {
+  if (is_structural(type)) return 0;
+  return is_content(type) ? 1 : type == TokenType::kMask ? 2 : 3;
+}
+
+}  // namespace
+
+const std::vector<PositionClass>& PositionClasses::all() {
+  static const auto all = make_all();
+  return all;
+}
+
+std::int64_t PositionClasses::find(std::string_view dimension, std::string_view name) {
+  const auto& classes = all();
+  const auto at = std::find_if(classes.begin(), classes.end(), [&](const PositionClass& c) {
+    return c.dimension == dimension && c.name == name;
+  });
+  BUOY_CHECK(at != classes.end());
+  return at - classes.begin();
+}
+
+PositionClasses::PositionClasses(const ObservedSample& sample)
+    : sample_(sample),
+      types_(token_types(sample)),
+      now_(types_),
+      classes_(types_.size()),
+      base_(static_cast<size_t>(count()), 0.0) {}
+
+std::int8_t PositionClasses::age_class(std::int64_t s, std::int64_t position, bool masked) const {
+  const std::int32_t revealed = sample_.revealed_at[static_cast<size_t>(position)];
+  if (!sample_.masked_diffusion || masked || position < sample_.prompt_length || revealed < 0) return -1;
+  const std::int32_t age = sample_.steps[static_cast<size_t>(s)] - revealed;
+  const auto end = std::lower_bound(kAgeEnds.begin(), kAgeEnds.end(), age);
+  return static_cast<std::int8_t>(kAgesFrom + (end - kAgeEnds.begin()));
+}
+
+void PositionClasses::at_step(std::int64_t s) {
+  std::fill(base_.begin(), base_.end(), 0.0);
+  for (std::int64_t j = 0; j < sample_.tokens; ++j) {
+    const auto at = static_cast<size_t>(j);
+    const bool masked = sample_.masked_at(s, j);
+    now_[at] = masked ? TokenType::kMask : types_[at];
+    const std::int64_t state = j < sample_.prompt_length ? 0 : masked ? 2 : 1;
+    classes_[at] = {static_cast<std::int8_t>(now_[at]),
+                    static_cast<std::int8_t>(kKindsFrom + kind_of(now_[at])),
+                    static_cast<std::int8_t>(kStatesFrom + state), age_class(s, j, masked),
+                    static_cast<std::int8_t>(kTenthsFrom + j * 10 / sample_.tokens)};
+    for (const auto c : classes_[at]) {
+      if (c >= 0) base_[static_cast<size_t>(c)] += 1.0 / static_cast<double>(sample_.tokens);
+    }
+  }
+}
+
+}  // namespace buoy::analysis

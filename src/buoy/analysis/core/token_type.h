@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "buoy/analysis/core/observed_sample.h"
+
+namespace buoy::analysis {
+
+// What a token is, the first that holds in this order: still masked; special token; in the region
+// "template"; white space only; punctuation (white space around it allowed); digits; anything else.
+enum class TokenType : std::uint8_t {
+  kMask,
+  kSpecial,
+  kTemplate,
+  kWhiteSpace,  // new lines and blanks
+  kPunctuation,
+  kDigit,
+  kContent,
+  kUnknown,  // the trace has no texts of tokens
+};
+
+inline constexpr std::array kTokenTypes = {
+    TokenType::kMask,        TokenType::kSpecial, TokenType::kTemplate, TokenType::kWhiteSpace,
+    TokenType::kPunctuation, TokenType::kDigit,   TokenType::kContent,  TokenType::kUnknown,
+};
+
+std::string_view name_of(TokenType type);  // "white_space"
+// Special, template, white space and punctuation: the structure of a text.
+bool is_structural(TokenType type);
+// Content and digits.
+bool is_content(TokenType type);
+
+// By its text alone: never a mask, template or unknown. A text is special when it is spelt as one: <|...|>.
+TokenType type_of_text(std::string_view text);
+
+// Of every position of the final row, masks aside; [tokens].
+std::vector<TokenType> token_types(const ObservedSample& sample);
+
+}  // namespace buoy::analysis

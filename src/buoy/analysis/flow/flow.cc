@@ -1,0 +1,79 @@
+#include "buoy/analysis/core/extent.h"
+#include "buoy/analysis/core/kinds.h"
+#include "buoy/analysis/flow/answer_flow.h"
+#include "buoy/analysis/flow/gold_flow.h"
+#include "buoy/analysis/flow/rollout_flow.h"
+#include "buoy/base/error.h"
+
+namespace buoy::analysis {
+namespace {
+
+// Where the answer's attention goes: region by region, layer by layer and rolled out over layers.
+class Flow final : public Analysis {
+ public:
+  Flow(const TraceFacts& facts, const AnalysisOptions& options)
+      : manifest_(facts.manifest),
+        rollout_layers_(options.rollout_layers),
+        answer_(manifest_.model.layers, manifest_.model.heads, options.bootstrap),
+        gold_(manifest_.model.layers, options.bootstrap) {
+    if (options.rollout_layers < 1) {
+      throw_usage_error({"rollout layers", "at least 1", std::to_string(options.rollout_layers)});
+    }
+  }
+
+  void add(const ObservedSample& sample) override {
+    require_layers(sample, manifest_);
+    ++samples_;
+    const SampleFlow flow = flow_of_sample(sample);
+    if (flow.regions.answer < 0) {
+      ++no_answer_;
+      return;
+    }
+    no_rows_ += !flow.regions.all_rows;
+    no_final_row_ += flow.final_row.empty();
+    no_gold_ += flow.regions.gold.empty();
+    several_gold_ += flow.regions.gold.size() > 1;
+    only_gold_ += !flow.regions.gold.empty() && flow.regions.distractors.empty();
+    const SampleRollout rollout = rollout_of_sample(flow, rollout_layers_);
+    answer_.add(sample, flow);
+    rollout_.add(sample, flow, rollout);
+    gold_.add(sample, flow, rollout);
+  }
+
+  std::vector<Table> tables() const override {
+    return {answer_.by_layer(), answer_.by_head(), gold_.by_layer(), gold_.by_rollout(),
+            rollout_.rollout(), rollout_.matrix(), counts()};
+  }
+
+ private:
+  Table counts() const {
+    Table table{"flow_samples",
+                "What the region flow rests on",
+                {{"what", "what was counted"}, {"samples", "how many samples"}},
+                {}};
+    table.add({"samples", samples_});
+    table.add({"left out: no answer region", no_answer_});
+    table.add({"no rollout: query groups are not the regions", no_rows_});
+    table.add({"no published rollout: the trace holds no forward over the final row", no_final_row_});
+    table.add({"no gold document", no_gold_});
+    table.add({"several gold documents", several_gold_});
+    table.add({"gold documents only", only_gold_});
+    return table;
+  }
+
+  trace::Manifest manifest_;
+  std::int64_t rollout_layers_;
+  AnswerFlowSums answer_;
+  RolloutSums rollout_;
+  GoldFlowSums gold_;
+  std::int64_t samples_ = 0, no_answer_ = 0, no_rows_ = 0, no_final_row_ = 0, no_gold_ = 0, several_gold_ = 0,
+               only_gold_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Analysis> make_flow(const TraceFacts& facts, const AnalysisOptions& options) {
+  return std::make_unique<Flow>(facts, options);
+}
+
+}  // namespace buoy::analysis

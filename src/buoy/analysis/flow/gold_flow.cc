@@ -1,0 +1,140 @@
+#include "buoy/analysis/flow/gold_flow.h"
+
+#include "buoy/analysis/core/interval_cells.h"
+#include "buoy/analysis/flow/answer_flow.h"
+#include "buoy/stats/not_a_number.h"
+
+namespace buoy::analysis {
+namespace {
+
+constexpr std::int64_t kAll = -1, kSeveral = 0;
+
+enum LiftCell { kLiftOfGold, kLiftOfOthers, kMassOfGold, kLiftCells };
+enum RolloutCell { kRolledGold, kRolledOther, kEvenGold, kEvenOther, kRolloutCells };
+
+std::string name_of_position(std::int64_t position) {
+  return position == kAll ? "all" : position == kSeveral ? "several" : std::to_string(position);
+}
+
+// Gold over mean distractor read off the published LLaDA panels (docs/measurements.md 9).
+Cell published_ratio(std::int64_t position) {
+  return position == 1 ? Cell(1.47) : position == 5 ? Cell(1.50) : position == 10 ? Cell(1.42) : Cell();
+}
+
+double mean_of(std::span<const double> row, const std::vector<std::int64_t>& regions) {
+  return sum_of(row, regions) / static_cast<double>(regions.size());
+}
+
+}  // namespace
+
+GoldFlowSums::Position& GoldFlowSums::at(std::int64_t position) {
+  const auto found = positions_.find(position);
+  if (found != positions_.end()) return found->second;
+  return positions_.emplace(position, Position{stats::StreamedBootstrap(layers_ * kLiftCells, options_), {}})
+      .first->second;
+}
+
+void GoldFlowSums::add(const ObservedSample& sample, const SampleFlow& flow, const SampleRollout& rollout) {
+  const auto& gold = flow.regions.gold;
+  const auto& others = flow.regions.distractors;
+  if (gold.empty() || others.empty()) return;
+  std::vector<double> lift(static_cast<size_t>(layers_ * kLiftCells), stats::kNan);
+  for (size_t l = 0; l < flow.mean.size(); ++l) {
+    double* to = lift.data() + sample.layers[l] * kLiftCells;
+    to[kMassOfGold] = sum_of(flow.mean[l].all, gold);
+    to[kLiftOfGold] = to[kMassOfGold] / sum_of(flow.uniform, gold);
+    to[kLiftOfOthers] = sum_of(flow.mean[l].all, others) / sum_of(flow.uniform, others);
+  }
+  for (const auto position : {kAll, flow.regions.gold_position}) {
+    Position& sums = at(position);
+    sums.lift.add(sample.id(), lift);
+    for (const auto forward : kRolloutsOf) {
+      const auto& matrices = rollout.of(forward);
+      for (size_t i = 0; i < matrices.size(); ++i) {
+        const auto row = matrices[i].row(flow.regions.answer);
+        const auto even = rollout.uniform[i].row(flow.regions.answer);
+        const std::vector<double> values = {mean_of(row, gold), mean_of(row, others), mean_of(even, gold),
+                                            mean_of(even, others)};
+        const size_t pooling = i / rollout.depths.size(), depth = i % rollout.depths.size();
+        const std::array key = {static_cast<std::int64_t>(forward), static_cast<std::int64_t>(pooling),
+                                rollout.depths[depth]};
+        sums.rollouts.try_emplace(key, kRolloutCells, options_).first->second.add(sample.id(), values);
+      }
+    }
+  }
+}
+
+Table GoldFlowSums::by_layer() const {
+  Table table{
+      "flow_gold_by_layer",
+      "Calibrated: does the answer attend to the gold document more than to the others, wherever it is?",
+      {{"gold_position", "place of the gold document among the documents, from 1; several; or all"},
+       {"layer", "layer, from 0"},
+       {"samples", "samples with a gold document and others"},
+       {"gold_mass", "share of the answer's attention on gold documents, mean over steps and heads"}},
+      {}};
+  add_interval_columns(table.columns, "gold_lift", "gold mass over what even attention gives");
+  add_interval_columns(table.columns, "distractor_lift", "the same for all other documents together");
+  add_interval_columns(table.columns, "gold_over_distractors",
+                       "gold lift over distractor lift, length-normalised; 1 if gold is like the others");
+  for (const auto& [position, sums] : positions_) {
+    for (std::int64_t l = 0; l < layers_; ++l) {
+      const std::int64_t cell = l * kLiftCells;
+      const stats::Estimate gold = sums.lift.interval(cell + kLiftOfGold);
+      if (gold.samples == 0) continue;
+      std::vector<Cell> row = {name_of_position(position), l, gold.samples,
+                               number_cell(sums.lift.interval(cell + kMassOfGold).value)};
+      add_interval_cells(row, gold);
+      add_interval_cells(row, sums.lift.interval(cell + kLiftOfOthers));
+      add_interval_cells(row, sums.lift.ratio(cell + kLiftOfGold, sums.lift, cell + kLiftOfOthers));
+      table.add(std::move(row));
+    }
+  }
+  return table;
+}
+
+Table GoldFlowSums::by_rollout() const {
+  Table table{
+      "flow_gold_by_rollout",
+      "Gold against the other documents in the answer's row of the rollout (published: final_row, sum, all "
+      "layers)",
+      {{"gold_position", "place of the gold document among the documents, from 1; several; or all"},
+       {"forward", kForwardMeaning},
+       {"pooling", "sum: as published, long documents weigh more; mean: per key"},
+       {"layers", "how many layers, the last k observed"},
+       {"samples", "samples with a gold document and others"},
+       {"gold", "flow to a gold document, mean over samples"},
+       {"distractor", "flow to another document, mean over them"}},
+      {}};
+  add_interval_columns(table.columns, "ratio", "gold over distractor: the published reading");
+  table.columns.push_back(
+      {"uniform_ratio", "null: the same for even attention, same lengths, mask and depth"});
+  table.columns.push_back({"ratio_over_uniform", "ratio over its null; 1 if gold is like the others"});
+  table.columns.push_back({"paper_llada", "published for LLaDA with sum and 32 layers (read off a figure)"});
+  for (const auto& [position, sums] : positions_) {
+    for (const auto& [key, values] : sums.rollouts) {
+      const stats::Estimate gold = values.interval(kRolledGold);
+      const stats::Estimate ratio = values.ratio(kRolledGold, values, kRolledOther);
+      const double even = values.ratio(kEvenGold, values, kEvenOther).value;
+      const auto& [forward, pooling, depth] = key;
+      std::vector<Cell> row = {name_of_position(position),
+                               name_of(static_cast<RolloutOf>(forward)),
+                               name_of(kPoolings[pooling]),
+                               depth,
+                               gold.samples,
+                               number_cell(gold.value),
+                               number_cell(values.interval(kRolledOther).value)};
+      add_interval_cells(row, ratio);
+      row.push_back(number_cell(even));
+      row.push_back(number_cell(ratio.value / even));
+      const auto deepest = std::prev(sums.rollouts.lower_bound({forward, pooling + 1, 0}))->first;
+      const bool published = static_cast<RolloutOf>(forward) == RolloutOf::kFinalRow &&
+                             kPoolings[pooling] == Pooling::kSum && key == deepest;
+      row.push_back(published ? published_ratio(position) : Cell());
+      table.add(std::move(row));
+    }
+  }
+  return table;
+}
+
+}  // namespace buoy::analysis

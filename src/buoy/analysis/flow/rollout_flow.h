@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "buoy/analysis/flow/rollout.h"
+#include "buoy/analysis/flow/sample_flow.h"
+#include "buoy/result/table.h"
+#include "buoy/stats/mean_error.h"
+
+namespace buoy::analysis {
+
+// Of which forward a rollout is: the one over the finished row, which the published array holds; the mean of
+// the rollouts of all denoising steps; that of the last of them, which still has a masked slot or two.
+enum class RolloutOf { kFinalRow, kDenoisingMean, kDenoisingLast };
+inline constexpr RolloutOf kRolloutsOf[] = {RolloutOf::kFinalRow, RolloutOf::kDenoisingMean,
+                                            RolloutOf::kDenoisingLast};
+const char* name_of(RolloutOf forward);
+inline constexpr const char* kForwardMeaning =
+    "final_row: the forward over the finished row, as published; denoising_mean: mean of the rollouts of the "
+    "denoising steps; denoising_last: the last of them, which still has masked slots";
+
+// The rollouts of one sample, and even attention through the same regions, lengths, mask and depth.
+struct SampleRollout {
+  std::vector<std::int64_t> depths;  // 1, 2, ... and all observed layers
+  // [poolings, depths]; empty where the trace holds no such forward.
+  std::vector<RegionMatrix> final_row, denoising_mean, denoising_last;
+  std::vector<RegionMatrix> uniform;  // [poolings, depths]
+
+  const std::vector<RegionMatrix>& of(RolloutOf forward) const;
+  size_t at(size_t pooling, size_t depth) const { return pooling * depths.size() + depth; }
+};
+
+// Empty unless the trace has the rows of every region. `most` is the largest truncated depth.
+SampleRollout rollout_of_sample(const SampleFlow& flow, std::int64_t most);
+
+// Means over samples of region-to-region mass and of rollouts, by the regions' names.
+class RolloutSums {
+ public:
+  void add(const ObservedSample& sample, const SampleFlow& flow, const SampleRollout& rollout);
+  Table matrix() const;
+  Table rollout() const;
+
+ private:
+  using Key = std::array<std::int64_t, 5>;
+  struct Entry {
+    stats::MeanErrors value{1}, uniform{1};
+    bool all_layers = false;
+  };
+
+  void add_matrices(const ObservedSample& sample, const SampleFlow& flow,
+                    const std::vector<std::int64_t>& ids);
+  void add_rollouts(const SampleFlow& flow, const SampleRollout& rollout,
+                    const std::vector<std::int64_t>& ids);
+  std::int64_t region(const std::string& name);
+  std::int64_t order(std::int64_t region) const;  // how tables sort it
+
+  std::vector<std::string> names_;
+  std::map<Key, Entry> mass_;     // layer, pooling, from, to
+  std::map<Key, Entry> rollout_;  // forward, pooling, depth, from, to
+};
+
+}  // namespace buoy::analysis

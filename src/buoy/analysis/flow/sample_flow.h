@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "buoy/analysis/core/sample_regions.h"
+#include "buoy/analysis/flow/region_matrix.h"
+
+namespace buoy::analysis {
+
+// What the answer's queries of one layer give to each region, as shares of their attention.
+struct AnswerFlow {
+  std::vector<double> all, revealed, masked;  // [regions], mean over heads; NaN where there is no such query
+  std::vector<double> by_head;                // [heads, regions], all answer queries
+};
+
+// The flow between the regions of one sample: which does not grow with anything but its steps and layers.
+struct SampleFlow {
+  SampleRegions regions;
+  std::vector<AnswerFlow> mean, last;  // [layers]: mean over the steps, and the last step
+  std::vector<double> uniform;         // [regions]: `all` if attention were even
+  // [steps][layers], head mean; rows of regions that have no query groups of their own are zero.
+  std::vector<std::vector<RegionMatrix>> steps;
+  // [layers], the same of the forward over the finished row; empty when the trace holds none.
+  std::vector<RegionMatrix> final_row;
+  bool denoises = false;      // `steps` are denoising steps, not the one pass of an autoregressive model
+  RegionMatrix uniform_mass;  // the same if attention were even, all rows
+};
+
+// Reads the array mass, or received where there is none.
+SampleFlow flow_of_sample(const ObservedSample& sample);
+
+}  // namespace buoy::analysis

@@ -1,0 +1,129 @@
+#include "buoy/analysis/qk/qk_published.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "buoy/analysis/core/extent.h"
+#include "buoy/analysis/floating/floating_rules.h"
+#include "buoy/stats/not_a_number.h"
+#include "buoy/trace/schema.h"
+
+namespace buoy::analysis {
+namespace {
+
+constexpr std::int64_t kFirstRow = 8, kLastRow = 51;
+constexpr std::array kPanels = {"dot", "cosine", "norm_product"};
+
+// Read off the published panels (docs/measurements.md 9).
+struct Panel {
+  std::int64_t layer;
+  const char* name;
+  double floating, others, deviation;
+  std::int64_t rank;
+};
+constexpr std::array kPaper = {
+    Panel{11, "dot", 3.61, 1.88, 0.21, 1},          Panel{11, "cosine", 0.57, 0.38, 0.03, 1},
+    Panel{11, "norm_product", 6.40, 4.98, 0.35, 1}, Panel{28, "dot", 1.77, 0.27, 0.24, 1},
+    Panel{28, "cosine", 0.37, 0.04, 0.03, 1},       Panel{28, "norm_product", 4.75, 7.30, 0.53, 53},
+};
+constexpr std::int64_t kPaperPosition = 45, kPaperTokens = 53;
+
+// The mean over heads of each token's vector, [tokens, head size].
+std::vector<double> head_mean_vectors(const std::vector<float>& states, std::int64_t heads,
+                                      std::int64_t size) {
+  std::vector<double> out(states.size() / static_cast<size_t>(heads), 0.0);
+  for (size_t i = 0; i < states.size(); ++i) {
+    const size_t row = static_cast<size_t>(heads * size), d = i % static_cast<size_t>(size);
+    out[i / row * static_cast<size_t>(size) + d] += double{states[i]} / static_cast<double>(heads);
+  }
+  return out;
+}
+
+double dot(const double* a, const double* b, std::int64_t size) {
+  double sum = 0;
+  for (std::int64_t d = 0; d < size; ++d) sum += a[d] * b[d];
+  return sum;
+}
+
+}  // namespace
+
+QkPublished::QkPublished()
+    : table_{
+          "qk_published",
+          "Published form: head-averaged query and key vectors, column means over rows 8-51 of one sample",
+          {{"source", "paper: LLaDA, read off the figure; trace: this sample (only when states were traced)"},
+           {"layer", "layer, from 0"},
+           {"panel", "dot (no 1/sqrt(head size)), cosine or norm_product"},
+           {"position", "the floating column"},
+           {"columns", "key columns"},
+           {"floating", "mean of the floating column over the rows"},
+           {"others", "mean over the columns that do not float"},
+           {"others_deviation", "population deviation over them"},
+           {"z", "floating minus others, in those deviations"},
+           {"rank", "of the floating column, 1: largest"}},
+          {}} {
+  for (const auto& panel : kPaper) {
+    table_.add({"paper", panel.layer, panel.name, kPaperPosition, kPaperTokens, panel.floating, panel.others,
+                panel.deviation, (panel.floating - panel.others) / panel.deviation, panel.rank});
+  }
+}
+
+void QkPublished::draw(const ObservedSample& sample) {
+  for (std::int64_t l = 0; l < sample.layer_count(); ++l) draw_layer(sample, l);
+}
+
+void QkPublished::draw_layer(const ObservedSample& sample, std::int64_t l) {
+  const std::int64_t s = sample.step_count() - 1, step = sample.steps[static_cast<size_t>(s)],
+                     layer = sample.layers[static_cast<size_t>(l)];
+  const auto queries_name = trace::queries_name(step, layer), keys_name = trace::keys_name(step, layer);
+  if (!sample.stored().has(queries_name) || !sample.stored().has(keys_name)) return;
+  const std::int64_t T = sample.tokens, D = sample.head_dim;
+  require_shape(sample, queries_name, {T, sample.heads, D});
+  require_shape(sample, keys_name, {T, sample.kv_heads, D});
+  const auto q = head_mean_vectors(sample.stored().floats(queries_name), sample.heads, D);
+  const auto k = head_mean_vectors(sample.stored().floats(keys_name), sample.kv_heads, D);
+  std::array<std::vector<double>, 3> columns;
+  for (std::int64_t j = 0; j < T; ++j) {
+    std::array<double, 3> sum{};
+    double rows = 0;
+    for (std::int64_t i = kFirstRow; i <= std::min(kLastRow, T - 1); ++i) {
+      if (sample.causal && j > i) continue;
+      const double *a = q.data() + i * D, *b = k.data() + j * D;
+      const double product = dot(a, b, D), norm = std::sqrt(dot(a, a, D) * dot(b, b, D));
+      sum[0] += product, sum[1] += product / std::max(norm, 1e-12), sum[2] += norm;
+      rows += 1;
+    }
+    for (size_t panel = 0; panel < 3; ++panel)
+      columns[panel].push_back(rows > 0 ? sum[panel] / rows : stats::kNan);
+  }
+  const Received received = sample.received(s, l);
+  AnchorDetector detector(sample.causal, T, RuleOptions{});
+  Anchors anchors;
+  detector.look(received.mean);
+  detector.find(Rule::kThreeSigma, anchors);
+  if (!anchors.defined || anchors.positions.empty()) detector.find(Rule::kTop1, anchors);
+  for (const auto position : anchors.positions) {
+    for (size_t panel = 0; panel < 3; ++panel) {
+      double sum = 0, square = 0, count = 0, all = 0;
+      std::int64_t above = 0;
+      const double value = columns[panel][static_cast<size_t>(position)];
+      for (std::int64_t j = 0; j < T; ++j) {
+        const double other = columns[panel][static_cast<size_t>(j)];
+        if (std::isnan(other)) continue;
+        all += 1;
+        above += other > value;
+        if (std::binary_search(anchors.positions.begin(), anchors.positions.end(),
+                               static_cast<std::int32_t>(j)))
+          continue;
+        sum += other, square += other * other, count += 1;
+      }
+      const double mean = sum / count, deviation = std::sqrt(std::max(0.0, square / count - mean * mean));
+      table_.add({"trace", layer, kPanels[panel], std::int64_t{position}, static_cast<std::int64_t>(all),
+                  number_cell(value), number_cell(mean), number_cell(deviation),
+                  number_cell((value - mean) / deviation), std::isnan(value) ? Cell() : Cell(above + 1)});
+    }
+  }
+}
+
+}  // namespace buoy::analysis

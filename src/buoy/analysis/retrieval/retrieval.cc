@@ -1,0 +1,34 @@
+#include "buoy/analysis/core/extent.h"
+#include "buoy/analysis/core/kinds.h"
+#include "buoy/analysis/retrieval/retrieval_sums.h"
+
+namespace buoy::analysis {
+namespace {
+
+// Which heads look at the evidence when they write the answer.
+class Retrieval final : public Analysis {
+ public:
+  Retrieval(const TraceFacts& facts, const AnalysisOptions& options)
+      : manifest_(facts.manifest), sums_(manifest_.model, options.bootstrap) {}
+
+  void add(const ObservedSample& sample) override {
+    require_layers(sample, manifest_);
+    sums_.add(sample);
+  }
+
+  std::vector<Table> tables() const override {
+    return {sums_.by_head(), sums_.by_layer(), sums_.summary(), sums_.counts()};
+  }
+
+ private:
+  trace::Manifest manifest_;
+  RetrievalSums sums_;
+};
+
+}  // namespace
+
+std::unique_ptr<Analysis> make_retrieval(const TraceFacts& facts, const AnalysisOptions& options) {
+  return std::make_unique<Retrieval>(facts, options);
+}
+
+}  // namespace buoy::analysis

@@ -1,0 +1,141 @@
+#include "buoy/analysis/retrieval/retrieval_score.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "buoy/analysis/core/extent.h"
+#include "buoy/trace/schema.h"
+
+namespace buoy::analysis {
+namespace {
+
+// The observed step whose forward committed a position: an autoregressive trace has one pass over all.
+std::int64_t step_of(const ObservedSample& sample, std::int64_t position) {
+  if (!sample.masked_diffusion) return 0;
+  return sample.index_of_step(sample.revealed_at[static_cast<size_t>(position)]);
+}
+
+std::int64_t end_of_answer(const ObservedSample& sample) {
+  if (sample.special.empty()) return sample.tokens;
+  std::int64_t end = sample.prompt_length;
+  while (end < sample.tokens && sample.special[static_cast<size_t>(end)] == 0) ++end;
+  return end;
+}
+
+void set_chances(const ObservedSample& sample, RetrievalTest& test) {
+  std::map<std::int32_t, double> missed;  // that an even arg-max never copies the token
+  for (auto& token : test.tokens) {
+    const auto keys = static_cast<double>(token.keys);
+    const std::int64_t last = token.keys - 1;
+    token.hit_chance = static_cast<double>(test.needle.places_up_to(last)) / keys;
+    token.strict_chance = static_cast<double>(test.needle.places_of(sample, token.token, last)) / keys;
+    test.strict_expected += token.strict_chance;
+    test.hits_expected += token.hit_chance;
+    missed.try_emplace(token.token, 1.0).first->second *= 1 - token.strict_chance;
+  }
+  for (const auto& [token, chance] : missed)
+    test.set_chance += (1 - chance) / static_cast<double>(test.needle.contents.size());
+  test.added_chance = test.strict_expected / static_cast<double>(test.needle.length);
+}
+
+}  // namespace
+
+RetrievalTest make_retrieval_test(const ObservedSample& sample) {
+  RetrievalTest test;
+  test.needle = find_needle(sample);
+  if (test.needle.positions.empty()) return test;
+  require_array(sample.stored(), trace::kTopKeys);
+  require_array(sample.stored(), trace::kRowPositions);
+  const auto rows = sample.stored().integers(trace::kRowPositions);
+  const std::int64_t end = end_of_answer(sample);
+  test.left_out.behind_end = sample.tokens - end;
+  std::vector<std::int32_t> answer;
+  for (std::int64_t p = sample.prompt_length; p < end; ++p) {
+    if (sample.masked_diffusion && sample.revealed_at[static_cast<size_t>(p)] < 0) {
+      ++test.left_out.not_revealed;
+      continue;
+    }
+    CommittedToken token;
+    token.position = p;
+    token.token = sample.final_row[static_cast<size_t>(p)];
+    answer.push_back(token.token);
+    token.step = step_of(sample, p);
+    token.query = std::max<std::int64_t>(0, p - sample.prediction_offset);
+    const auto row = std::lower_bound(rows.begin(), rows.end(), static_cast<std::int32_t>(token.query));
+    token.row = row - rows.begin();
+    token.keys = sample.causal ? token.query + 1 : sample.tokens;
+    const bool row_seen = row != rows.end() && *row == token.query;
+    test.left_out.step_unseen += token.step < 0;
+    test.left_out.row_unseen += token.step >= 0 && !row_seen;
+    if (token.step >= 0 && row_seen) test.tokens.push_back(token);
+  }
+  test.recall = needle_recall(test.needle, answer);
+  set_chances(sample, test);
+  return test;
+}
+
+std::vector<HeadTest> score_heads(const ObservedSample& sample, const RetrievalTest& test) {
+  const std::int64_t S = sample.forward_count(), L = sample.layer_count(), H = sample.heads;
+  const std::int64_t R = sample.stored().shape(trace::kRowPositions)[0];
+  require_shape(sample, trace::kTopKeys, {S, L, R, H, -1});
+  require_shape(sample, trace::kEvidenceMass, {S, L, R, H});
+  const std::int64_t K = sample.stored().shape(trace::kTopKeys)[4];
+  const auto top = sample.stored().integers(trace::kTopKeys);
+  std::vector<HeadTest> out(static_cast<size_t>(L * H));
+  std::vector<std::set<std::int32_t>> copied(out.size());
+  const auto count = static_cast<double>(test.tokens.size());
+  for (const auto& token : test.tokens) {
+    const auto row_at_step = sample.row_at(token.step);
+    for (std::int64_t l = 0; l < L; ++l) {
+      const auto mass = sample.stored().floats_at(trace::kEvidenceMass, {token.step, l, token.row});
+      for (std::int64_t h = 0; h < H; ++h) {
+        const auto at = static_cast<size_t>(l * H + h);
+        const std::int64_t j =
+            K > 0 ? top[static_cast<size_t>((((token.step * L + l) * R + token.row) * H + h) * K)] : -1;
+        Target target = Target::kOther;
+        if (test.needle.holds(j)) {
+          const bool match = sample.final_row[static_cast<size_t>(j)] == token.token;
+          target = match ? Target::kStrictHit : Target::kNeedle;
+          if (match) copied[at].insert(token.token);
+        } else if (j == 0) {
+          target = Target::kFirst;
+        } else if (j == token.query) {
+          target = Target::kSelf;
+        } else if (j > 0 && j < sample.tokens && sample.mask_token >= 0 &&
+                   row_at_step[static_cast<size_t>(j)] == sample.mask_token) {
+          target = Target::kMask;
+        }
+        ++out[at].targets[static_cast<size_t>(target)];
+        out[at].mass += static_cast<double>(mass[static_cast<size_t>(h)]) / count;
+      }
+    }
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i].set_score =
+        static_cast<double>(copied[i].size()) / static_cast<double>(test.needle.contents.size());
+    out[i].added_score = static_cast<double>(out[i].strict_hits()) / static_cast<double>(test.needle.length);
+  }
+  return out;
+}
+
+double poisson_tail(std::int64_t count, double mean) {
+  if (count <= 0) return 1;
+  if (mean <= 0) return 0;
+  // Above the mean the tail is summed upwards from its largest term, so that tiny chances keep their digits.
+  const auto term = [&](double k) { return std::exp(k * std::log(mean) - mean - std::lgamma(k + 1)); };
+  if (static_cast<double>(count) > mean) {
+    double sum = 0, now = term(static_cast<double>(count));
+    std::int64_t k = count;
+    while (now > sum * 1e-17) {
+      sum += now;
+      now *= mean / static_cast<double>(++k);
+    }
+    return std::min(1.0, sum);
+  }
+  double below = 0;
+  for (std::int64_t k = 0; k < count; ++k) below += term(static_cast<double>(k));
+  return std::clamp(1 - below, 0.0, 1.0);
+}
+
+}  // namespace buoy::analysis

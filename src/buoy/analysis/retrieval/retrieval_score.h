@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "buoy/analysis/core/observed_sample.h"
+#include "buoy/analysis/retrieval/needle.h"
+
+namespace buoy::analysis {
+
+// One token of the answer and the attention row that committed it.
+struct CommittedToken {
+  std::int64_t position = 0;
+  std::int32_t token = 0;
+  std::int64_t step = 0;     // index into the observed steps
+  std::int64_t query = 0;    // position of the row
+  std::int64_t row = 0;      // index into row_positions
+  std::int64_t keys = 0;     // visible to the row
+  double strict_chance = 0;  // that an even arg-max is a strict hit
+  double hit_chance = 0;     // that it lies in the needle; also the mass there if attention is even
+};
+
+struct LeftOut {
+  std::int64_t behind_end = 0;    // at or behind the first special token of the answer
+  std::int64_t not_revealed = 0;  // slots never revealed
+  std::int64_t step_unseen = 0;   // revealed at a step that was not observed
+  std::int64_t row_unseen = 0;    // their row is not among row_positions
+};
+
+// What one sample is asked: the tokens of its answer, cut at the first special token.
+struct RetrievalTest {
+  Needle needle;
+  std::vector<CommittedToken> tokens;
+  LeftOut left_out;
+  double recall = 0;           // ROUGE-1 recall of the needle by the whole answer
+  double set_chance = 0;       // expected set score of an even arg-max
+  double added_chance = 0;     // expected additive score
+  double strict_expected = 0;  // expected strict hits
+  double hits_expected = 0;    // expected arg-maxes in the needle
+};
+
+RetrievalTest make_retrieval_test(const ObservedSample& sample);
+
+// Where an arg-max lies, in the order in which it is decided.
+enum class Target : std::uint8_t { kStrictHit, kNeedle, kFirst, kSelf, kMask, kOther, kCount };
+
+// What one head did in one test.
+struct HeadTest {
+  double set_score = 0;    // distinct needle tokens copied / distinct needle tokens (Wu's text)
+  double added_score = 0;  // strict hits / needle length (Wu's code)
+  double mass = 0;         // mean attention on the needle
+  std::int64_t targets[static_cast<size_t>(Target::kCount)] = {};
+
+  std::int64_t strict_hits() const { return targets[0]; }
+  std::int64_t hits() const { return targets[0] + targets[1]; }
+};
+
+// Every head of every observed layer, [layers, heads]. The test must have tokens.
+std::vector<HeadTest> score_heads(const ObservedSample& sample, const RetrievalTest& test);
+
+// P(X >= count) of a Poisson X with this mean. For counts of at least mean + 1 it bounds from above the
+// chance that independent draws, with whatever chances that add up to the mean, hit as often (Hoeffding;
+// Anderson and Samuels), so a test with it never errs more often than it says.
+double poisson_tail(std::int64_t count, double mean);
+
+}  // namespace buoy::analysis

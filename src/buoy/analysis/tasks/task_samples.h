@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "buoy/analysis/core/analysis.h"
+#include "buoy/analysis/core/axes.h"
+#include "buoy/analysis/core/token_type.h"
+#include "buoy/analysis/floating/floating_rules.h"
+
+namespace buoy::analysis {
+
+// The strongest position of one layer: the largest lift over uniform attention with the same mask.
+struct TaskAnchor {
+  std::int64_t position = 0;
+  double lift = 0;                       // received / max(1/T, null), as it was chosen
+  TokenType type = TokenType::kUnknown;  // when the forward ran
+  std::string token;                     // its text, where the trace has it
+};
+
+struct TaskSample {
+  std::string id;
+  std::string question;  // what makes it the same question in another trace
+  std::int64_t tokens = 0;
+  std::vector<TaskAnchor> anchors;  // [layer]
+  // Of all positions: what a position drawn evenly would be.
+  std::array<double, kTokenTypes.size()> type_shares{};
+
+  double relative(std::int64_t position) const {
+    return tokens > 1 ? static_cast<double>(position) / static_cast<double>(tokens - 1) : 0.0;
+  }
+};
+
+TaskSample task_sample(const ObservedSample& sample, AnchorDetector& detector);
+
+// One trace: what its model was asked, and where its anchors were.
+struct TaskTrace {
+  std::string label, model_name, model_identity;
+  bool masked_diffusion = false;
+  std::vector<std::int32_t> layers;
+  std::vector<TaskSample> samples;
+};
+
+}  // namespace buoy::analysis

@@ -1,0 +1,238 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "buoy/app/commands/commands.h"
+#include "buoy/app/options/data_options.h"
+#include "buoy/app/options/decode_options.h"
+#include "buoy/app/options/model_folder.h"
+#include "buoy/app/options/prompt_options.h"
+#include "buoy/app/options/retrieval.h"
+#include "buoy/app/options/shared_options.h"
+#include "buoy/base/error.h"
+#include "buoy/base/file/named_path.h"
+#include "buoy/base/interrupt.h"
+#include "buoy/base/say.h"
+#include "buoy/checkpoint/hub_cache.h"
+#include "buoy/run/attention_features.h"
+#include "buoy/run/evaluation.h"
+#include "buoy/run/identity.h"
+#include "buoy/study/evaluation_runner.h"
+
+namespace buoy::app {
+namespace {
+
+struct EvalOptions {
+  run::EvaluationSpec spec;
+  std::vector<std::string> models, data;
+  std::shared_ptr<std::vector<std::string>> fields;
+  run::Condition base;
+  std::int64_t passages = -1, limit = 0, noise = -1;
+  bool closed_book = false, published = false, resume = false;
+  ChatOptions chat;
+  std::string sweep, noise_kind = "random", out, observe;
+  RetrievalOptions retrieval;
+  std::vector<std::string> heads_from, columns_from;
+  run::HeadStudy heads;
+  int threads = 0;
+  std::string device = "auto";
+  std::size_t resamples = 2000;
+};
+
+// MODEL=TRACE for every model.
+run::TraceOfModel traces_of_models(const std::string& option, const std::vector<std::string>& given,
+                                   const run::EvaluationSpec& spec) {
+  run::TraceOfModel traces;
+  for (const auto& text : given) {
+    const auto trace = parse_named(text);
+    traces[trace.name] = trace.path;
+  }
+  for (const auto& model : spec.models) {
+    if (!traces.contains(model.name))
+      throw_usage_error({option, fmt::format("a trace for every model, as in {}=TRACE", model.name), "none"});
+  }
+  return traces;
+}
+
+void require_own_traces(const run::EvaluationSpec& spec, const run::TraceOfModel& traces) {
+  for (const auto& model : spec.models) {
+    if (const auto own = traces.find(model.name); own != traces.end())
+      run::require_trace_of(own->second, model.path);
+  }
+}
+
+std::vector<run::Condition> conditions(const EvalOptions& options, const run::EvaluationSpec& spec) {
+  run::ConditionRequest request;
+  request.base = options.base;
+  request.base.passages = options.passages;
+  request.base.noise_kind = questions::noise_from_name(options.noise_kind);
+  if (options.noise >= 0) request.base.noise = static_cast<std::size_t>(options.noise);
+  request.sweep = options.sweep;
+  request.closed_book = options.closed_book;
+  if (!options.heads_from.empty()) {
+    request.heads = options.heads;
+    request.heads->traces = traces_of_models("--heads-from", options.heads_from, spec);
+  }
+  if (!options.columns_from.empty())
+    request.columns = traces_of_models("--columns-from", options.columns_from, spec);
+  request.with_passages = options.passages >= 0 || !options.sweep.empty() || request.base.noise ||
+                          request.base.gold_position > 0 || !options.retrieval.index.empty() ||
+                          request.heads || !request.columns.empty();
+  if (!request.with_passages && !request.closed_book &&
+      !run::has_passages(spec.data.front().path, spec.read)) {
+    say("{} has no passages: asking closed book\n", spec.data.front().path.string());
+    request.closed_book = true;
+  }
+  auto made = run::make_conditions(request);
+  if (request.heads) require_own_traces(spec, request.heads->traces);
+  require_own_traces(spec, request.columns);
+  return made;
+}
+
+// A model by its name or folder; a snapshot of a cache is called as its id ends, not by its commit.
+NamedPath named_model(const std::string& text) {
+  auto model = parse_named(text);
+  model.path = find_model(model.path.string());
+  if (const auto snapshot = hub_snapshot_of(model.path); snapshot && model.name == snapshot->commit)
+    model.name = snapshot->id.substr(snapshot->id.find('/') + 1);
+  return model;
+}
+
+run::EvaluationSpec make_spec(const EvalOptions& options) {
+  run::EvaluationSpec spec = options.spec;
+  for (const auto& model : options.models) spec.models.push_back(named_model(model));
+  for (const auto& model : spec.models) settle_chat(options.chat, model.path);  // refuses before any work
+  for (const auto& data : options.data) spec.data.push_back(parse_named(data));
+  spec.read.fields = parse_fields(*options.fields);
+  if (options.limit > 0) spec.read.limit = static_cast<std::size_t>(options.limit);
+  spec.chat = options.chat.choice;
+  spec.chat_use = chat_use(options.chat);
+  if (options.published) spec.normalisation = questions::Normalisation::kPublished;
+  spec.device = device_from_name(options.device);
+  spec.threads = options.threads > 0 ? options.threads : available_threads();
+  spec.observe = options.observe == "features" ? run::kFeatureObservables : options.observe;
+  spec.data = with_retrieved_passages(options.retrieval, spec.data, spec.read, options.out);
+  spec.conditions = conditions(options, spec);
+  return spec;
+}
+
+// What can be refused before anything is read or loaded.
+void check(const EvalOptions& options) {
+  constexpr std::size_t kFewest = 100;  // an interval of fewer is noise
+  if (options.resamples < kFewest)
+    throw_usage_error(
+        {"--resamples", fmt::format("at least {}", kFewest), std::to_string(options.resamples)});
+  for (const auto& data : options.data) {
+    if (parse_named(data).path == "-")
+      throw_usage_error({"--data", "a file: questions are read once for every model", "standard input"});
+  }
+}
+
+void evaluate_models(EvalOptions options) {
+  check(options);
+  if (options.passages == 0) {
+    options.closed_book = true;
+    options.passages = -1;
+  }
+  say_when_interrupted("buoy: interrupted; the same command with --resume goes on behind the last answer\n");
+  study::run_and_summarise({make_spec(options), options.out, options.resume, options.resamples});
+}
+
+}  // namespace
+
+void add_eval(Command& app) {
+  auto* command = app.add_subcommand("eval", "ask questions with and without passages and score the answers");
+  auto o = std::make_shared<EvalOptions>();
+  o->spec.decode.max_new_tokens = 32;
+  add_model_option(*command, o->models)->required();
+  add_data_option(*command, o->data)->required();
+  add_out_option(*command, o->out)->required();
+  add_resume_flag(*command, o->resume);
+  add_limit_option(*command, o->limit);
+  const std::string asking = "What is asked";
+  add_passages_option(*command, o->passages)->group(asking);
+  command
+      ->add_flag("--closed-book", o->closed_book,
+                 "without passages; together with --passages or a sweep: both, and what passages add")
+      ->group(asking);
+  command
+      ->add_option("--sweep", o->sweep, "one condition for each value, as in gold-position=1-10; see below")
+      ->type_name("AXIS=VALUES")
+      ->group(asking);
+  add_gold_position_option(*command, o->base.gold_position)->group(asking);
+  command->add_option("--noise", o->noise, "this many noise passages instead of the item's own")
+      ->nonnegative()
+      ->group(asking);
+  const auto* kind = add_noise_kind_option(*command, o->noise_kind, questions::noise_names())->group(asking);
+  command
+      ->add_flag("--gold-by-answer", o->base.gold_by_answer,
+                 "where the data marks no gold passage, those that hold an answer are")
+      ->group(asking);
+  auto* heads = command
+                    ->add_option("--heads-from", o->heads_from,
+                                 "switch heads off: the best retrieval heads of this trace of the model, and "
+                                 "as many drawn ones")
+                    ->type_name("MODEL=TRACE")
+                    ->group(asking);
+  command->add_option("--heads-share", o->heads.share, "share of all heads to switch off (default 0.05)")
+      ->needs(heads)
+      ->group(asking);
+  command->add_option("--heads-controls", o->heads.controls, "times that others are drawn (default 5)")
+      ->nonnegative()
+      ->needs(heads)
+      ->group(asking);
+  command
+      ->add_option(
+          "--columns-from", o->columns_from,
+          "hide columns of attention: in each third of the depth the floating ones that this trace of "
+          "the same questions tells of, and as many random and structural ones")
+      ->type_name("MODEL=TRACE")
+      ->group(asking);
+  o->fields = add_field_option(*command);
+  add_retrieval_options(*command, o->retrieval, asking);
+  const std::string prompting = "Prompts and answers";
+  add_template_option(*command, o->spec.prompt)->alias("--prompt")->group(prompting);
+  command
+      ->add_option("--closed-book-template", o->spec.closed_book_prompt,
+                   "template without passages (default: the one that belongs to --template)")
+      ->alias("--closed-book-prompt")
+      ->type_name("NAME|FILE")
+      ->group(prompting);
+  add_chat_options(*command, o->chat, prompting);
+  command
+      ->add_flag("--keep-text-after-end", o->spec.keep_text_after_end,
+                 "the authors' rule for LLaDA: keep what stands behind an end marker")
+      ->group(prompting);
+  command->add_flag("--first-line", o->spec.first_line_only, "the answer is its first line")
+      ->group(prompting);
+  command
+      ->add_flag("--published-normalisation", o->published,
+                 "compare answers exactly as the authors do (ASCII punctuation only)")
+      ->group(prompting);
+  add_observe_option(*command, o->observe);
+  command
+      ->add_option("--batch-tokens", o->spec.batch.token_budget,
+                   "tokens of one packed forward (default 1024; 1: one question at a time)")
+      ->positive();
+  add_device_option(*command, o->device);
+  add_threads_option(*command, o->threads);
+  add_resamples_option(*command, o->resamples)->alias("--replicates");
+  add_decode_options(*command, o->spec.decode);
+  command->footer(run::describe_sweeps() + "docs/evaluation.md says what is written.");
+  command->examples({
+      {"buoy eval --model models/pair-diffusion --model models/pair-autoregressive --data questions.jsonl "
+       "--template models/pair.prompt --passages 3 --closed-book --max-new-tokens 12 --out runs/pair",
+       ""},
+      {"buoy eval --model LLaDA-8B-Instruct --model Llama-3.1-8B-Instruct --data nq.jsonl.gz --passages 5 "
+       "--closed-book --out runs/nq",
+       ""},
+  });
+  command->callback([o, kind] {
+    if (kind->given() && o->noise < 0 && !o->sweep.starts_with("noise="))
+      throw_usage_error(
+          {"--noise-kind", "--noise N or --sweep noise=..., how many passages of it", "neither"});
+    evaluate_models(*o);
+  });
+}
+
+}  // namespace buoy::app

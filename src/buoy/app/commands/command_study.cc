@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "buoy/app/command_line.h"
+#include "buoy/app/commands/commands.h"
+#include "buoy/app/options/model_folder.h"
+#include "buoy/app/options/shared_options.h"
+#include "buoy/base/interrupt.h"
+#include "buoy/study/study_check.h"
+#include "buoy/study/study_runner.h"
+
+namespace buoy::app {
+
+void add_study(Command& app) {
+  struct Options {
+    std::string file, out, device = "auto";
+    int threads = 0;
+    bool check = false, ignore_space = false;
+  };
+  auto* command = app.add_subcommand("study", "run a whole study that a file describes, to one report");
+  auto options = std::make_shared<Options>();
+  command->add_option("file", options->file, "description of the study (docs/studies.md)")
+      ->required()
+      ->type_name("FILE.toml");
+  add_out_option(*command, options->out);
+  add_threads_option(*command, options->threads);
+  add_device_option(*command, options->device);
+  command->add_flag("--check", options->check,
+                    "only say what is missing or wrong, and what every part will take: questions, forward "
+                    "passes, bytes, memory");
+  command->add_flag("--ignore-space", options->ignore_space,
+                    "run even if the results will not fit on the disk");
+  command->footer(
+      "Interrupted studies go on where they were. --out takes the place of the folder in the file.");
+  command->examples({{"buoy study studies/default.toml --check", "what the study of the bundled pair needs"},
+                     {"buoy study studies/default.toml", "runs it: two minutes"}});
+  command->callback([options] {
+    auto reading = study::read_study_and_problems(options->file);
+    if (!options->out.empty()) reading.study.out = options->out;
+    const study::StudyCall call{study::StudyPlan(std::move(reading.study)), options->threads,
+                                device_from_name(options->device), command_as_typed()};
+    const auto findings = study::examine(call.plan, call.device);
+    reading.problems.insert(reading.problems.end(), findings.problems.begin(), findings.problems.end());
+    if (options->check) fmt::print("{}\n", study::describe(findings, call.plan));
+    study::refuse(options->file, reading.problems);
+    if (!options->ignore_space) study::require_space(findings, call.plan);
+    if (options->check) {
+      const auto& study = call.plan.study();
+      fmt::print("{}: {} models, {} data sets, {} traces, {} evaluations; nothing is missing\n",
+                 options->file, study.models.size(), study.data.size(), study.traces.size(),
+                 study.evaluations.size());
+      return;
+    }
+    say_when_interrupted("buoy: interrupted; the same command goes on where the study was\n");
+    study::run_study(call);
+  });
+}
+
+}  // namespace buoy::app

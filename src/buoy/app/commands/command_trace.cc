@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "buoy/app/command_line.h"
+#include "buoy/app/commands/commands.h"
+#include "buoy/app/options/change_options.h"
+#include "buoy/app/options/decode_options.h"
+#include "buoy/app/options/model_folder.h"
+#include "buoy/app/options/prompt_source.h"
+#include "buoy/app/options/shared_options.h"
+#include "buoy/base/error.h"
+#include "buoy/base/interrupt.h"
+#include "buoy/base/progress.h"
+#include "buoy/base/say.h"
+#include "buoy/checkpoint/hub_cache.h"
+#include "buoy/run/trace_request.h"
+#include "buoy/study/failure_list.h"
+
+namespace buoy::app {
+namespace {
+
+struct TraceOptions {
+  ModelOptions model;
+  PromptSource source;
+  run::TraceRequest request;
+  ChangeOptions changes;
+  bool no_final = false;
+};
+
+// What the run will write, said before it begins.
+void announce(const observe::Recorder::Bytes& each, size_t samples, bool float16) {
+  if (each.all == 0) return;  // no prompt could be made: the samples will say why
+  const std::uint64_t divisor = float16 ? 2 : 1;
+  std::string text = fmt::format("{} sample{}, about {} each", samples, samples == 1 ? "" : "s",
+                                 describe_bytes(each.all / divisor));
+  if (samples > 1) text += fmt::format(", {} in all", describe_bytes(each.all / divisor * samples));
+  if (each.large > 0)
+    text += fmt::format("; of each, {} are dense matrices and states", describe_bytes(each.large / divisor));
+  say("{}\n", text);
+}
+
+void report_result(const run::TraceRunResult& result, const std::filesystem::path& folder) {
+  std::vector<study::Failure> failures;
+  for (const auto& failed : result.failed) failures.push_back({failed.id, failed.error});
+  study::print_failures(failures, (folder / "manifest.json").string());
+  std::string losses;
+  if (!failures.empty()) losses += fmt::format(", {} failed (listed in manifest.json)", failures.size());
+  if (result.ids_without_text > 0)
+    losses += fmt::format(", {} ids without text (shown as <id N>)", result.ids_without_text);
+  fmt::print("{}: {} samples{}\n", folder.string(), result.samples, losses);
+}
+
+void trace_run(TraceOptions options) {
+  auto& request = options.request;
+  observe::parse_plan(request.observe, request.layers, request.steps_observed);  // before a model is loaded
+  request.changes = parse_changes(options.changes);
+  const PromptSource& source = options.source;
+  request.items = read_prompt_items(source);
+  const auto folder = find_model(options.model.folder);
+  run::check_decoding(read_config(folder), request.decode);
+  if (source.prompt.ids.empty()) request.chat = settle_chat(source.prompt.chat, folder);
+  say_when_interrupted(
+      "buoy: interrupted; the same command with --resume goes on behind the last whole sample\n");
+  auto loaded = load_model(options.model);
+  if (!source.prompt.ids.empty())
+    request.ids = make_prompt(source.prompt, loaded.model.checkpoint().folder(), loaded.tokenizer);
+  request.command = command_as_typed();
+  request.prompt_template = source.prompt_template;
+  request.arrangement = run::arrangement_of(source.passages, source.gold_position);
+  request.final_row = !options.no_final;
+  const auto run = run::make_trace_run(request, loaded);
+  ThreadPool threads(thread_count(options.model));
+  std::optional<Progress> bar;
+  const auto result =
+      run::run_trace({threads}, loaded, run,
+                     {.begin =
+                          [&](const auto& each) {
+                            announce(each, request.items.size(), request.float16);
+                            bar.emplace(stderr, "sample", static_cast<std::int64_t>(request.items.size()));
+                          },
+                      .step = [&] { bar->advance(); }});
+  bar.reset();
+  report_result(result, request.folder);
+}
+
+}  // namespace
+
+void add_trace(Command& app) {
+  auto* command = app.add_subcommand("trace", "decode and store what attention did, step by step");
+  auto options = std::make_shared<TraceOptions>();
+  options->request.observe = "received,entropy";
+  add_model_options(*command, options->model);
+  add_prompt_source(*command, options->source);
+  add_out_option(*command, options->request.folder)->required();
+  add_observe_option(*command, options->request.observe);
+  command->add_option("--layers", options->request.layers, "only these layers, as in 0-3,31");
+  command->add_option("--steps-observed", options->request.steps_observed,
+                      "only these denoising steps, as in 0,8,16-31");
+  command->add_option(
+      "--groups", options->request.groups,
+      "query groups, at most 16: state (default), regions, parity, or a list as in bos=0;question=1-20");
+  command->add_flag("--no-final", options->no_final,
+                    "masked diffusion: no last forward over the fully revealed row");
+  command->add_flag("--float16", options->request.float16, "store in half the space");
+  add_resume_flag(*command, options->request.resume);
+  add_decode_options(*command, options->request.decode);
+  add_change_options(*command, options->changes);
+  command->footer(
+      observe::describe_observables() +
+      "\nThe trace is described in docs/trace-format.md; python/buoy_trace.py reads it with numpy.");
+  command->examples({
+      {"buoy trace --model models/pair-diffusion --prompt \"Who employs Klados Hebwick?\" --max-new-tokens 8 "
+       "--observe all --out traces/klados",
+       ""},
+      {"buoy trace --model models/pair-autoregressive --data questions.jsonl --template models/pair.prompt "
+       "--max-new-tokens 12 --groups regions --out traces/autoregressive",
+       ""},
+  });
+  command->callback([options] { trace_run(*options); });
+}
+
+}  // namespace buoy::app

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "buoy/analysis/core/run.h"
+#include "buoy/app/options/options.h"
+
+namespace buoy::app {
+
+// What `analyze` and `report` share: traces, and how they are analysed.
+struct AnalysisCall {
+  std::vector<std::string> traces;  // "TRACE" or "LABEL=TRACE"
+  analysis::RunOptions run;
+};
+
+// Returns the option that takes the traces.
+Option* add_analysis_options(Command& command, AnalysisCall& call);
+
+}  // namespace buoy::app

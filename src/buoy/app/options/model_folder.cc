@@ -1,0 +1,39 @@
+#include "buoy/app/options/model_folder.h"
+
+#include <fmt/format.h>
+
+#include "buoy/base/say.h"
+#include "buoy/checkpoint/hub_cache.h"
+
+namespace buoy::app {
+
+void add_model_options(Command& command, ModelOptions& options) {
+  add_model_option(command, options.folder)->required();
+  add_threads_option(command, options.threads);
+  add_device_option(command, options.device);
+}
+
+void add_threads_option(Command& command, int& threads) {
+  command.add_option("--threads", threads, "threads to use (default: all cores)")->range(0, 4096);
+}
+
+void add_device_option(Command& command, std::string& device) {
+  command
+      .add_option("--device", device, "where models run: cpu, cuda, or auto (default: a GPU if there is one)")
+      ->one_of({"cpu", "cuda", "auto"});
+}
+
+int thread_count(const ModelOptions& options) {
+  return options.threads > 0 ? options.threads : available_threads();
+}
+
+run::LoadedModel load_model(const ModelOptions& options) {
+  const Device device = device_from_name(options.device);
+  auto loaded = run::load_model(find_model(options.folder), device);
+  const std::string stored = loaded.model.checkpoint().stored_types();
+  if (device == Device::kCuda && stored != "BF16")
+    say("note: weights stored as {} are used as BF16 on the GPU\n", stored);
+  return loaded;
+}
+
+}  // namespace buoy::app

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <string>
+
+#include "buoy/app/options/options.h"
+
+namespace buoy::app {
+
+// Options that several commands have. Each is declared once, so that a name means the same everywhere;
+// docs/command-line.md lists them.
+template <typename Path>
+Option* add_out_option(Command& command, Path& out) {
+  return command
+      .add_option("--out", out, "where to write: a folder; forward, index and world write one file")
+      ->type_name("PATH");
+}
+
+template <typename Count>
+Option* add_limit_option(Command& command, Count& limit) {
+  return command.add_option("--limit", limit, "only the first N questions or samples")->positive();
+}
+
+template <typename Count>
+Option* add_passages_option(Command& command, Count& passages) {
+  return command.add_option("--passages", passages, "passages of a question, at most (0: closed book)")
+      ->nonnegative();
+}
+
+template <typename Count>
+Option* add_gold_position_option(Command& command, Count& position) {
+  return command.add_option("--gold-position", position, "place of the gold passage, from 1")->positive();
+}
+
+template <typename Count>
+Option* add_resamples_option(Command& command, Count& resamples) {
+  return command
+      .add_option("--resamples", resamples,
+                  "of the bootstrap that gives intervals (default 1000; eval: 2000, at least 100)")
+      ->range(10, 100000);
+}
+
+inline Option* add_seed_option(Command& command, std::uint64_t& seed) {
+  return command.add_option("--seed", seed, "of all random draws (default 0; bootstrap and world: 1)");
+}
+
+inline Option* add_noise_kind_option(Command& command, std::string& kind,
+                                     const std::vector<std::string>& kinds) {
+  return command.add_option("--noise-kind", kind, "what noise passages are made of (default random)")
+      ->one_of(kinds)
+      ->type_name("KIND");
+}
+
+inline Option* add_top_option(Command& command, std::size_t& top) {
+  return command.add_option("--top", top, "passages to find for a question (default 5)")->positive();
+}
+
+inline Option* add_observe_option(Command& command, std::string& list) {
+  return command
+      .add_option(
+          "--observe", list,
+          "what of attention to store, as in received,rows (`buoy trace --help` lists it; trace: received\n"
+          "and entropy unless told; eval: nothing, or `features` for what it relates to right and wrong)")
+      ->type_name("LIST");
+}
+
+inline Option* add_json_flag(Command& command, bool& json) {
+  return command.add_flag("--json", json, "print JSON, for programs");
+}
+
+inline Option* add_trust_flag(Command& command, bool& trust) {
+  return command.add_flag("--trust", trust, "do not compare checksums: for traces you made yourself");
+}
+
+inline Option* add_resume_flag(Command& command, bool& resume) {
+  return command.add_flag("--resume", resume, "go on with a run that was interrupted");
+}
+
+template <typename Files>
+Option* add_data_option(Command& command, Files& data) {
+  return command
+      .add_option("--data", data,
+                  "questions, JSON Lines, plain or gzip (docs/data-formats.md; trace: - is standard input;\n"
+                  "eval: several, NAME=FILE names one)")
+      ->type_name("F.jsonl");
+}
+
+inline Option* add_template_option(Command& command, std::string& prompt_template) {
+  return command
+      .add_option("--template", prompt_template,
+                  "prompt template of the questions: a built-in name or a file (docs/data-formats.md)")
+      ->type_name("NAME|FILE");
+}
+
+}  // namespace buoy::app

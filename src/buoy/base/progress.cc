@@ -1,0 +1,80 @@
+#include "buoy/base/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "buoy/base/interrupt.h"
+
+namespace buoy {
+namespace {
+
+constexpr auto kTerminalInterval = std::chrono::milliseconds(200);
+constexpr auto kLogInterval = std::chrono::minutes(1);
+
+}  // namespace
+
+Progress::Progress(std::FILE* stream, std::string label, std::int64_t total,
+                   std::function<Clock::time_point()> now)
+    : stream_(stream),
+      label_(std::move(label)),
+      total_(total),
+      terminal_(::isatty(::fileno(stream)) == 1),
+      now_(std::move(now)),
+      started_(now_()),
+      last_(started_) {}
+
+Progress::~Progress() {
+  if (!written_) return;
+  if (terminal_) {
+    restore_when_interrupted("");
+    put("\r\033[K");
+  } else {
+    put(fmt::format("{} {}/{}, {} in all\n", label_, done_, total_,
+                    describe_duration(std::chrono::duration<double>(now_() - started_).count())));
+  }
+}
+
+void Progress::advance(std::int64_t amount) {
+  done_ += amount;
+  const auto now = now_();
+  if (now - last_ < (terminal_ ? Clock::duration(kTerminalInterval) : Clock::duration(kLogInterval))) return;
+  last_ = now;
+  written_ = true;
+  if (terminal_) restore_when_interrupted("\n");
+  put(terminal_ ? "\r\033[K" + line(now) : line(now) + '\n');
+}
+
+std::string Progress::line(Clock::time_point now) const {
+  const double elapsed = std::chrono::duration<double>(now - started_).count();
+  const double left =
+      done_ > 0 ? elapsed / static_cast<double>(done_) * static_cast<double>(total_ - done_) : 0;
+  return fmt::format("{} {}/{}, {} so far, about {} left", label_, done_, total_, describe_duration(elapsed),
+                     describe_duration(left));
+}
+
+void Progress::put(const std::string& text) {
+  std::fputs(text.c_str(), stream_);
+  std::fflush(stream_);
+  std::clearerr(stream_);
+}
+
+std::string describe_duration(double seconds) {
+  const auto whole = std::llround(seconds);
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
+}
+
+std::string describe_bytes(std::uint64_t bytes) {
+  constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < kUnits.size()) value /= 1024, ++unit;
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.2f} {}", value, kUnits[unit]);
+}
+
+}  // namespace buoy

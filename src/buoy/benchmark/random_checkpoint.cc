@@ -1,0 +1,216 @@
+#include "buoy/benchmark/random_checkpoint.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/model/family.h"
+#include "buoy/tensor/dtype.h"
+
+namespace buoy::benchmark {
+namespace {
+
+struct Tensor {
+  std::string name;
+  std::vector<std::int64_t> shape;
+};
+
+std::uint64_t bytes_of(const Tensor& tensor) {
+  std::uint64_t bytes = sizeof(std::uint16_t);
+  for (const auto extent : tensor.shape) bytes *= static_cast<std::uint64_t>(extent);
+  return bytes;
+}
+
+std::vector<Tensor> tensors_of(const ShapeOfModel& s) {
+  const auto traits = model::traits_of(s.family);
+  const std::int64_t queries = s.heads * s.head_dim, keys = s.kv_heads * s.head_dim;
+  std::vector<Tensor> tensors = {{traits.embedding, {s.vocabulary, s.hidden}},
+                                 {traits.final_norm, {s.hidden}},
+                                 {traits.head, {s.vocabulary, s.hidden}}};
+  for (std::int64_t i = 0; i < s.layers; ++i) {
+    const auto add = [&](const std::string& name, const char* kind, std::vector<std::int64_t> shape) {
+      tensors.push_back({fmt::format("{}{}.{}.{}", traits.layer_prefix, i, name, kind), std::move(shape)});
+    };
+    const auto& names = traits.layer;
+    add(names.attention_norm, "weight", {s.hidden});
+    add(names.query, "weight", {queries, s.hidden});
+    add(names.key, "weight", {keys, s.hidden});
+    add(names.value, "weight", {keys, s.hidden});
+    add(names.attention_out, "weight", {s.hidden, queries});
+    add(names.mlp_norm, "weight", {s.hidden});
+    add(names.gate, "weight", {s.mlp_hidden, s.hidden});
+    add(names.up, "weight", {s.mlp_hidden, s.hidden});
+    add(names.down, "weight", {s.hidden, s.mlp_hidden});
+    if (traits.qkv_bias) {
+      add(names.query, "bias", {queries});
+      add(names.key, "bias", {keys});
+      add(names.value, "bias", {keys});
+    }
+    if (!names.query_norm.empty()) {
+      add(names.query_norm, "weight", {s.head_dim});
+      add(names.key_norm, "weight", {s.head_dim});
+    }
+  }
+  return tensors;
+}
+
+Json config_json(const ShapeOfModel& s) {
+  if (s.family == Family::kLlada) {
+    return {{"architectures", {"LLaDAModelLM"}},
+            {"d_model", s.hidden},
+            {"n_layers", s.layers},
+            {"n_heads", s.heads},
+            {"n_kv_heads", s.kv_heads},
+            {"mlp_hidden_size", s.mlp_hidden},
+            {"embedding_size", s.vocabulary},
+            {"max_sequence_length", 4096},
+            {"rms_norm_eps", 1e-5},
+            {"rope_theta", 500000.0},
+            {"weight_tying", false},
+            {"mask_token_id", s.vocabulary - 1},
+            {"eos_token_id", 0}};
+  }
+  BUOY_CHECK(s.family == Family::kLlama);
+  return {{"architectures", {"LlamaForCausalLM"}},
+          {"hidden_size", s.hidden},
+          {"num_hidden_layers", s.layers},
+          {"num_attention_heads", s.heads},
+          {"num_key_value_heads", s.kv_heads},
+          {"head_dim", s.head_dim},
+          {"intermediate_size", s.mlp_hidden},
+          {"vocab_size", s.vocabulary},
+          {"max_position_embeddings", 8192},
+          {"rms_norm_eps", 1e-5},
+          {"rope_theta", 500000.0},
+          {"tie_word_embeddings", false},
+          {"eos_token_id", 0}};
+}
+
+// Fast and seeded: 64 random bits give four numbers by looking 16 bits each up in a table of normal
+// quantiles.
+class NormalNumbers {
+ public:
+  explicit NormalNumbers(std::uint64_t seed) : state_(seed) {
+    for (size_t i = 0; i < table_.size(); ++i) {
+      table_[i] = quantile((static_cast<double>(i) + 0.5) / static_cast<double>(table_.size()));
+    }
+  }
+
+  void fill(std::vector<std::uint16_t>& out, double deviation) {
+    std::vector<std::uint16_t> scaled(table_.size());
+    for (size_t i = 0; i < scaled.size(); ++i)
+      scaled[i] = float_to_bf16(static_cast<float>(table_[i] * deviation));
+    for (size_t i = 0; i < out.size(); i += 4) {
+      std::uint64_t bits = next();
+      for (size_t j = i; j < std::min(i + 4, out.size()); ++j, bits >>= 16) out[j] = scaled[bits & 0xFFFF];
+    }
+  }
+
+ private:
+  // Bisection on the normal distribution function.
+  static double quantile(double p) {
+    double low = -6, high = 6;
+    for (int i = 0; i < 50; ++i) {
+      const double middle = 0.5 * (low + high);
+      (0.5 * std::erfc(-middle / std::sqrt(2.0)) < p ? low : high) = middle;
+    }
+    return low;
+  }
+
+  std::uint64_t next() {  // splitmix64
+    std::uint64_t z = state_ += 0x9E3779B97F4A7C15;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+    return z ^ (z >> 31);
+  }
+
+  std::uint64_t state_;
+  std::array<double, 65536> table_;
+};
+
+}  // namespace
+
+ShapeOfModel llada_8b() {
+  return {Family::kLlada, 4096, 32, 32, 32, 128, 12288, 126464};
+}
+ShapeOfModel llama_8b() {
+  return {Family::kLlama, 4096, 32, 32, 8, 128, 14336, 128256};
+}
+
+ShapeOfModel llada_small() {
+  return {Family::kLlada, 256, 12, 8, 8, 32, 768, 4096};
+}
+
+const std::vector<std::string>& shape_names() {
+  static const std::vector<std::string> names = {"llada-8b", "llama-8b", "llada-small"};
+  return names;
+}
+
+ShapeOfModel shape_named(const std::string& name) {
+  if (name == "llada-8b") return llada_8b();
+  if (name == "llama-8b") return llama_8b();
+  BUOY_CHECK(name == "llada-small");
+  return llada_small();
+}
+
+std::uint64_t random_checkpoint_bytes(const ShapeOfModel& shape) {
+  std::uint64_t bytes = 0;
+  for (const auto& tensor : tensors_of(shape)) bytes += bytes_of(tensor);
+  return bytes;
+}
+
+ModelConfig config_of(const ShapeOfModel& shape) {
+  return parse_config(config_json(shape), "config of a random checkpoint");
+}
+
+void write_random_checkpoint(const std::filesystem::path& folder, const ShapeOfModel& shape,
+                             std::uint64_t seed) {
+  make_folder(folder);
+  write_file_atomically(folder / "config.json", config_json(shape).dump(2));
+  const auto tensors = tensors_of(shape);
+  nlohmann::ordered_json header;
+  std::uint64_t at = 0;
+  for (const auto& tensor : tensors) {
+    const std::uint64_t bytes = bytes_of(tensor);
+    header[tensor.name] = {{"dtype", "BF16"}, {"shape", tensor.shape}, {"data_offsets", {at, at + bytes}}};
+    at += bytes;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+
+  const auto path = folder / "model.safetensors";
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  const std::uint64_t length = text.size();
+  out.write(reinterpret_cast<const char*>(&length), sizeof length);
+  out << text;
+  const auto numbers = std::make_unique<NormalNumbers>(seed);
+  std::vector<std::uint16_t> chunk;
+  for (const auto& tensor : tensors) {
+    std::int64_t left = 1;
+    for (const auto extent : tensor.shape) left *= extent;
+    const bool norm = tensor.shape.size() == 1 && tensor.name.ends_with("weight");
+    while (left > 0) {
+      chunk.resize(static_cast<size_t>(std::min<std::int64_t>(left, 1 << 20)));
+      if (norm) {
+        std::fill(chunk.begin(), chunk.end(), float_to_bf16(1.0f));
+      } else {
+        numbers->fill(chunk, 1.0 / std::sqrt(static_cast<double>(tensor.shape.back())));
+      }
+      out.write(reinterpret_cast<const char*>(chunk.data()), static_cast<std::streamsize>(chunk.size() * 2));
+      left -= static_cast<std::int64_t>(chunk.size());
+    }
+  }
+  out.close();
+  if (!out) throw IoError(path.string() + ": cannot write");
+}
+
+}  // namespace buoy::benchmark

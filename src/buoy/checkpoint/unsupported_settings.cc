@@ -1,0 +1,57 @@
+#include "buoy/checkpoint/unsupported_settings.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace buoy {
+namespace {
+
+struct BooleanSetting {
+  const char* key;
+  bool supported;
+};
+
+constexpr std::array<BooleanSetting, 14> kBooleans = {{{"alibi", false},
+                                                       {"rope", true},
+                                                       {"attention_layer_norm", false},
+                                                       {"bias_for_layer_norm", false},
+                                                       {"include_bias", false},
+                                                       {"include_qkv_bias", false},
+                                                       {"scale_logits", false},
+                                                       {"input_emb_norm", false},
+                                                       {"multi_query_attention", false},
+                                                       {"attention_bias", false},
+                                                       {"mlp_bias", false},
+                                                       {"use_sliding_window", false},
+                                                       {"use_mrope", false},
+                                                       {"layer_norm_with_affine", true}}};
+
+struct TextSetting {
+  const char* key;
+  const char* supported;
+};
+
+constexpr std::array<TextSetting, 4> kTexts = {{{"layer_norm_type", "rms"},
+                                                {"activation_type", "silu"},
+                                                {"hidden_act", "silu"},
+                                                {"block_type", "llama"}}};
+
+}  // namespace
+
+void refuse_unsupported_settings(const JsonObject& config) {
+  for (const auto& setting : kBooleans) {
+    const auto value = config.boolean(setting.key);
+    if (value && *value != setting.supported) config.fail(setting.key, setting.supported ? "true" : "false");
+  }
+  for (const auto& setting : kTexts) {
+    const auto value = config.text(setting.key);
+    if (value && *value != setting.supported)
+      config.fail(setting.key, std::string("\"") + setting.supported + '"');
+  }
+  const auto group = config.integer("block_group_size");
+  if (group && *group != 1) config.fail("block_group_size", "1");
+  if (config.has("clip_qkv")) config.fail("clip_qkv", "null: queries, keys and values as they are");
+  if (config.has("quantization_config")) config.fail("quantization_config", "no quantised weights");
+}
+
+}  // namespace buoy

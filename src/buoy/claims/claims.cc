@@ -1,0 +1,95 @@
+#include "buoy/claims/claims.h"
+
+#include <algorithm>
+
+#include "buoy/base/attempt.h"
+#include "buoy/claims/claims_judges.h"
+
+namespace buoy::claims {
+namespace {
+
+std::vector<TraceKind> of_kind(std::span<const TraceKind> traces, bool masked_diffusion) {
+  std::vector<TraceKind> out;
+  std::copy_if(traces.begin(), traces.end(), std::back_inserter(out),
+               [&](const TraceKind& trace) { return trace.masked_diffusion == masked_diffusion; });
+  return out;
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kSupported:
+      return "supported";
+    case Verdict::kContradicted:
+      return "contradicted";
+    case Verdict::kMixed:
+      return "mixed";
+    case Verdict::kUndecided:
+      return "not decided";
+    case Verdict::kNotTestable:
+      break;
+  }
+  return "not testable with this data";
+}
+
+std::vector<TraceKind> Material::diffusion() const {
+  return of_kind(traces, true);
+}
+
+std::vector<TraceKind> Material::autoregressive() const {
+  return of_kind(traces, false);
+}
+
+std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<const TraceKind> traces) {
+  struct Judge {
+    const char* id;
+    ClaimVerdict (*judge)(const Material& material);
+  };
+  constexpr Judge kJudges[] = {{"C1", judge_drift},      {"C2", judge_depth}, {"C3", judge_tasks},
+                               {"C4", judge_absorption}, {"C5", judge_split}, {"C6", judge_content},
+                               {"C7", judge_gain},       {"C8", judge_flow},  {"C9", judge_middle},
+                               {"C10", judge_cause}};
+  const Material material{tables, traces};
+  std::vector<ClaimVerdict> verdicts;
+  for (const auto& [id, judge] : kJudges) {
+    ClaimVerdict verdict;
+    const auto failure = attempt([&, judge = judge] { verdict = judge(material); });
+    if (failure) {
+      verdict = {};
+      verdict.id = id;
+      verdict.failure = *failure;
+      verdict.needs = "left out: " + *failure;
+    }
+    verdicts.push_back(std::move(verdict));
+  }
+  return verdicts;
+}
+
+Table claims_table(std::span<const ClaimVerdict> verdicts) {
+  Table table{
+      "claims",
+      "The paper's claims: what this data says",
+      {{"id", "claim of the paper"},
+       {"trace", "overall, a trace, or one trace against another"},
+       {"verdict",
+        "supported, contradicted, mixed (traces, parts or layers disagree), not decided (by this many "
+        "samples) or not testable with this data"},
+       {"claim", "the claim in one sentence"},
+       {"test", "what was computed, with its threshold"},
+       {"evidence", "numbers with bootstrap intervals over samples"},
+       {"needs", "what is lacking and how to get it"}},
+      {}};
+  const auto text = [](const std::string& value) { return value.empty() ? Cell{} : Cell{value}; };
+  for (const auto& claim : verdicts) {
+    table.add({claim.id, "overall", std::string(name_of(claim.verdict)), claim.claim, claim.test,
+               text(claim.evidence), text(claim.needs)});
+    for (const auto& one : claim.by_trace) {
+      table.add({claim.id, one.trace, std::string(name_of(one.verdict)), claim.claim, claim.test,
+                 text(one.evidence), text(one.needs)});
+    }
+  }
+  return table;
+}
+
+}  // namespace buoy::claims

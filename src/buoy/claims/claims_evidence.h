@@ -1,0 +1,79 @@
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "buoy/claims/claims.h"
+#include "buoy/result/table_view.h"
+#include "buoy/stats/estimate.h"
+
+namespace buoy::claims {
+
+using stats::Estimate;
+
+// What one number says about a claim.
+enum class Finding { kFor, kAgainst, kSplit, kUndecided, kLacking };  // split: some of it for, some against
+
+// Which row of which table; a trace is a condition like any other.
+struct Lookup {
+  std::string table;
+  std::vector<TableView::Condition> rows;
+  std::string value = "value", lower = "lower", upper = "upper";
+};
+
+struct Reading {
+  std::vector<Estimate> rows;
+  std::vector<double> layers;  // when the table has them
+  std::string lacking;         // what is not there; then there are no rows
+};
+
+// All rows that fit. A missing table, column or row is said, not thrown. Samples are those of the row where
+// the table counts them, and never more than the trace has.
+Reading read(std::span<const Table> tables, const TraceKind& trace, const Lookup& lookup);
+
+enum class Side { kAbove, kBelow };
+struct Expectation {
+  std::string name;
+  Side side = Side::kAbove;
+  double null = 0;
+  double margin = 0;  // an interval within null +- margin shows that the claimed effect is absent
+};
+
+// One part of a claim: what was found, in words.
+struct Part {
+  Finding finding = Finding::kLacking;
+  std::string words;
+  std::string lacking;
+};
+
+// Before it is asked whether there are enough samples.
+Finding side_of_null(const Estimate& estimate, const Expectation& expected);
+Part judge(const Reading& reading, const Expectation& expected);
+
+// Whether layers disagree: more than an eighth of them on each side. One each way happens by chance: the
+// intervals of all layers together are not corrected.
+bool split(std::size_t in_favour, std::size_t against, std::size_t layers);
+
+// Over layers: found when more than half of them are on the expected side and none on the other.
+Part judge_layers(std::span<const Estimate> layers, const Expectation& expected);
+
+// The rows of the last third of depth, cut at 2L/3 rounded down.
+std::vector<Estimate> deep_third(const Reading& by_layer);
+
+// Parts that disagree are mixed, whatever is lacking; otherwise every part must be there, and decided.
+Verdict combine(std::span<const Part> parts);
+TraceVerdict judge_trace(const std::string& trace, std::span<const Part> parts);
+
+// Traces that could not be tested do not vote while others could; one that decides nothing leaves the whole
+// undecided unless others disagree.
+Verdict combine(std::span<const TraceVerdict> traces);
+void conclude(ClaimVerdict& claim, Verdict verdict);  // and gathers evidence and needs from claim.by_trace
+
+std::string words_of(const Estimate& estimate);  // "0.31 [0.2, 0.42]"
+std::string too_few(std::int64_t samples);
+std::string how_to_get(const std::string& table);
+std::string join(std::span<const std::string> texts, const std::string& separator);
+
+}  // namespace buoy::claims

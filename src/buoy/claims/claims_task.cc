@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "buoy/claims/claims_judges.h"
+
+namespace buoy::claims {
+namespace {
+
+constexpr double kAlpha = 0.05;  // of all layers of a quantity together
+
+// What counts as large, and what as less than medium (Cohen).
+struct Scale {
+  const char *quantity, *name;
+  double large, medium;
+};
+constexpr Scale kPlace{"relative_position", "relative position, epsilon squared", 0.14, 0.06};
+constexpr Scale kType{"token_type", "token type, Cramer's V", 0.3, 0.2};
+
+Finding finding_of(const TableView& row, const Scale& scale) {
+  if (row.number("distinct") == 1) return Finding::kAgainst;  // the same in all tasks
+  const double value = row.number("value");
+  if (!std::isfinite(value)) return Finding::kLacking;
+  if (row.number("p_holm") < kAlpha && value >= scale.large && value > row.number("layout"))
+    return Finding::kFor;
+  return row.number("upper") < scale.medium ? Finding::kAgainst : Finding::kUndecided;
+}
+
+struct Count {
+  size_t in_favour = 0, against = 0, defined = 0;
+
+  void add(Finding finding) {
+    in_favour += finding == Finding::kFor;
+    against += finding == Finding::kAgainst;
+    defined += finding != Finding::kLacking;
+  }
+};
+
+std::string range_of(const std::vector<double>& values) {
+  double least = INFINITY, most = -INFINITY;
+  for (const double value : values) {
+    if (std::isfinite(value)) least = std::min(least, value), most = std::max(most, value);
+  }
+  return least > most ? "the same in all samples" : fmt::format("{:.3g} to {:.3g}", least, most);
+}
+
+std::string words_of(const TableView& rows, const Scale& scale, const Count& count) {
+  const auto of_quantity = rows.where({{"quantity", scale.quantity}});
+  if (count.defined == 0) return fmt::format("{} not defined", scale.name);
+  return fmt::format("{} {} (anchors drawn evenly: {:.3g})", scale.name,
+                     range_of(of_quantity.numbers("value")), of_quantity.number("layout"));
+}
+
+// Some tasks of one model; `rows` are those of all layers.
+Part judge_set(const std::string& name, const TableView& rows) {
+  Count place, type, together;
+  const auto layers = rows.distinct("layer");
+  for (const auto& layer : layers) {
+    const auto of_layer = rows.where({{"layer", layer}});
+    const Finding by_place = finding_of(of_layer.where({{"quantity", kPlace.quantity}}), kPlace);
+    const Finding by_type = finding_of(of_layer.where({{"quantity", kType.quantity}}), kType);
+    place.add(by_place);
+    type.add(by_type);
+    const bool against =
+        by_place == Finding::kAgainst && (by_type == Finding::kAgainst || by_type == Finding::kLacking);
+    together.add(by_place == Finding::kFor || by_type == Finding::kFor ? Finding::kFor
+                 : against                                             ? Finding::kAgainst
+                                                                       : Finding::kUndecided);
+  }
+  Part part{Finding::kUndecided, {}, {}};
+  if (2 * together.in_favour > layers.size()) part.finding = Finding::kFor;
+  if (2 * together.against > layers.size()) part.finding = Finding::kAgainst;
+  if (part.finding == Finding::kUndecided && split(together.in_favour, together.against, layers.size()))
+    part.finding = Finding::kSplit;
+  part.words = fmt::format(
+      "{} ({} tasks, {} samples): {}, {}; {} of {} layers as claimed ({} by place, {} by type), {} against",
+      name, rows.number("tasks"), rows.number("samples"), words_of(rows, kPlace, place),
+      words_of(rows, kType, type), together.in_favour, layers.size(), place.in_favour, type.in_favour,
+      together.against);
+  const auto fewest = static_cast<std::int64_t>(rows.number("fewest"));
+  if (fewest < kFewestSamples) {
+    part.finding = Finding::kUndecided;
+    part.words += fmt::format(" (of one task {})", too_few(fewest));
+  }
+  return part;
+}
+
+TraceVerdict judge_model(const TableView& rows) {
+  std::vector<Part> parts = {judge_set("all tasks", rows.where({{"set", "all"}}))};
+  const auto alike = rows.where({{"set", "alike"}});
+  parts.push_back(alike.empty()
+                      ? Part{Finding::kLacking, "no two tasks have rows of like length",
+                             "tasks whose rows have like lengths (means within a tenth), two or more: "
+                             "otherwise the length of prompts may be all that differs"}
+                      : judge_set("tasks of like length", alike));
+  return judge_trace(rows.text("model"), parts);
+}
+
+}  // namespace
+
+ClaimVerdict judge_tasks(const Material& material) {
+  ClaimVerdict claim;
+  claim.id = "C3";
+  claim.claim = "Where anchors stand depends on the task.";
+  claim.test = fmt::format(
+      "Three data sets or more of one model; anchor: the largest lift over uniform attention. A layer is as "
+      "claimed when the corrected between-task share of the variance of relative position is at least {:g}, "
+      "or Cramer's V of token type and task at least {:g}, with p below {:g} for all layers together "
+      "(permuted task labels, Holm) and more than anchors drawn evenly over the same prompts give; against "
+      "it when the upper bounds lie below {:g} and {:g}, or all anchors are the same. Supported or "
+      "contradicted by more than half of the layers, both of all tasks and of those whose rows have like "
+      "lengths.",
+      kPlace.large, kType.large, kAlpha, kPlace.medium, kType.medium);
+  const auto table = find_table(material.tables, "tasks_by_layer");
+  std::string others;
+  for (const auto& model : table.distinct("model")) {
+    const auto rows = table.where({{"model", model}});
+    auto verdict = judge_model(rows);
+    if (rows.text("kind") == "masked diffusion") {
+      claim.by_trace.push_back(std::move(verdict));
+    } else {
+      others += fmt::format(" Beside it, {}: {}.", verdict.trace, verdict.evidence);
+    }
+  }
+  if (claim.by_trace.empty()) {
+    claim.evidence = "There are no three data sets, traced with the same masked-diffusion model.";
+    claim.needs =
+        "traces of one masked-diffusion model on at least three tasks: buoy trace --data SET --observe "
+        "received for each data set, then buoy report --tasks TRACE TRACE TRACE";
+    return claim;
+  }
+  conclude(claim, combine(std::span<const TraceVerdict>(claim.by_trace)));
+  claim.evidence += others;
+  return claim;
+}
+
+}  // namespace buoy::claims

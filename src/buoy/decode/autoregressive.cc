@@ -1,0 +1,108 @@
+#include "buoy/decode/autoregressive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "buoy/base/error.h"
+#include "buoy/base/random.h"
+#include "buoy/ops/sampling/sampling.h"
+
+namespace buoy::decode {
+namespace {
+
+void penalise(std::vector<double>& logits, std::span<const std::int32_t> seen, double penalty) {
+  for (const auto id : std::set<std::int32_t>(seen.begin(), seen.end())) {
+    double& logit = logits[static_cast<size_t>(id)];
+    logit = logit > 0 ? logit / penalty : logit * penalty;
+  }
+}
+
+}  // namespace
+
+void check_options(const AutoregressiveOptions& options) {
+  if (!(options.temperature >= 0) || std::isinf(options.temperature)) {
+    throw_usage_error({"temperature", "a finite number, 0 or more", fmt::format("{}", options.temperature)});
+  }
+  if (options.top_p && !(*options.top_p > 0 && *options.top_p <= 1)) {
+    throw_usage_error({"top-p", "more than 0, at most 1", fmt::format("{}", *options.top_p)});
+  }
+  if (options.top_k && *options.top_k < 1) {
+    throw_usage_error({"top-k", "at least 1", std::to_string(*options.top_k)});
+  }
+  if (!(options.repetition_penalty > 0)) {
+    throw_usage_error({"repetition-penalty", "more than 0", fmt::format("{}", options.repetition_penalty)});
+  }
+}
+
+AutoregressiveMachine::AutoregressiveMachine(std::span<const std::int32_t> prompt,
+                                             const AutoregressiveOptions& options, model::KvCache cache)
+    : StepMachine(prompt, options.max_new_tokens), options_(options), cache_(std::move(cache)) {
+  check_options(options);
+  // Most answers end long before a generous limit: what is reserved is the cache's first size, not its last.
+  constexpr std::int64_t kMostReserved = 1024;
+  cache_.reserve(static_cast<std::int64_t>(prompt.size()) +
+                 std::min<std::int64_t>(options.max_new_tokens, kMostReserved));
+}
+
+std::vector<model::SequenceInput> AutoregressiveMachine::next_forwards() {
+  const auto fresh = std::span(row_).subspan(static_cast<size_t>(cache_.length()));
+  last_row_ = static_cast<std::int32_t>(fresh.size()) - 1;
+  return {{fresh, std::span(&last_row_, 1), &cache_}};
+}
+
+StepRecord AutoregressiveMachine::advance(std::span<const LogitRows> logits) {
+  const auto last = logits[0].row(0);
+  std::vector<double> row(last.begin(), last.end());
+  if (options_.repetition_penalty != 1) penalise(row, row_, options_.repetition_penalty);
+  const auto position = static_cast<std::int32_t>(row_.size());
+  if (options_.temperature > 0) {
+    for (double& logit : row) logit /= options_.temperature;
+    if (options_.top_k) ops::keep_top_k(row, *options_.top_k);
+    if (options_.top_p && *options_.top_p < 1) ops::keep_top_p_below(row, *options_.top_p);
+  }
+  const auto p = ops::softmax(row);
+  const DrawAddress address{DrawStream::kTokenDraw, static_cast<std::uint32_t>(step_),
+                            static_cast<std::uint32_t>(position), 0};
+  const size_t token = options_.temperature > 0 ? ops::categorical(p, uniform(options_.seed, address))
+                                                : ops::argmax(std::span<const double>(row));
+  return settle({p[token], static_cast<std::int32_t>(token)});
+}
+
+std::optional<std::vector<ops::ChoiceRule>> AutoregressiveMachine::choice_rules() const {
+  const bool sampled = options_.temperature > 0,
+             filtered = options_.top_k || (options_.top_p && *options_.top_p < 1);
+  if (options_.repetition_penalty != 1 || (sampled && filtered)) return std::nullopt;
+  ops::ChoiceRule rule;
+  if (sampled) {
+    rule.draw = ops::ChoiceRule::Draw::kProportional;
+    rule.temperature = options_.temperature;
+    rule.seed = options_.seed;
+    rule.address = {DrawStream::kTokenDraw, static_cast<std::uint32_t>(step_),
+                    static_cast<std::uint32_t>(row_.size()), 0};
+  }
+  return std::vector{rule};
+}
+
+StepRecord AutoregressiveMachine::advance_chosen(std::span<const ops::RowChoice> choices) {
+  BUOY_CHECK(choices.size() == 1);
+  return settle(choices[0]);
+}
+
+StepRecord AutoregressiveMachine::settle(const ops::RowChoice& choice) {
+  StepRecord record{step_, options_.max_new_tokens, {}};
+  const auto position = static_cast<std::int32_t>(row_.size());
+  row_.push_back(0);
+  revealed_at_.push_back(-1);
+  reveal(record, position, choice.token, choice.confidence);
+  ++step_;
+  const bool ended = std::find(options_.eos_tokens.begin(), options_.eos_tokens.end(), row_.back()) !=
+                     options_.eos_tokens.end();
+  finished_ = ended || step_ == options_.max_new_tokens;
+  return record;
+}
+
+}  // namespace buoy::decode

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "buoy/decode/step_machine.h"
+
+namespace buoy::decode {
+
+enum class DreamAlgorithm { kOrigin, kMaskgitPlus, kTopkMargin, kEntropy };
+
+struct DreamOptions {
+  std::int32_t max_new_tokens = 128;
+  std::int32_t steps = 128;
+  DreamAlgorithm algorithm = DreamAlgorithm::kOrigin;
+  double temperature = 0;
+  std::optional<double> top_p;
+  std::optional<std::int64_t> top_k;
+  double alg_temp = 0;
+  double eps = 1e-3;
+  std::int32_t mask_token = 0;
+  std::uint64_t seed = 0;
+};
+
+// UsageError for values that make no sense together; the machine looks too.
+void check_options(const DreamOptions& options);
+
+// Times from 1 down to eps at which the steps happen, in float as the reference computes them.
+std::vector<float> dream_schedule(std::int32_t steps, double eps);
+
+// The publisher's diffusion_generate: a shrinking share of the masks is revealed at each step, anywhere
+// in the row. The logits of position p come from row p - 1.
+class DreamMachine final : public StepMachine {
+ public:
+  DreamMachine(std::span<const std::int32_t> prompt, const DreamOptions& options);
+
+  bool finished() const override { return step_ == options_.steps; }
+  std::vector<model::SequenceInput> next_forwards() override;
+  StepRecord advance(std::span<const LogitRows> logits) override;
+  std::optional<std::vector<ops::ChoiceRule>> choice_rules() const override;
+  StepRecord advance_chosen(std::span<const ops::RowChoice> choices) override;
+
+ private:
+  struct Proposal {
+    std::int32_t position;
+    std::int32_t token;
+    double confidence;
+  };
+
+  Proposal propose(std::span<const float> logits, std::int32_t position) const;
+  float reveal_share() const;
+  StepRecord settle(const std::function<Proposal(size_t masked)>& propose_at);
+
+  DreamOptions options_;
+  std::vector<float> times_;
+  std::vector<std::int32_t> masked_;
+  std::vector<std::int32_t> logit_rows_;
+};
+
+}  // namespace buoy::decode

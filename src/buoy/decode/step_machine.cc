@@ -1,0 +1,36 @@
+#include "buoy/decode/step_machine.h"
+
+#include <algorithm>
+
+#include "buoy/base/error.h"
+
+namespace buoy::decode {
+
+StepMachine::StepMachine(std::span<const std::int32_t> prompt, std::int32_t generated_slots)
+    : row_(prompt.begin(), prompt.end()), prompt_length_(static_cast<std::int32_t>(prompt.size())) {
+  if (prompt.empty()) throw_usage_error({"prompt", "at least one token", "an empty prompt"});
+  if (generated_slots < 1) {
+    throw_usage_error({"max-new-tokens", "at least 1", std::to_string(generated_slots)});
+  }
+  revealed_at_.assign(row_.size(), -1);
+}
+
+void StepMachine::reveal(StepRecord& record, std::int32_t position, std::int32_t token, double confidence) {
+  row_[static_cast<size_t>(position)] = token;
+  revealed_at_[static_cast<size_t>(position)] = step_;
+  record.reveals.push_back({position, token, confidence});
+}
+
+std::vector<std::int32_t> highest(std::vector<Scored> candidates, std::int64_t count) {
+  const auto kept = std::clamp<std::int64_t>(count, 0, static_cast<std::int64_t>(candidates.size()));
+  std::partial_sort(candidates.begin(), candidates.begin() + kept, candidates.end(),
+                    [](const Scored& a, const Scored& b) {
+                      return a.score != b.score ? a.score > b.score : a.position < b.position;
+                    });
+  std::vector<std::int32_t> positions;
+  for (std::int64_t i = 0; i < kept; ++i) positions.push_back(candidates[static_cast<size_t>(i)].position);
+  std::sort(positions.begin(), positions.end());
+  return positions;
+}
+
+}  // namespace buoy::decode

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "buoy/model/model.h"
+#include "buoy/ops/sampling/choice.h"
+
+namespace buoy::decode {
+
+// One position that got its token in a step.
+struct Reveal {
+  std::int32_t position;  // in the whole row, prompt included
+  std::int32_t token;
+  double confidence;  // what the position was chosen by; the token's probability when it was not chosen
+};
+
+struct StepRecord {
+  std::int32_t step = 0;   // counts forwards from 0
+  std::int32_t steps = 0;  // how many there will be at most
+  std::vector<Reveal> reveals;
+};
+
+// The logits of one forward: row i belongs to entry i of the forward's logit_rows.
+struct LogitRows {
+  const float* data;
+  std::int64_t vocabulary;
+
+  std::span<const float> row(size_t i) const {
+    return {data + static_cast<std::int64_t>(i) * vocabulary, static_cast<size_t>(vocabulary)};
+  }
+};
+
+// A decoding loop turned inside out: it says what to run, is given the logits, and moves one step. So any
+// number of sequences can share one packed forward, and whoever drives the loop can watch every step.
+class StepMachine {
+ public:
+  StepMachine(std::span<const std::int32_t> prompt, std::int32_t generated_slots);
+  virtual ~StepMachine() = default;
+  StepMachine(const StepMachine&) = delete;
+  StepMachine& operator=(const StepMachine&) = delete;
+
+  virtual bool finished() const = 0;
+  // The forwards of the next step: one, or two under guidance. Spans stay valid until advance().
+  virtual std::vector<model::SequenceInput> next_forwards() = 0;
+  // Takes the logits of those forwards, in order.
+  virtual StepRecord advance(std::span<const LogitRows> logits) = 0;
+
+  // How each wanted row of the one forward may be chosen from where the logits lie (on a GPU), in order.
+  // Nothing when only the logits themselves will do: under guidance, filters or penalties.
+  virtual std::optional<std::vector<ops::ChoiceRule>> choice_rules() const = 0;
+  // Takes what was chosen by those rules in place of the logits.
+  virtual StepRecord advance_chosen(std::span<const ops::RowChoice> choices) = 0;
+
+  // The whole row: prompt, then generated positions (masks where nothing was revealed yet).
+  const std::vector<std::int32_t>& row() const { return row_; }
+  std::int32_t prompt_length() const { return prompt_length_; }
+  std::span<const std::int32_t> generated() const {
+    return std::span(row_).subspan(static_cast<size_t>(prompt_length_));
+  }
+  std::int32_t step() const { return step_; }  // the one to come
+  // For each position of the row: the step that revealed it, -1 for a prompt token or a position never
+  // revealed.
+  const std::vector<std::int32_t>& revealed_at() const { return revealed_at_; }
+
+ protected:
+  void reveal(StepRecord& record, std::int32_t position, std::int32_t token, double confidence);
+
+  std::vector<std::int32_t> row_;
+  std::vector<std::int32_t> revealed_at_;
+  std::int32_t prompt_length_;
+  std::int32_t step_ = 0;
+};
+
+// The `count` positions with the largest score, ties to the lower position; fewer when there are fewer.
+struct Scored {
+  std::int32_t position;
+  double score;
+};
+std::vector<std::int32_t> highest(std::vector<Scored> candidates, std::int64_t count);
+
+}  // namespace buoy::decode

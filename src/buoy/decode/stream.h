@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "buoy/decode/step_machine.h"
+
+namespace buoy::decode {
+
+struct StreamOptions {
+  std::int64_t token_budget = 1024;  // rows of one packed forward; a longer sequence runs alone
+  size_t most_sequences = 256;       // at a time: every one holds its row, or its keys and values
+};
+
+struct StreamJob {
+  size_t number;  // handed back with the result
+  std::unique_ptr<StepMachine> machine;
+};
+
+// Runs an endless supply of sequences: each step packs as many as the budget takes, those that have finished
+// leave between steps and the next ones join. Each gives the tokens it would give alone. `next` returns
+// nothing at the end; `finished` is called in the order in which sequences finish. A probe is asked
+// about every sequence as number 0: it may intervene in all alike.
+void stream(const Context& context, model::Model& model, const StreamOptions& options,
+            const std::function<std::optional<StreamJob>()>& next,
+            const std::function<void(size_t number, const StepMachine& machine)>& finished,
+            probe::Probe* probe = nullptr);
+
+}  // namespace buoy::decode

@@ -1,0 +1,163 @@
+#include "buoy/model/device/device_pass_state.h"
+#include "buoy/ops/pointwise/elementwise_cuda.h"
+#include "buoy/ops/pointwise/norm_cuda.h"
+#include "buoy/ops/sampling/sampling_cuda.h"
+
+namespace buoy::model {
+
+void DevicePass::choose_products(ops::LinearChoice choice) {
+  state_->linear.choose(choice);
+}
+
+void DevicePass::State::queue_layers(std::int64_t first, std::int64_t end) {
+  if (first == 0) {
+    fill_bytes(stream, work.flag, 0x7f, sizeof(std::int32_t));
+    ops::embed_cuda(stream, {weights.embedding(), work.tokens, batch->rows(), config.hidden, work.hidden});
+  }
+  for (std::int64_t layer = first; layer < end; ++layer) {
+    queue_attention(layer);
+    queue_mlp(layer);
+  }
+  observer.wait_measured(stream);
+}
+
+// What becomes of the joint projection of queries, keys and values, and where they lie.
+ops::DeviceQkvArgs DevicePass::State::qkv_args(std::int64_t number) const {
+  const DeviceLayerWeights& layer = weights.layer(number);
+  const std::int64_t rows = batch->rows(), query_width = config.heads * config.head_dim,
+                     key_width = config.kv_heads * config.head_dim;
+  ops::DeviceQkvArgs qkv{ops::qkv_apart(work.qkv, rows, query_width, key_width),
+                         rows,
+                         config.heads,
+                         config.kv_heads,
+                         config.head_dim,
+                         rope_table(),
+                         work.positions};
+  qkv.bias = layer.qkv_bias;
+  qkv.query_norm = layer.query_norm;
+  qkv.key_norm = layer.key_norm;
+  qkv.eps = config.norm_eps;
+  qkv.flag = work.flag;
+  qkv.code = static_cast<std::int32_t>(number);
+  if (cached) {
+    qkv.cache_rows = work.cache_rows;
+    qkv.cached_keys = pool->keys(number);
+    qkv.cached_values = pool->values(number);
+  }
+  if (!linear.finishes_qkv(projection(number, qkv)))
+    qkv.states = ops::qkv_in_one_row(work.qkv, query_width, key_width);
+  return qkv;
+}
+
+ops::DeviceLinearArgs DevicePass::State::projection(std::int64_t number,
+                                                    const ops::DeviceQkvArgs& qkv) const {
+  return {.input = work.normed,
+          .rows = batch->rows(),
+          .weight = weights.layer(number).qkv,
+          .inputs = config.hidden,
+          .outputs = (config.heads + 2 * config.kv_heads) * config.head_dim,
+          .output = work.qkv,
+          .kind = ops::LinearOutput::kQkv,
+          .qkv = &qkv};
+}
+
+ops::CudaAttentionInputs DevicePass::State::states(std::int64_t layer) const {
+  const std::int64_t query_width = config.heads * config.head_dim,
+                     key_width = config.kv_heads * config.head_dim;
+  const ops::QkvPlaces places = qkv_args(layer).states;
+  const bool apart = places.query_stride == query_width;
+  const std::int64_t buffer_rows = apart ? batch->rows() : work.rows();
+  ops::CudaAttentionInputs out;
+  out.queries = places.queries;
+  out.query_stride = places.query_stride;
+  out.query_buffer_rows = buffer_rows;
+  if (cached) {
+    out.keys = pool->keys(layer);
+    out.values = pool->values(layer);
+    out.key_stride = out.value_stride = key_width;
+    out.key_buffer_rows = pool->rows();
+  } else {
+    out.keys = places.keys;
+    out.values = places.values;
+    out.key_stride = out.value_stride = places.key_stride;
+    out.key_buffer_rows = buffer_rows;
+  }
+  return out;
+}
+
+void DevicePass::State::queue_attention(std::int64_t number) {
+  const DeviceLayerWeights& layer = weights.layer(number);
+  const std::int64_t rows = batch->rows(), query_width = config.heads * config.head_dim;
+  // Before the norm rather than the product, which gains more from starting early.
+  observer.wait_measured(stream);
+  ops::rms_norm_cuda(stream, {work.hidden, nullptr, rows, config.hidden, layer.attention_norm,
+                              config.norm_eps, work.normed});
+  const ops::DeviceQkvArgs qkv = qkv_args(number);
+  linear.multiply(stream, projection(number, qkv));
+
+  const bool watched = observer.watching();
+  DeviceStates now{states(number), rope_table()};
+  ops::CudaAttentionOutputs outputs;
+  outputs.output = work.attended;
+  outputs.output_stride = query_width;
+  if (watched) observer.attach(number, now, outputs);
+  ops::attention_cuda(*plan, now.rotated, outputs, stream);
+  if (watched) observer.measure(stream, number, *plan, now, work.attended);
+  linear.multiply(stream, {work.attended, rows, layer.attention_out, query_width, config.hidden, work.hidden,
+                           ops::LinearOutput::kAddFloat});
+}
+
+void DevicePass::State::queue_mlp(std::int64_t number) {
+  const DeviceLayerWeights& layer = weights.layer(number);
+  const std::int64_t rows = batch->rows(), mlp = config.mlp_hidden;
+  ops::rms_norm_cuda(
+      stream, {work.hidden, nullptr, rows, config.hidden, layer.mlp_norm, config.norm_eps, work.normed});
+  linear.multiply(stream, {work.normed, rows, layer.gate_up, config.hidden, 2 * mlp, work.activated,
+                           ops::LinearOutput::kSwiglu, work.gate_up});
+  linear.multiply(stream, {work.activated, rows, layer.down, mlp, config.hidden, work.hidden,
+                           ops::LinearOutput::kAddFloat});
+}
+
+// The normed states that logits are wanted of, a few more than asked for.
+std::int64_t DevicePass::State::queue_chosen_rows(std::int64_t first, std::int64_t count) {
+  const std::int64_t padded = std::min(DeviceWorkspace::padded_logit_rows(count), work.logit_chunk());
+  ops::rms_norm_cuda(stream, {work.hidden, work.logit_rows + first, padded, config.hidden,
+                              weights.final_norm(), config.norm_eps, work.normed});
+  return padded;
+}
+
+ops::DeviceLinearArgs DevicePass::State::head(std::int64_t rows) const {
+  return {.input = work.normed,
+          .rows = rows,
+          .weight = weights.head(),
+          .inputs = config.hidden,
+          .outputs = config.vocabulary,
+          .output = work.logits,
+          .kind = ops::LinearOutput::kFloat};
+}
+
+void DevicePass::State::queue_logits(std::int64_t first, std::int64_t count) {
+  linear.multiply(stream, head(queue_chosen_rows(first, count)));
+}
+
+void DevicePass::State::queue_choices(std::int64_t first, std::int64_t count, bool logits_needed) {
+  const auto code = static_cast<std::int32_t>(config.layers);
+  const ops::ChoiceRule* rules = work.rules + first;
+  ops::DeviceLinearArgs product = head(queue_chosen_rows(first, count));
+  if (logits_needed || !linear.finds_best(product.rows, product.inputs, product.outputs)) {
+    linear.multiply(stream, product);
+    ops::choose_cuda(stream,
+                     {work.logits, count, config.vocabulary, rules, work.choices + first, work.flag, code});
+    return;
+  }
+  // No logit is written; what is left of them lies in their place.
+  const ops::DeviceBestOfLogits best{rules, count, work.flag, code};
+  product.kind = ops::LinearOutput::kBest;
+  product.best = &best;
+  linear.multiply(stream, product);
+  const std::int64_t stretches = (config.vocabulary + ops::kBestStretch - 1) / ops::kBestStretch;
+  ops::choose_best_cuda(stream, {reinterpret_cast<const ops::StretchBest*>(work.logits), count, stretches,
+                                 rules, work.choices + first});
+}
+
+}  // namespace buoy::model

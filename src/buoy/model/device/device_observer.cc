@@ -1,0 +1,267 @@
+#include "buoy/model/device/device_observer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "buoy/base/error.h"
+#include "buoy/ops/moments/qk_moments_cuda.h"
+#include "buoy/ops/pointwise/elementwise_cuda.h"
+
+namespace buoy::model {
+namespace {
+
+float* at(void* base, std::int64_t offset) {
+  return offset == ObservationLayout::kAbsent ? nullptr : static_cast<float*>(base) + offset;
+}
+
+}  // namespace
+
+void DeviceObserver::start(const PackedBatch& batch, probe::Probe* probe) {
+  wants_.clear();
+  delivered_ = 0;
+  for (Slot& slot : slots_) {
+    if (slot.layer >= 0) copies_.synchronize();  // left over when a probe threw
+    slot.layer = -1;
+  }
+  measuring_now_ = false;
+  probe_ = probe;
+  batch_ = &batch;
+  if (probe == nullptr) return;
+  key_rows_.clear();
+  first_columns_.clear();
+  columns_ = longest_keys_ = 0;
+  for (const auto& sequence : batch.sequences) {
+    key_rows_.push_back(sequence.past() + sequence.rows());
+    first_columns_.push_back(columns_);
+    columns_ += key_rows_.back();
+    longest_keys_ = std::max(longest_keys_, key_rows_.back());
+  }
+  for (std::int64_t layer = 0; layer < config_.layers; ++layer) {
+    ask_next_layer();
+    if (wants_.back().any() || wants_.back().intervenes()) {
+      choose_layers_at_once();
+      return;
+    }
+  }
+  wants_.clear();
+}
+
+// Few graphs and long stretches without the host where results are small; memory counts where they are not.
+void DeviceObserver::choose_layers_at_once() {
+  constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
+  const ObservationLayout layout(config_, wants_.back(), batch_->rows(), columns_, longest_keys_);
+  layers_at_once_ = kMostAtOnce;
+  while (layers_at_once_ > 1 && buffers() * layout.size * std::int64_t{sizeof(float)} > kMostBytes)
+    layers_at_once_ /= 2;
+}
+
+void DeviceObserver::ask_next_layer() {
+  const auto layer = static_cast<std::int64_t>(wants_.size());
+  wants_.emplace_back(*batch_, ask(config_.heads, layer, batch_->sequences, *probe_));
+}
+
+const LayerWants& DeviceObserver::wants(std::int64_t layer) {
+  while (static_cast<std::int64_t>(wants_.size()) <= layer) ask_next_layer();
+  return wants_[static_cast<size_t>(layer)];
+}
+
+bool DeviceObserver::in_plan(const LayerWants& wanted) const {
+  return planned_ && planned_->groups == wanted.groups && planned_->group_of_row == wanted.group_of_row &&
+         planned_->close_rows == wanted.close_rows;
+}
+
+bool DeviceObserver::recordable(std::int64_t layer) {
+  return !wants(layer).intervenes() && !wants(layer).host_states();
+}
+
+bool DeviceObserver::joins_previous(std::int64_t layer) {
+  return recordable(layer) && (!wants(layer).statistics() || in_plan(wants(layer)));
+}
+
+void DeviceObserver::upload_interventions(const Stream& stream, const LayerWants& wants) {
+  if (wants.biased) {
+    const std::int64_t heads = wants.bias_per_head ? config_.heads : 1;
+    std::vector<float> bias(static_cast<size_t>(heads * columns_), 0.0f);
+    for (size_t n = 0; n < wants.observations.size(); ++n) {
+      const auto given = wants.observations[n].intervention.key_bias;
+      if (given.empty()) continue;
+      const auto keys = static_cast<size_t>(key_rows_[n]);
+      BUOY_CHECK(given.size() == keys || given.size() == static_cast<size_t>(config_.heads) * keys);
+      for (std::int64_t head = 0; head < heads; ++head) {
+        const float* from = given.data() + (given.size() == keys ? 0 : static_cast<size_t>(head) * keys);
+        std::copy(from, from + keys, bias.begin() + head * columns_ + first_columns_[n]);
+      }
+    }
+    copy_to_device(stream, bias_.reserve(bias.size() * sizeof(float)), bias.data(),
+                   bias.size() * sizeof(float));
+  }
+  if (wants.scaled) {
+    const auto heads = static_cast<size_t>(config_.heads);
+    std::vector<float> factors(wants.observations.size() * heads, 1.0f);
+    for (size_t n = 0; n < wants.observations.size(); ++n) {
+      const auto given = wants.observations[n].intervention.head_scale;
+      BUOY_CHECK(given.empty() || given.size() == heads);
+      std::copy(given.begin(), given.end(), factors.begin() + static_cast<std::ptrdiff_t>(n * heads));
+    }
+    copy_to_device(stream, scale_.reserve(factors.size() * sizeof(float)), factors.data(),
+                   factors.size() * sizeof(float));
+  }
+}
+
+bool DeviceObserver::prepare(const Context& context, const Stream& stream, std::int64_t layer,
+                             ops::AttentionPlan& plan) {
+  const LayerWants& wanted = wants(layer);
+  upload_interventions(stream, wanted);
+  deliver_until(context, layer - buffers() + 1);
+  if (!wanted.any()) return false;
+  Slot& here = slot(layer);
+  here.layer = layer;
+  here.layout = ObservationLayout(config_, wanted, batch_->rows(), columns_, longest_keys_);
+  const void* before = here.device.data();
+  here.device.reserve(static_cast<size_t>(here.layout.size) * sizeof(float));
+  here.host.reserve(static_cast<size_t>(here.layout.copied) * sizeof(float));
+  if (wanted.statistics() && !in_plan(wanted)) {
+    plan.set_groups(wanted.group_of_row, wanted.groups, stream);
+    plan.set_close_rows(wanted.close_rows, stream);
+    planned_ = {wanted.groups, wanted.group_of_row, wanted.close_rows};
+  }
+  return here.device.data() != before;
+}
+
+void DeviceObserver::attach(std::int64_t layer, DeviceStates& states, ops::CudaAttentionOutputs& outputs) {
+  const LayerWants& wanted = wants(layer);
+  ops::CudaAttentionInputs& inputs = states.rotated;
+  if (wanted.biased) {
+    inputs.key_bias = bias_.as<float>();
+    inputs.key_bias_per_head = wanted.bias_per_head;
+  }
+  if (wanted.scaled && wanted.observations.size() == 1) inputs.head_scale = scale_.as<float>();
+  if (!wanted.any()) return;
+  const Slot& here = slot(layer);
+  outputs.entropy = at(here.device.data(), here.layout.entropy);
+  outputs.log_sum_exp = at(here.device.data(), here.layout.log_sum_exp);
+  if (!wanted.moments()) return;
+  moments_ = moments_of(layer, states);
+  if (wanted.received || wanted.first_share) outputs.moments = &moments_;
+}
+
+ops::CudaQkColumns DeviceObserver::columns_at(float* first) const {
+  const std::int64_t part = config_.heads * columns_;
+  return {first, first + part, first + 2 * part, first + 3 * part};
+}
+
+ops::CudaQkMoments DeviceObserver::moments_of(std::int64_t layer, const DeviceStates& states) {
+  const LayerWants& wanted = wants(layer);
+  void* base = slot(layer).device.data();
+  const ObservationLayout& layout = slot(layer).layout;
+  ops::CudaQkMoments moments;
+  moments.inputs = states.rotated;
+  if (wanted.qk_after) moments.after = columns_at(at(base, layout.after));
+  if (wanted.qk_before) {
+    moments.before = columns_at(at(base, layout.before));
+    moments.rope = states.rope;
+  }
+  moments.query_norm = at(base, layout.query_norm);
+  moments.key_norm = at(base, layout.key_norm);
+  moments.value_norm = at(base, layout.value_norm);
+  return moments;
+}
+
+void DeviceObserver::measure(const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan,
+                             const DeviceStates& states, std::uint16_t* attended) {
+  const LayerWants& wanted = wants(layer);
+  if (wanted.scaled && wanted.observations.size() > 1) {
+    const std::int64_t width = config_.heads * config_.head_dim;
+    for (size_t n = 0; n < wanted.observations.size(); ++n) {
+      ops::scale_heads_cuda(
+          stream, {attended + batch_->first_rows[n] * width, batch_->sequences[n].rows(), config_.heads,
+                   config_.head_dim, scale_.as<float>() + static_cast<std::int64_t>(n) * config_.heads});
+    }
+  }
+  if (!wanted.any()) return;
+  Slot& here = slot(layer);
+  const ObservationLayout& layout = here.layout;
+  void* base = here.device.data();
+  attended_.record(stream);
+  attended_.hold(measuring_);
+  if (wanted.statistics()) {
+    ops::CudaAttentionStatistics statistics;
+    statistics.received = at(base, layout.received);
+    statistics.first_share = at(base, layout.first_share);
+    statistics.row_weights = at(base, layout.row_weights);
+    statistics.row_weight_stride = layout.row_weight_stride;
+    statistics.top = wanted.top;
+    statistics.top_keys = reinterpret_cast<std::int32_t*>(at(base, layout.top_keys));
+    statistics.top_weights = at(base, layout.top_weights);
+    if (wanted.moments()) statistics.moments = &moments_;
+    ops::attention_statistics_cuda(plan, states.rotated, statistics, measuring_);
+  }
+  if (wanted.moments() && !wanted.statistics()) ops::qk_moments_cuda(plan, moments_, measuring_);
+  measured_.record(measuring_);
+  measuring_now_ = true;
+  if (wanted.host_states()) fetch_states(stream, here, wanted, states);
+}
+
+void DeviceObserver::wait_measured(const Stream& stream) {
+  if (measuring_now_) measured_.hold(stream);
+  measuring_now_ = false;
+}
+
+void DeviceObserver::send(const Stream& stream, std::int64_t first, std::int64_t end) {
+  queued_.record(stream);
+  queued_.hold(copies_);
+  for (std::int64_t layer = first; layer < end; ++layer) {
+    Slot& here = slot(layer);
+    if (here.layer != layer) continue;
+    copy_to_host(copies_, here.host.data(), here.device.data(),
+                 static_cast<size_t>(here.layout.copied) * sizeof(float));
+    here.arrived.record(copies_);
+  }
+}
+
+// A slow path: whole states leave the card, widened.
+void DeviceObserver::fetch_states(const Stream& stream, Slot& here, const LayerWants& wanted,
+                                  const DeviceStates& states) {
+  const auto fetch = [&](const std::uint16_t* from, std::int64_t rows, std::int64_t width,
+                         std::int64_t stride) {
+    std::vector<float> out(static_cast<size_t>(rows * width));
+    float* room = static_cast<float*>(widened_.reserve(out.size() * sizeof(float)));
+    ops::widen_cuda(stream, {from, rows, width, stride, room});
+    copy_to_host(stream, out.data(), room, out.size() * sizeof(float));
+    stream.synchronize();
+    return out;
+  };
+  const ops::CudaAttentionInputs& s = states.rotated;
+  const std::int64_t query_width = config_.heads * config_.head_dim,
+                     key_width = config_.kv_heads * config_.head_dim;
+  const size_t count = wanted.observations.size();
+  here.queries.assign(count, {});
+  here.keys.assign(count, {});
+  here.values.assign(count, {});
+  for (size_t n = 0; n < count; ++n) {
+    const probe::LayerRequest& request = wanted.observations[n].request;
+    if (!request.states && !request.dense && !request.dense_mean) continue;
+    const auto& sequence = batch_->sequences[n];
+    const std::int64_t first_key =
+        sequence.cache != nullptr ? sequence.cache->first_pool_row() : batch_->first_rows[n];
+    here.queries[n] = fetch(s.queries + batch_->first_rows[n] * s.query_stride, sequence.rows(), query_width,
+                            s.query_stride);
+    here.keys[n] = fetch(s.keys + first_key * s.key_stride, key_rows_[n], key_width, s.key_stride);
+    here.values[n] = fetch(s.values + first_key * s.value_stride, key_rows_[n], key_width, s.value_stride);
+  }
+}
+
+void DeviceObserver::finish(const Context& context) {
+  deliver_until(context, config_.layers);
+  wants_.clear();
+}
+
+std::uint64_t DeviceObserver::device_bytes() const {
+  std::uint64_t bytes = bias_.bytes() + scale_.bytes() + widened_.bytes();
+  for (const Slot& one : slots_) bytes += one.device.bytes();
+  return bytes;
+}
+
+}  // namespace buoy::model

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "buoy/model/layer_wants.h"
+#include "buoy/ops/attention/attention_cuda.h"
+#include "buoy/ops/moments/qk_moments_cuda.h"
+#include "buoy/tensor/context.h"
+#include "buoy/tensor/device_memory.h"
+
+namespace buoy::model {
+
+// Queries, keys and values of the layer at hand on the device.
+struct DeviceStates {
+  ops::CudaAttentionInputs rotated;
+  ops::DeviceRopeTable rope;  // the angles they were rotated by
+};
+
+// The observed side of a pass. Each layer's results go into one of a few buffers and from there to the host
+// while the next layers run; records are delivered in layer order.
+//
+// Of every layer, in this order: prepare() while nothing is recorded, attach() and measure() as part of the
+// layer's work, which may be recorded as a graph and launched later, send() after that.
+class DeviceObserver {
+ public:
+  explicit DeviceObserver(const ModelConfig& config, ops::MaskKind mask) : config_(config), mask_(mask) {}
+
+  // Asks about one layer after the other until something is wanted; the rest is asked when its turn comes.
+  void start(const PackedBatch& batch, probe::Probe* probe);
+  bool watching() const { return !wants_.empty(); }
+  const LayerWants& wants(std::int64_t layer);
+  void forget_plan() { planned_.reset(); }  // it was made anew
+
+  // How many layers may be prepared before the first of them is queued.
+  std::int64_t layers_at_once() const { return layers_at_once_; }
+  // Whether `layer` may be prepared before the one in front of it is queued.
+  bool joins_previous(std::int64_t layer);
+  // Whether its work consists of launches alone.
+  bool recordable(std::int64_t layer);
+  std::int64_t buffers() const { return 3 * layers_at_once_; }  // that layers take in turn
+
+  // A free buffer for the results (what was in it is delivered), groups and rows in the plan, bias and scale
+  // on the device. True when the buffer moved.
+  bool prepare(const Context& context, const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan);
+  // Fills the inputs' interventions and says where entropy and log-sum-exp go and which moments will be
+  // wanted.
+  void attach(std::int64_t layer, DeviceStates& states, ops::CudaAttentionOutputs& outputs);
+  // After the attention: queues the measurements, beside the rest of the layer. `attended` is scaled where a
+  // batch holds sequences with different factors.
+  void measure(const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan, const DeviceStates& states,
+               std::uint16_t* attended);
+  // The stream waits here, before the next layer's queries and keys take the place of those being measured.
+  void wait_measured(const Stream& stream);
+  // Queues the way of these layers' results to the host, behind what the stream has queued.
+  void send(const Stream& stream, std::int64_t first, std::int64_t end);
+  // After the last layer: delivers what is still on its way.
+  void finish(const Context& context);
+
+  std::uint64_t device_bytes() const;
+
+ private:
+  static constexpr std::int64_t kMostAtOnce = 4;
+
+  // One layer's results on their way.
+  struct Slot {
+    DeviceMemory device;
+    PinnedMemory host;
+    Event arrived;
+    std::int64_t layer = -1;  // -1: free
+    ObservationLayout layout;
+    std::vector<std::vector<float>> queries, keys, values;  // of each sequence, where asked for
+  };
+
+  // Whose groups and rows the plan holds.
+  struct Planned {
+    std::int64_t groups;
+    std::vector<std::uint8_t> group_of_row;
+    std::vector<std::int32_t> close_rows;
+  };
+
+  Slot& slot(std::int64_t layer) { return slots_[static_cast<size_t>(layer % buffers())]; }
+  void ask_next_layer();
+  void choose_layers_at_once();
+  bool in_plan(const LayerWants& wants) const;
+  void upload_interventions(const Stream& stream, const LayerWants& wants);
+  ops::CudaQkColumns columns_at(float* first) const;
+  ops::CudaQkMoments moments_of(std::int64_t layer, const DeviceStates& states);
+  void fetch_states(const Stream& stream, Slot& slot, const LayerWants& wants, const DeviceStates& states);
+  void deliver_until(const Context& context, std::int64_t layer);
+  void fill_record(const Context& context, const Slot& slot, const LayerWants& wants, size_t sequence);
+  void form_dense(const Context& context, const Slot& slot, const LayerWants& wants, size_t sequence);
+
+  const ModelConfig& config_;
+  ops::MaskKind mask_;
+  const PackedBatch* batch_ = nullptr;
+  probe::Probe* probe_ = nullptr;
+  std::vector<LayerWants> wants_;                       // of the layers asked about while somebody watches
+  std::vector<std::int64_t> key_rows_, first_columns_;  // of each sequence
+  std::int64_t columns_ = 0, longest_keys_ = 0;
+  std::optional<Planned> planned_;
+  std::int64_t layers_at_once_ = 1, delivered_ = 0;
+  std::array<Slot, 3 * kMostAtOnce> slots_;
+  Stream measuring_, copies_;
+  Event attended_, measured_;  // of the layer at hand
+  Event queued_;
+  ops::CudaQkMoments moments_;  // likewise
+  bool measuring_now_ = false;
+  DeviceMemory bias_, scale_, widened_;
+  probe::LayerRecord record_;  // what a probe leaves in it is used again
+};
+
+}  // namespace buoy::model

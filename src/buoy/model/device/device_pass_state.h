@@ -1,0 +1,82 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "buoy/model/device/device_observer.h"
+#include "buoy/model/device/device_pass.h"
+#include "buoy/model/device/device_workspace.h"
+#include "buoy/ops/attention/attention_cuda.h"
+#include "buoy/ops/linear/linear_cuda.h"
+#include "buoy/ops/pointwise/rope.h"
+#include "buoy/ops/pointwise/rope_cuda.h"
+
+namespace buoy::model {
+
+// Private to device_pass.cc (a pass from start to end) and device_layers.cc (what it queues).
+struct DevicePass::State {
+  State(const ModelConfig& model_config, const FamilyTraits& traits, DeviceWeights model_weights,
+        int timed_candidates)
+      : config(model_config),
+        mask(traits.mask),
+        weights(std::move(model_weights)),
+        linear(timed_candidates),
+        pool(std::make_shared<DeviceKvPool>(config.layers, config.kv_heads * config.head_dim)),
+        rope(rope_frequencies_of(config.rope)),
+        observer(config, mask) {}
+
+  // The parts of a pass, in order.
+  void start(std::span<const SequenceInput> given, probe::Probe* probe);
+  void run_layers(const Context& context);
+  void prepare_layer(const Context& context, std::int64_t layer);
+  void launch_layers(std::int64_t first, std::int64_t end, bool recordable);
+  void queue_layers(std::int64_t first, std::int64_t end);
+  void queue_attention(std::int64_t layer);
+  void queue_mlp(std::int64_t layer);
+  std::int64_t queue_chosen_rows(std::int64_t first, std::int64_t count);
+  void queue_logits(std::int64_t first, std::int64_t count);
+  void queue_choices(std::int64_t first, std::int64_t count, bool logits_needed);
+  void finish(const Context& context);
+
+  void grow(std::int64_t wanted);
+  void make_plan();
+  void set_sequences();
+  void grow_rope();
+  void grow_for(const LayerWants& wants);
+  void upload();
+  ops::CudaAttentionInputs states(std::int64_t layer) const;
+  ops::DeviceRopeTable rope_table() const;
+  ops::DeviceQkvArgs qkv_args(std::int64_t layer) const;
+  ops::DeviceLinearArgs head(std::int64_t rows) const;
+  ops::DeviceLinearArgs projection(std::int64_t layer, const ops::DeviceQkvArgs& qkv) const;
+
+  ModelConfig config;
+  ops::MaskKind mask;
+  DeviceWeights weights;
+  Stream stream{Stream::Priority::kUrgent};
+  ops::DeviceLinear linear;
+  DeviceWorkspace work;
+  std::shared_ptr<DeviceKvPool> pool;
+  ops::RopeTable rope;
+  std::int64_t rope_positions = 0;
+  DeviceMemory rope_memory;  // cosines, then sines
+  ops::PlanLimits limits;
+  std::optional<ops::AttentionPlan> plan;
+  DeviceObserver observer;
+  PinnedMemory staging, host_logits, host_choices, host_flag;
+
+  // Of the pass at hand.
+  std::vector<SequenceInput> inputs;
+  std::vector<KvCache> lent;  // for sequences without a cache beside others that have one
+  std::optional<PackedBatch> batch;
+  bool cached = false;
+  bool unfinished = false;  // stays true when a probe throws
+
+  std::vector<ops::PackedSequence> planned;  // what the plan was told last
+  // Stretches of layers by their shape: seen once, then recorded.
+  std::map<std::vector<std::int64_t>, std::optional<Graph>> graphs;
+};
+
+}  // namespace buoy::model

@@ -1,0 +1,183 @@
+// How a layer's packed results become one record per sequence.
+#include <algorithm>
+#include <cmath>
+
+#include "buoy/model/device/device_observer.h"
+
+namespace buoy::model {
+namespace {
+
+// `pieces` stretches of `count` numbers, `stride` apart, become one array.
+template <typename T>
+struct Gather {
+  std::vector<T>* to;
+  const T* from;
+  std::int64_t pieces, stride, count;
+
+  void run() const {
+    to->resize(static_cast<size_t>(pieces * count));
+    for (std::int64_t i = 0; i < pieces; ++i) std::copy_n(from + i * stride, count, to->data() + i * count);
+  }
+};
+
+// Megabytes per layer at long contexts: all threads make room, then all copy.
+void run_all(const Context& context, std::vector<Gather<float>>& gathers) {
+  constexpr std::int64_t kAtOnce = 1 << 16;
+  struct Part {
+    const float* from;
+    float* to;
+    std::int64_t pieces, stride, count;
+  };
+  context.threads.run(static_cast<std::int64_t>(gathers.size()), [&](std::int64_t number, int) {
+    const auto& gather = gathers[static_cast<size_t>(number)];
+    gather.to->resize(static_cast<size_t>(gather.pieces * gather.count));
+  });
+  std::vector<Part> parts;
+  for (auto& gather : gathers) {
+    if (gather.stride == gather.count) {
+      gather.stride = gather.count *= gather.pieces;
+      gather.pieces = 1;
+    }
+    const std::int64_t pieces = std::max<std::int64_t>(1, kAtOnce / std::max<std::int64_t>(1, gather.count));
+    for (std::int64_t i = 0; i < gather.pieces; i += pieces) {
+      const float* from = gather.from + i * gather.stride;
+      float* to = gather.to->data() + i * gather.count;
+      const std::int64_t here = std::min(pieces, gather.pieces - i);
+      if (here > 1) {
+        parts.push_back({from, to, here, gather.stride, gather.count});
+        continue;
+      }
+      for (std::int64_t at = 0; at < gather.count; at += kAtOnce)
+        parts.push_back({from + at, to + at, 1, 0, std::min(kAtOnce, gather.count - at)});
+    }
+  }
+  context.threads.run(static_cast<std::int64_t>(parts.size()), [&](std::int64_t number, int) {
+    const Part& part = parts[static_cast<size_t>(number)];
+    for (std::int64_t i = 0; i < part.pieces; ++i)
+      std::copy_n(part.from + i * part.stride, part.count, part.to + i * part.count);
+  });
+}
+
+}  // namespace
+
+void DeviceObserver::fill_record(const Context& context, const Slot& from, const LayerWants& wanted,
+                                 size_t n) {
+  const probe::LayerRequest& request = wanted.observations[n].request;
+  const auto& sequence = batch_->sequences[n];
+  const std::int64_t heads = config_.heads, kv_heads = config_.kv_heads, rows = batch_->rows();
+  const std::int64_t query_rows = sequence.rows(), key_rows = key_rows_[n];
+  const std::int64_t first_row = batch_->first_rows[n], first_column = first_columns_[n];
+  const auto close = static_cast<std::int64_t>(request.rows.size());
+  const std::int64_t first_close = wanted.first_close[n];
+  const float* base = from.host.as<float>();
+  const ObservationLayout& layout = from.layout;
+
+  probe::LayerRecord& out = record_;
+  out.states = {query_rows,
+                key_rows,
+                sequence.past(),
+                heads,
+                kv_heads,
+                config_.head_dim,
+                mask_ == ops::MaskKind::kCausal,
+                nullptr,
+                nullptr,
+                nullptr};
+  if (request.states) {
+    out.states.queries = from.queries[n].data();
+    out.states.keys = from.keys[n].data();
+    out.states.values = from.values[n].data();
+  }
+  std::vector<Gather<float>> gathers;
+  const auto gather = [&](bool wish, std::vector<float>& to, std::int64_t offset, std::int64_t pieces,
+                          std::int64_t stride, std::int64_t count) {
+    to.resize(wish ? to.size() : 0);
+    if (wish) gathers.push_back({&to, base + offset, pieces, stride, count});
+  };
+  const auto per_row = [&](bool wish, std::vector<float>& to, std::int64_t offset) {
+    gather(wish, to, offset + first_row, heads, rows, query_rows);
+  };
+  const auto per_column = [&](bool wish, std::vector<float>& to, std::int64_t offset, std::int64_t pieces) {
+    gather(wish, to, offset + first_column, pieces, columns_, key_rows);
+  };
+  gather(request.row_weights && close > 0, out.row_weights,
+         layout.row_weights + first_close * heads * layout.row_weight_stride, close * heads,
+         layout.row_weight_stride, key_rows);
+  per_column(request.received, out.received, layout.received, request.groups * heads);
+  per_row(request.entropy, out.entropy, layout.entropy);
+  per_row(request.log_sum_exp, out.log_sum_exp, layout.log_sum_exp);
+  per_row(request.first_share, out.first_share, layout.first_share);
+  const std::int64_t part = heads * columns_;
+  const auto moments = [&](bool wish, probe::QkRecord& to, std::int64_t offset) {
+    per_column(wish, to.dot, offset, heads);
+    per_column(wish, to.cosine, offset + part, heads);
+    per_column(wish, to.norm_product, offset + 2 * part, heads);
+    per_column(wish, to.self_dot, offset + 3 * part, heads);
+  };
+  moments(request.qk_after, out.qk_after, layout.after);
+  moments(request.qk_before, out.qk_before, layout.before);
+  per_row(request.norms, out.query_norm, layout.query_norm);
+  per_column(request.norms, out.key_norm, layout.key_norm, kv_heads);
+  per_column(request.norms, out.value_norm, layout.value_norm, kv_heads);
+  const bool top = request.top > 0 && close > 0;
+  const std::int64_t first_top = first_close * heads * wanted.top;
+  gather(top, out.top_weights, layout.top_weights + first_top, close * heads, wanted.top, request.top);
+  run_all(context, gathers);
+  out.top_keys.clear();
+  if (top) {
+    const auto* keys = reinterpret_cast<const std::int32_t*>(base + layout.top_keys);
+    Gather<std::int32_t>{&out.top_keys, keys + first_top, close * heads, wanted.top, request.top}.run();
+  }
+  out.dense.clear();
+  out.dense_mean.clear();
+  if (request.dense || request.dense_mean) form_dense(context, from, wanted, n);
+}
+
+void DeviceObserver::form_dense(const Context& context, const Slot& from, const LayerWants& wanted,
+                                size_t n) {
+  const probe::LayerRequest& request = wanted.observations[n].request;
+  const std::int64_t heads = config_.heads, query_rows = batch_->sequences[n].rows(), key_rows = key_rows_[n];
+  // With the log-sum-exp as the row's top, the sum of its exponentials is 1.
+  std::vector<float> tops, sums;
+  const float* log_sums = from.host.as<float>() + from.layout.log_sum_exp + batch_->first_rows[n];
+  Gather<float>{&tops, log_sums, heads, batch_->rows(), query_rows}.run();
+  for (float& top : tops) {
+    sums.push_back(std::isinf(top) ? 0.0f : 1.0f);
+    if (std::isinf(top)) top = 0;
+  }
+  const auto bias = wanted.observations[n].intervention.key_bias;
+  ops::AttentionSequence states{};
+  states.queries = from.queries[n].data();
+  states.query_rows = query_rows;
+  states.first_position = batch_->sequences[n].past();
+  states.keys = from.keys[n].data();
+  states.values = from.values[n].data();
+  states.key_rows = key_rows;
+  states.key_bias = bias.empty() ? nullptr : bias.data();
+  states.key_bias_stride = static_cast<std::int64_t>(bias.size()) > key_rows ? key_rows : 0;
+  states.row_top = tops.data();
+  states.row_sum = sums.data();
+  if (request.dense) record_.dense.resize(static_cast<size_t>(heads * query_rows * key_rows));
+  if (request.dense_mean) record_.dense_mean.resize(static_cast<size_t>(query_rows * key_rows));
+  ops::attention_probabilities(context, {heads, config_.kv_heads, config_.head_dim, {mask_, 0}}, states,
+                               {request.dense ? record_.dense.data() : nullptr,
+                                request.dense_mean ? record_.dense_mean.data() : nullptr});
+}
+
+// Records of all layers below `layer`, in their order.
+void DeviceObserver::deliver_until(const Context& context, std::int64_t layer) {
+  for (; delivered_ < layer; ++delivered_) {
+    Slot& from = slot(delivered_);
+    if (from.layer != delivered_) continue;
+    from.arrived.synchronize();
+    const LayerWants& wanted = wants(from.layer);
+    for (size_t n = 0; n < wanted.observations.size(); ++n) {
+      if (!wanted.observations[n].request.any()) continue;
+      fill_record(context, from, wanted, n);
+      probe_->take(wanted.observations[n].address, std::move(record_));
+    }
+    from.layer = -1;
+  }
+}
+
+}  // namespace buoy::model

@@ -1,0 +1,33 @@
+#include "buoy/model/family.h"
+
+#include "buoy/base/error.h"
+#include "buoy/ops/pointwise/rope.h"
+
+namespace buoy::model {
+
+FamilyTraits traits_of(Family family) {
+  switch (family) {
+    case Family::kLlada:
+      return llada_traits();
+    case Family::kDream:
+      return dream_traits();
+    case Family::kLlama:
+      return llama_traits();
+    case Family::kQwen2:
+      return qwen2_traits();
+    case Family::kQwen3:
+      return qwen3_traits();
+  }
+  throw InternalError("a family without traits");
+}
+
+std::vector<double> rope_frequencies_of(const RopeConfig& config) {
+  std::optional<ops::RopeScaling> scaling;
+  if (config.scaling) {
+    const auto& s = *config.scaling;
+    scaling = ops::RopeScaling{s.factor, s.low_freq_factor, s.high_freq_factor, s.original_context};
+  }
+  return ops::rope_frequencies(config.theta, config.rotary_dim, scaling);
+}
+
+}  // namespace buoy::model

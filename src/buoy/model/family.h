@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "buoy/checkpoint/config.h"
+#include "buoy/ops/attention/attention.h"
+
+namespace buoy::model {
+
+// Names of one layer's tensors, without the layer's prefix.
+struct LayerNames {
+  std::string attention_norm, query, key, value, attention_out, mlp_norm, gate, up, down;
+  std::string query_norm, key_norm;  // empty when the family has none
+};
+
+// Everything in which the families differ. The pass itself is the same for all (model.cc).
+struct FamilyTraits {
+  ops::MaskKind mask;
+  bool qkv_bias;
+  // Row p of the logits predicts token p + prediction_offset.
+  std::int64_t prediction_offset;
+  std::string embedding, final_norm, head;
+  std::string layer_prefix;  // followed by the layer's number and a dot
+  LayerNames layer;
+};
+
+FamilyTraits llada_traits();
+FamilyTraits dream_traits();
+FamilyTraits llama_traits();
+FamilyTraits qwen2_traits();
+FamilyTraits qwen3_traits();
+
+FamilyTraits traits_of(Family family);
+
+std::vector<double> rope_frequencies_of(const RopeConfig& config);
+
+}  // namespace buoy::model

@@ -1,0 +1,87 @@
+#include "buoy/model/layer_wants.h"
+
+#include <algorithm>
+
+#include "buoy/base/error.h"
+
+namespace buoy::model {
+
+LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> asked)
+    : observations(std::move(asked)) {
+  bool grouped = false;
+  for (size_t n = 0; n < observations.size(); ++n) {
+    const probe::LayerRequest& r = observations[n].request;
+    const probe::Intervention& change = observations[n].intervention;
+    received |= r.received;
+    entropy |= r.entropy;
+    log_sum_exp |= r.log_sum_exp || r.dense || r.dense_mean;
+    first_share |= r.first_share;
+    row_weights |= r.row_weights && !r.rows.empty();
+    qk_after |= r.qk_after;
+    qk_before |= r.qk_before;
+    norms |= r.norms;
+    dense |= r.dense || r.dense_mean;
+    states |= r.states;
+    biased |= !change.key_bias.empty();
+    bias_per_head |= static_cast<std::int64_t>(change.key_bias.size()) >
+                     batch.sequences[n].past() + batch.sequences[n].rows();
+    scaled |= !change.head_scale.empty();
+    groups = std::max(groups, r.received ? r.groups : 1);
+    grouped |= r.received && !r.group_of_row.empty();
+    top = std::max(top, r.rows.empty() ? 0 : r.top);
+    first_close.push_back(static_cast<std::int64_t>(close_rows.size()));
+    if (!r.row_weights && r.top == 0) continue;
+    for (const auto row : r.rows) close_rows.push_back(static_cast<std::int32_t>(batch.first_rows[n]) + row);
+  }
+  if (top > 64) throw_usage_error({"top keys on the GPU", "at most 64", std::to_string(top)});
+  if (!grouped) return;
+  for (size_t n = 0; n < observations.size(); ++n) {
+    const probe::LayerRequest& r = observations[n].request;
+    const auto rows = batch.sequences[n].tokens.size();
+    if (!r.received) {
+      group_of_row.insert(group_of_row.end(), rows, probe::kNoGroup);
+    } else if (r.group_of_row.empty()) {
+      group_of_row.insert(group_of_row.end(), rows, 0);
+    } else {
+      group_of_row.insert(group_of_row.end(), r.group_of_row.begin(), r.group_of_row.end());
+    }
+  }
+}
+
+void LayerWants::append_shape(std::vector<std::int64_t>& shape) const {
+  std::int64_t flags = 0;
+  for (const bool flag :
+       {received, entropy, log_sum_exp, first_share, row_weights, qk_after, qk_before, norms})
+    flags = 2 * flags + (flag ? 1 : 0);
+  shape.insert(shape.end(), {flags, groups, top, static_cast<std::int64_t>(close_rows.size())});
+  shape.insert(shape.end(), first_close.begin(), first_close.end());
+}
+
+ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wants, std::int64_t rows,
+                                     std::int64_t columns, std::int64_t longest_keys) {
+  const auto take = [this](bool wanted, std::int64_t count) {
+    if (!wanted) return kAbsent;
+    const std::int64_t at = size;
+    size += (count + 63) / 64 * 64;
+    return at;
+  };
+  const auto close = static_cast<std::int64_t>(wants.close_rows.size());
+  row_weight_stride = (longest_keys + 3) / 4 * 4;
+  received = take(wants.received, wants.groups * c.heads * columns);
+  entropy = take(wants.entropy, c.heads * rows);
+  log_sum_exp = take(wants.log_sum_exp, c.heads * rows);
+  first_share = take(wants.first_share, c.heads * rows);
+  top_keys = take(wants.top > 0, close * c.heads * wants.top);
+  top_weights = take(wants.top > 0, close * c.heads * wants.top);
+  after = take(wants.qk_after, 4 * c.heads * columns);
+  before = take(wants.qk_before, 4 * c.heads * columns);
+  query_norm = take(wants.norms, c.heads * rows);
+  key_norm = take(wants.norms, c.kv_heads * columns);
+  value_norm = take(wants.norms, c.kv_heads * columns);
+  // Last: the strongest keys are found in the whole rows, but those leave the card only when asked for.
+  copied = size;
+  row_weights = take(close > 0, close * c.heads * row_weight_stride);
+  if (wants.row_weights) copied = size;
+}
+
+}  // namespace buoy::model

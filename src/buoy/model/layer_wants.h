@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "buoy/checkpoint/config.h"
+#include "buoy/model/observation.h"
+#include "buoy/model/packed_batch.h"
+
+namespace buoy::model {
+
+// What is wanted of one layer of a packed batch: the requests of all sequences joined, since one launch
+// serves them all.
+struct LayerWants {
+  LayerWants() = default;
+  LayerWants(const PackedBatch& batch, std::vector<LayerObservation> asked);
+
+  bool statistics() const { return received || first_share || !close_rows.empty(); }
+  bool moments() const { return qk_after || qk_before || norms; }
+  bool host_states() const { return dense || states; }
+  bool intervenes() const { return biased || scaled; }
+  bool any() const { return statistics() || moments() || host_states() || entropy || log_sum_exp; }
+
+  // Appends what tells layers apart that take other kernels or other sizes of buffers.
+  void append_shape(std::vector<std::int64_t>& shape) const;
+
+  std::vector<LayerObservation> observations;  // of every sequence; empty: nobody watches
+
+  bool received = false, entropy = false, log_sum_exp = false, first_share = false, row_weights = false;
+  bool qk_after = false, qk_before = false, norms = false, dense = false, states = false;
+  bool biased = false, bias_per_head = false, scaled = false;
+  std::int64_t groups = 1;
+  std::vector<std::uint8_t> group_of_row;  // [packed rows]; empty: all in group 0
+  std::int64_t top = 0;
+  std::vector<std::int32_t> close_rows;   // packed rows
+  std::vector<std::int64_t> first_close;  // of each sequence in close_rows
+};
+
+// Where each result lies in the buffer of one layer, in units of four bytes; kAbsent for what is not wanted.
+struct ObservationLayout {
+  static constexpr std::int64_t kAbsent = -1;
+
+  ObservationLayout() = default;
+  ObservationLayout(const ModelConfig& config, const LayerWants& wants, std::int64_t rows,
+                    std::int64_t columns, std::int64_t longest_keys);
+
+  std::int64_t received = kAbsent, entropy = kAbsent, log_sum_exp = kAbsent, first_share = kAbsent;
+  std::int64_t top_keys = kAbsent, top_weights = kAbsent, row_weights = kAbsent;
+  std::int64_t after = kAbsent, before = kAbsent;  // four of [heads, columns] each
+  std::int64_t query_norm = kAbsent, key_norm = kAbsent, value_norm = kAbsent;
+  std::int64_t row_weight_stride = 0;
+  std::int64_t copied = 0;  // what the host gets
+  std::int64_t size = 0;    // what the device needs
+};
+
+}  // namespace buoy::model

@@ -1,0 +1,59 @@
+#include "buoy/model/memory.h"
+
+#include <algorithm>
+
+#include "buoy/model/device/device_workspace.h"
+#include "buoy/model/family.h"
+
+namespace buoy::model {
+namespace {
+
+constexpr std::int64_t kBf16 = 2, kFloat = 4;
+
+// Keys and values of the past of one sequence.
+std::int64_t cache_numbers(const ModelConfig& c, std::int64_t tokens) {
+  return is_masked_diffusion(c.family) ? 0 : 2 * c.layers * tokens * c.kv_heads * c.head_dim;
+}
+
+std::int64_t cpu_work(const ModelConfig& c, std::int64_t tokens) {
+  const std::int64_t queries = c.heads * c.head_dim, keys = c.kv_heads * c.head_dim;
+  const std::int64_t wide_rows = std::min<std::int64_t>(tokens, 1024);
+  const std::int64_t stream = 2 * tokens * c.hidden;
+  const std::int64_t attention =
+      tokens * (2 * queries + 4 * keys);  // projections, and keys and values packed
+  const std::int64_t mlp = 2 * wide_rows * c.mlp_hidden;
+  const std::int64_t packed_inputs = wide_rows * std::max(c.hidden, c.mlp_hidden);
+  const std::int64_t logits = tokens * c.vocabulary;
+  return kFloat * (stream + attention + mlp + packed_inputs + logits + cache_numbers(c, tokens));
+}
+
+// As DeviceWorkspace lays it out, with scratch for every row.
+std::int64_t gpu_work(const ModelConfig& c, std::int64_t tokens) {
+  const std::int64_t queries = c.heads * c.head_dim, keys = c.kv_heads * c.head_dim;
+  const std::int64_t chunk = std::min(DeviceWorkspace::largest_chunk(c), tokens);
+  const std::int64_t halves = std::max(tokens, chunk) * c.hidden +
+                              tokens * (2 * queries + 2 * keys + 3 * c.mlp_hidden) + cache_numbers(c, tokens);
+  return kFloat * (tokens * c.hidden + chunk * c.vocabulary) + kBf16 * halves;
+}
+
+}  // namespace
+
+std::uint64_t parameters_of(const ModelConfig& c) {
+  const auto traits = traits_of(c.family);
+  const std::int64_t queries = c.heads * c.head_dim, keys = c.kv_heads * c.head_dim;
+  const std::int64_t attention = 2 * c.hidden * queries + 2 * c.hidden * keys;
+  const std::int64_t bias = traits.qkv_bias ? queries + 2 * keys : 0;
+  const std::int64_t norms = 2 * c.hidden + (traits.layer.query_norm.empty() ? 0 : 2 * c.head_dim);
+  const std::int64_t layer = attention + bias + norms + 3 * c.hidden * c.mlp_hidden;
+  const std::int64_t tables = c.vocabulary * c.hidden * (c.tied_head ? 1 : 2);
+  return static_cast<std::uint64_t>(tables + c.hidden + c.layers * layer);
+}
+
+MemoryNeed memory_need(const ModelConfig& config, const MemoryCase& of) {
+  const bool gpu = of.device == Device::kCuda;
+  const std::uint64_t bf16 = parameters_of(config) * static_cast<std::uint64_t>(kBf16);
+  return {gpu || of.stored_bytes == 0 ? bf16 : of.stored_bytes,
+          static_cast<std::uint64_t>(gpu ? gpu_work(config, of.tokens) : cpu_work(config, of.tokens))};
+}
+
+}  // namespace buoy::model

@@ -1,0 +1,299 @@
+#include "buoy/model/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "buoy/base/error.h"
+#include "buoy/model/device/device_pass.h"
+#include "buoy/ops/attention/attention.h"
+#include "buoy/ops/pointwise/elementwise.h"
+#include "buoy/ops/pointwise/norm.h"
+
+namespace buoy::model {
+namespace {
+
+// Rows of the MLP at a time: its two wide buffers stay small however long the sequence is.
+constexpr std::int64_t kMlpRows = 1024;
+
+// Room for the row normalisers where somebody looks; bias and scale where somebody intervenes.
+void attach(LayerObservation& observation, std::int64_t heads, ops::AttentionSequence& sequence) {
+  if (observation.request.needs_normaliser()) {
+    observation.row_top.resize(static_cast<size_t>(heads * sequence.query_rows));
+    observation.row_sum.resize(static_cast<size_t>(heads * sequence.query_rows));
+    sequence.row_top = observation.row_top.data();
+    sequence.row_sum = observation.row_sum.data();
+  }
+  const probe::Intervention& change = observation.intervention;
+  if (!change.key_bias.empty()) {
+    const auto size = static_cast<std::int64_t>(change.key_bias.size());
+    BUOY_CHECK(size == sequence.key_rows || size == heads * sequence.key_rows);
+    sequence.key_bias = change.key_bias.data();
+    sequence.key_bias_stride = size == sequence.key_rows ? 0 : sequence.key_rows;
+  }
+  if (!change.head_scale.empty()) {
+    BUOY_CHECK(static_cast<std::int64_t>(change.head_scale.size()) == heads);
+    sequence.head_scale = change.head_scale.data();
+  }
+}
+
+}  // namespace
+
+Model Model::load(const std::filesystem::path& folder, Device device) {
+  Checkpoint checkpoint = Checkpoint::open(folder);
+  const FamilyTraits traits = traits_of(checkpoint.config().family);
+  Model model(std::move(checkpoint), traits);
+  if (device == Device::kCuda) {
+    model.pass_ = std::make_unique<DevicePass>(model.config(), model.traits(),
+                                               DeviceWeights::load(model.config(), model.weights_));
+  }
+  return model;
+}
+
+Model::~Model() = default;
+Model::Model(Model&&) noexcept = default;
+
+KvCache Model::new_cache() const {
+  if (pass_ != nullptr) return pass_->new_cache();
+  return {config().layers, config().kv_heads * config().head_dim};
+}
+
+Model::Model(Checkpoint checkpoint, FamilyTraits traits)
+    : checkpoint_(std::move(checkpoint)),
+      traits_(std::move(traits)),
+      weights_(load_weights(checkpoint_, traits_)),
+      rope_(rope_frequencies_of(config().rope)) {}
+
+void Model::check_tokens(std::span<const SequenceInput> sequences) const {
+  BUOY_CHECK(!sequences.empty());
+  for (const auto& sequence : sequences) {
+    if (sequence.tokens.empty()) throw_usage_error({"sequence", "at least one token", "none"});
+    for (const auto id : sequence.tokens) {
+      if (id < 0 || id >= config().vocabulary) {
+        throw_usage_error({"token id", fmt::format("0 to {}", config().vocabulary - 1), std::to_string(id)});
+      }
+    }
+    for (const auto row : sequence.logit_rows) {
+      BUOY_CHECK(row >= 0 && static_cast<size_t>(row) < sequence.tokens.size());
+    }
+  }
+}
+
+const float* Model::forward(const Context& context, std::span<const SequenceInput> sequences,
+                            probe::Probe* probe) {
+  check_tokens(sequences);
+  if (pass_ != nullptr) {
+    try {
+      return pass_->logits(context, sequences, probe);
+    } catch (const NonFinite& found) {
+      throw_non_finite(found.where);
+    }
+  }
+  const PackedBatch packed(sequences);
+  rope_.grow(*std::max_element(packed.positions.begin(), packed.positions.end()) + 1);
+  embed(context, packed);
+  RowsAfterAttention rows{work_.hidden.data(), work_.attended.data(), packed.rows()};
+  for (std::int64_t layer = 0; layer < config().layers; ++layer) {
+    attention_layer(context, layer, packed, probe);
+    // Behind the last attention a row is read by nobody but its own logits.
+    if (layer + 1 == config().layers) rows = wanted_rows(context, packed);
+    add_attention(context, layer, rows);
+    mlp_layer(context, layer, rows);
+  }
+  for (const auto& sequence : sequences) {
+    if (sequence.cache != nullptr) sequence.cache->advance(static_cast<std::int64_t>(sequence.tokens.size()));
+  }
+
+  float* normed = work_.normed.data();
+  ops::rms_norm(context, {rows.hidden, rows.count, config().hidden, weights_.final_norm.data(),
+                          config().norm_eps, normed});
+  float* logits = work_.logits.reserve(static_cast<size_t>(rows.count * config().vocabulary));
+  linear(context, normed, rows.count, weights_.head, {}, logits);
+  require_finite(context, logits, rows.count * config().vocabulary, "the logits");
+  return logits;
+}
+
+Model::RowsAfterAttention Model::wanted_rows(const Context& context, const PackedBatch& packed) {
+  const std::int64_t hidden = config().hidden, width = config().heads * config().head_dim;
+  const auto count = static_cast<std::int64_t>(packed.logit_rows.size());
+  const auto in_place = [&] {
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (packed.logit_rows[static_cast<size_t>(i)] != i) return false;
+    }
+    return true;
+  };
+  if (in_place()) return {work_.hidden.data(), work_.attended.data(), count};
+  float* streams = work_.wanted.reserve(static_cast<size_t>(count * hidden));
+  float* attended = work_.wanted_attended.reserve(static_cast<size_t>(count * width));
+  context.threads.run(count, [&](std::int64_t i, int) {
+    const std::int64_t row = packed.logit_rows[static_cast<size_t>(i)];
+    std::copy_n(work_.hidden.data() + row * hidden, hidden, streams + i * hidden);
+    std::copy_n(work_.attended.data() + row * width, width, attended + i * width);
+  });
+  return {streams, attended, count};
+}
+
+std::span<const ops::RowChoice> Model::choose(const Context& context,
+                                              std::span<const SequenceInput> sequences,
+                                              std::span<const ops::ChoiceRule> rules, probe::Probe* probe) {
+  BUOY_CHECK(pass_ != nullptr);
+  check_tokens(sequences);
+  try {
+    return pass_->choices(context, sequences, rules, probe);
+  } catch (const NonFinite& found) {
+    throw_non_finite(found.where);
+  }
+}
+
+void Model::embed(const Context& context, const PackedBatch& packed) {
+  const std::int64_t hidden = config().hidden;
+  const auto rows = static_cast<size_t>(packed.rows());
+  const auto queries = static_cast<size_t>(config().heads * config().head_dim);
+  const auto keys = static_cast<size_t>(config().kv_heads * config().head_dim);
+  float* out = work_.hidden.reserve(rows * static_cast<size_t>(hidden));
+  work_.normed.reserve(std::max(rows, packed.logit_rows.size()) * static_cast<size_t>(hidden));
+  work_.queries.reserve(rows * queries);
+  work_.keys.reserve(rows * keys);
+  work_.values.reserve(rows * keys);
+  work_.attended.reserve(rows * queries);
+  const auto mlp_rows = std::min(std::max(rows, packed.logit_rows.size()), static_cast<size_t>(kMlpRows));
+  work_.gate.reserve(mlp_rows * static_cast<size_t>(config().mlp_hidden));
+  work_.up.reserve(mlp_rows * static_cast<size_t>(config().mlp_hidden));
+  context.threads.run(packed.rows(), [&](std::int64_t row, int) {
+    to_float(weights_.embedding, packed.tokens[static_cast<size_t>(row)] * hidden, hidden,
+             out + row * hidden);
+  });
+}
+
+void Model::attention_layer(const Context& context, std::int64_t number, const PackedBatch& packed,
+                            probe::Probe* probe) {
+  const ModelConfig& c = config();
+  const LayerWeights& layer = weights_.layers[static_cast<size_t>(number)];
+  const std::int64_t rows = packed.rows(), query_width = c.heads * c.head_dim,
+                     key_width = c.kv_heads * c.head_dim;
+  float *normed = work_.normed.data(), *queries = work_.queries.data(), *keys = work_.keys.data(),
+        *values = work_.values.data(), *attended = work_.attended.data();
+
+  ops::rms_norm(context,
+                {work_.hidden.data(), rows, c.hidden, layer.attention_norm.data(), c.norm_eps, normed});
+  linear(context, normed, rows, layer.query, layer.query_bias, queries);
+  linear(context, normed, rows, layer.key, layer.key_bias, keys);
+  linear(context, normed, rows, layer.value, layer.value_bias, values);
+  if (!layer.query_norm.empty()) {
+    ops::rms_norm(context,
+                  {queries, rows * c.heads, c.head_dim, layer.query_norm.data(), c.norm_eps, queries});
+    ops::rms_norm(context, {keys, rows * c.kv_heads, c.head_dim, layer.key_norm.data(), c.norm_eps, keys});
+  }
+  auto observations =
+      probe != nullptr ? ask(c.heads, number, packed.sequences, *probe) : std::vector<LayerObservation>();
+  keep_unrotated(packed, observations);
+  ops::rope(context, rope_, {queries, c.heads, c.head_dim, packed.positions});
+  ops::rope(context, rope_, {keys, c.kv_heads, c.head_dim, packed.positions});
+  // The softmax would swallow a NaN score, so it is caught before.
+  require_finite(context, queries, rows * query_width, fmt::format("the queries of layer {}", number));
+  require_finite(context, keys, rows * key_width, fmt::format("the keys of layer {}", number));
+
+  std::vector<ops::AttentionSequence> sequences;
+  for (size_t n = 0; n < packed.sequences.size(); ++n) {
+    const std::int64_t first = packed.first_rows[n];
+    const auto count = static_cast<std::int64_t>(packed.sequences[n].tokens.size());
+    KvCache* cache = packed.sequences[n].cache;
+    const std::int64_t past = cache != nullptr ? cache->length() : 0;
+    if (cache != nullptr) cache->append(number, keys + first * key_width, values + first * key_width, count);
+    ops::AttentionSequence sequence{
+        .queries = queries + first * query_width,
+        .query_rows = count,
+        .first_position = past,
+        .keys = cache != nullptr ? cache->keys(number) : keys + first * key_width,
+        .values = cache != nullptr ? cache->values(number) : values + first * key_width,
+        .key_rows = past + count,
+        .key_bias = nullptr,
+        .output = attended + first * query_width,
+        .row_top = nullptr,
+        .row_sum = nullptr};
+    if (!observations.empty()) attach(observations[n], c.heads, sequence);
+    sequences.push_back(sequence);
+  }
+  const ops::AttentionShape shape{c.heads, c.kv_heads, c.head_dim, {traits_.mask, 0}};
+  ops::attention(context, shape, sequences, work_.attention);
+  unrotate_past(context, packed, number, observations);
+  for (size_t n = 0; n < observations.size(); ++n) {
+    if (!observations[n].request.any()) continue;
+    probe->take(observations[n].address, measure(context, shape, sequences[n], observations[n]));
+  }
+}
+
+void Model::add_attention(const Context& context, std::int64_t number, const RowsAfterAttention& rows) {
+  float* normed = work_.normed.data();
+  linear(context, rows.attended, rows.count, weights_.layers[static_cast<size_t>(number)].attention_out, {},
+         normed);
+  ops::add(context, rows.hidden, normed, rows.count * config().hidden);
+}
+
+void Model::keep_unrotated(const PackedBatch& packed, std::vector<LayerObservation>& observations) const {
+  const std::int64_t query_width = config().heads * config().head_dim,
+                     key_width = config().kv_heads * config().head_dim;
+  for (size_t n = 0; n < observations.size(); ++n) {
+    if (!observations[n].request.qk_before) continue;
+    const std::int64_t first = packed.first_rows[n];
+    const auto rows = static_cast<std::int64_t>(packed.sequences[n].tokens.size());
+    const float* queries = work_.queries.data() + first * query_width;
+    const float* keys = work_.keys.data() + first * key_width;
+    observations[n].unrotated_queries.assign(queries, queries + rows * query_width);
+    observations[n].unrotated_keys.assign(keys, keys + rows * key_width);
+  }
+}
+
+// A cache holds rotated keys only; those of the past are turned back.
+void Model::unrotate_past(const Context& context, const PackedBatch& packed, std::int64_t layer,
+                          std::vector<LayerObservation>& observations) const {
+  const std::int64_t width = config().kv_heads * config().head_dim;
+  for (size_t n = 0; n < observations.size(); ++n) {
+    const KvCache* cache = packed.sequences[n].cache;
+    if (!observations[n].request.qk_before || cache == nullptr || cache->length() == 0) continue;
+    std::vector<float> past(cache->keys(layer), cache->keys(layer) + cache->length() * width);
+    std::vector<std::int32_t> positions(static_cast<size_t>(cache->length()));
+    std::iota(positions.begin(), positions.end(), 0);
+    ops::rope(context, rope_, {past.data(), config().kv_heads, config().head_dim, positions, true});
+    auto& keys = observations[n].unrotated_keys;
+    keys.insert(keys.begin(), past.begin(), past.end());
+  }
+}
+
+void Model::mlp_layer(const Context& context, std::int64_t number, const RowsAfterAttention& all) {
+  const ModelConfig& c = config();
+  const LayerWeights& layer = weights_.layers[static_cast<size_t>(number)];
+  float *gate = work_.gate.data(), *up = work_.up.data();
+  for (std::int64_t first = 0; first < all.count; first += kMlpRows) {
+    const std::int64_t rows = std::min(kMlpRows, all.count - first);
+    float* stream = all.hidden + first * c.hidden;
+    float* normed = work_.normed.data();
+    ops::rms_norm(context, {stream, rows, c.hidden, layer.mlp_norm.data(), c.norm_eps, normed});
+    linear(context, normed, rows, layer.gate, {}, gate);
+    linear(context, normed, rows, layer.up, {}, up);
+    ops::swiglu(context, gate, up, rows * c.mlp_hidden);
+    linear(context, gate, rows, layer.down, {}, normed);
+    ops::add(context, stream, normed, rows * c.hidden);
+  }
+}
+
+void Model::linear(const Context& context, const float* input, std::int64_t rows, const Weight& weight,
+                   const std::vector<float>& bias, float* output) {
+  ops::linear(context, {input, rows, &weight, bias.empty() ? nullptr : bias.data(), output}, work_.linear);
+}
+
+void Model::require_finite(const Context& context, const float* values, std::int64_t count,
+                           const std::string& where) const {
+  if (!ops::all_finite(context, values, count)) throw_non_finite(where);
+}
+
+void Model::throw_non_finite(const std::string& where) const {
+  const std::string culprit = checkpoint_.find_non_finite();
+  throw_input_error({fmt::format("{}: {}", checkpoint_.folder().string(), where), "finite numbers",
+                     culprit.empty() ? "a NaN or an infinity although all weights are finite (overflow)"
+                                     : fmt::format("a NaN or an infinity; tensor {} holds one", culprit)});
+}
+
+}  // namespace buoy::model

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "buoy/checkpoint/checkpoint.h"
+#include "buoy/model/family.h"
+#include "buoy/model/kv_cache.h"
+#include "buoy/model/observation.h"
+#include "buoy/model/packed_batch.h"
+#include "buoy/model/weights.h"
+#include "buoy/ops/linear/linear.h"
+#include "buoy/ops/pointwise/rope.h"
+#include "buoy/ops/sampling/choice.h"
+#include "buoy/probe/probe.h"
+#include "buoy/tensor/buffer.h"
+#include "buoy/tensor/context.h"
+#include "buoy/tensor/device.h"
+
+namespace buoy::model {
+
+class DevicePass;
+
+// A loaded checkpoint that can be run. Not for use by two threads at once.
+class Model {
+ public:
+  // On a GPU the weights are copied there, as bf16 whatever they are stored as.
+  static Model load(const std::filesystem::path& folder, Device device = Device::kCpu);
+  ~Model();
+  Model(Model&&) noexcept;
+
+  const ModelConfig& config() const { return checkpoint_.config(); }
+  const FamilyTraits& traits() const { return traits_; }
+  const Checkpoint& checkpoint() const { return checkpoint_; }
+  Device device() const { return pass_ != nullptr ? Device::kCuda : Device::kCpu; }
+  KvCache new_cache() const;
+
+  // Runs all sequences in one pass, packed end to end without padding; each comes out as if it had run
+  // alone: on the CPU to the bit, on a GPU to rounding. Returns [sum of logit rows, vocabulary], valid until
+  // the next call.
+  const float* forward(const Context& context, std::span<const SequenceInput> sequences,
+                       probe::Probe* probe = nullptr);
+  // The same pass on a GPU, where each wanted row is chosen from by its rule and no logits leave the card.
+  std::span<const ops::RowChoice> choose(const Context& context, std::span<const SequenceInput> sequences,
+                                         std::span<const ops::ChoiceRule> rules,
+                                         probe::Probe* probe = nullptr);
+
+ private:
+  Model(Checkpoint checkpoint, FamilyTraits traits);
+  void check_tokens(std::span<const SequenceInput> sequences) const;
+  void embed(const Context& context, const PackedBatch& packed);
+  void attention_layer(const Context& context, std::int64_t layer, const PackedBatch& packed,
+                       probe::Probe* probe);
+  void keep_unrotated(const PackedBatch& packed, std::vector<LayerObservation>& observations) const;
+  void unrotate_past(const Context& context, const PackedBatch& packed, std::int64_t layer,
+                     std::vector<LayerObservation>& observations) const;
+  // Rows that go on behind an attention: all of them, or those that become logits.
+  struct RowsAfterAttention {
+    float* hidden;          // [count, hidden]
+    const float* attended;  // [count, heads * head_dim]
+    std::int64_t count;
+  };
+  RowsAfterAttention wanted_rows(const Context& context, const PackedBatch& packed);
+  void add_attention(const Context& context, std::int64_t layer, const RowsAfterAttention& rows);
+  void mlp_layer(const Context& context, std::int64_t layer, const RowsAfterAttention& rows);
+  void linear(const Context& context, const float* input, std::int64_t rows, const Weight& weight,
+              const std::vector<float>& bias, float* output);
+  void require_finite(const Context& context, const float* values, std::int64_t count,
+                      const std::string& where) const;
+  [[noreturn]] void throw_non_finite(const std::string& where) const;
+
+  struct Workspace {
+    Buffer<float> hidden;                 // [rows, hidden], the residual stream
+    Buffer<float> normed;                 // [rows, hidden], also the output of a sublayer
+    Buffer<float> queries, keys, values;  // [rows, heads * head_dim]
+    Buffer<float> attended;               // [rows, heads * head_dim]
+    Buffer<float> gate, up;               // [kMlpRows, mlp_hidden]
+    Buffer<float> wanted;                 // [logit rows, hidden], of the stream in the last layer
+    Buffer<float> wanted_attended;        // [logit rows, heads * head_dim]
+    Buffer<float> logits;                 // [logit rows, vocabulary]
+    ops::LinearScratch linear;
+    ops::AttentionScratch attention;
+  };
+
+  Checkpoint checkpoint_;
+  FamilyTraits traits_;
+  ModelWeights weights_;
+  ops::RopeTable rope_;
+  Workspace work_;
+  std::unique_ptr<DevicePass> pass_;  // null: on the CPU
+};
+
+}  // namespace buoy::model

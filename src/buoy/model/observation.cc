@@ -1,0 +1,110 @@
+#include "buoy/model/observation.h"
+
+#include "buoy/ops/attention/attention_statistics.h"
+#include "buoy/ops/moments/qk_moments.h"
+
+namespace buoy::model {
+namespace {
+
+float* room(std::vector<float>& values, bool wanted, std::int64_t count) {
+  if (!wanted) return nullptr;
+  values.resize(static_cast<size_t>(count));
+  return values.data();
+}
+
+void measure_weights(const Context& context, const ops::AttentionShape& shape,
+                     const ops::AttentionSequence& s, const probe::LayerRequest& request,
+                     probe::LayerRecord& record) {
+  const std::int64_t per_row = shape.heads * s.query_rows,
+                     close = static_cast<std::int64_t>(request.rows.size());
+  ops::AttentionStatistics wanted;
+  wanted.groups = request.groups;
+  wanted.group_of_row = request.group_of_row.empty() ? nullptr : request.group_of_row.data();
+  wanted.received = room(record.received, request.received, request.groups * shape.heads * s.key_rows);
+  wanted.entropy = room(record.entropy, request.entropy, per_row);
+  wanted.log_sum_exp = room(record.log_sum_exp, request.log_sum_exp, per_row);
+  wanted.first_share = room(record.first_share, request.first_share, per_row);
+  wanted.rows = request.rows;
+  wanted.row_weights = room(record.row_weights, request.row_weights, close * shape.heads * s.key_rows);
+  wanted.top = request.top;
+  record.top_keys.resize(static_cast<size_t>(close * shape.heads * request.top));
+  wanted.top_keys = record.top_keys.data();
+  wanted.top_weights = room(record.top_weights, request.top > 0, close * shape.heads * request.top);
+  ops::attention_statistics(context, shape, s, wanted);
+}
+
+void measure_moments(const Context& context, const ops::AttentionShape& shape,
+                     const ops::AttentionSequence& s, probe::QkRecord& record, ops::QkMoments norms) {
+  const std::int64_t columns = shape.heads * s.key_rows;
+  norms.dot = room(record.dot, true, columns);
+  norms.cosine = room(record.cosine, true, columns);
+  norms.norm_product = room(record.norm_product, true, columns);
+  norms.self_dot = room(record.self_dot, true, columns);
+  ops::qk_moments(context, shape, s, norms);
+}
+
+}  // namespace
+
+std::vector<LayerObservation> ask(std::int64_t heads, std::int64_t layer,
+                                  std::span<const SequenceInput> sequences, probe::Probe& probe) {
+  std::vector<LayerObservation> observations;
+  for (const auto& sequence : sequences) {
+    const probe::LayerExtent extent{sequence.rows(), sequence.past() + sequence.rows(), heads,
+                                    sequence.tokens};
+    LayerObservation observation;
+    observation.address = sequence.address;
+    observation.address.layer = layer;
+    observation.request = probe.request(observation.address, extent);
+    observation.intervention = probe.intervention(observation.address, extent);
+    observations.push_back(std::move(observation));
+  }
+  return observations;
+}
+
+probe::LayerRecord measure(const Context& context, const ops::AttentionShape& shape,
+                           const ops::AttentionSequence& s, const LayerObservation& observation) {
+  const probe::LayerRequest& request = observation.request;
+  probe::LayerRecord record;
+  record.states = {s.query_rows,
+                   s.key_rows,
+                   s.first_position,
+                   shape.heads,
+                   shape.kv_heads,
+                   shape.head_dim,
+                   shape.mask.kind == ops::MaskKind::kCausal,
+                   nullptr,
+                   nullptr,
+                   nullptr};
+  if (request.states) {
+    record.states.queries = s.queries;
+    record.states.keys = s.keys;
+    record.states.values = s.values;
+  }
+  if (request.needs_second_pass()) measure_weights(context, shape, s, request, record);
+  if (request.needs_moments()) {
+    ops::QkMoments norms;
+    norms.query_norm = room(record.query_norm, request.norms, shape.heads * s.query_rows);
+    norms.key_norm = room(record.key_norm, request.norms, shape.kv_heads * s.key_rows);
+    norms.value_norm = room(record.value_norm, request.norms, shape.kv_heads * s.key_rows);
+    if (request.qk_after) {
+      measure_moments(context, shape, s, record.qk_after, norms);
+    } else if (request.norms) {
+      ops::qk_moments(context, shape, s, norms);
+    }
+  }
+  if (request.qk_before) {
+    ops::AttentionSequence before = s;
+    before.queries = observation.unrotated_queries.data();
+    before.keys = observation.unrotated_keys.data();
+    measure_moments(context, shape, before, record.qk_before, {});
+  }
+  if (request.dense || request.dense_mean) {
+    const std::int64_t pairs = s.query_rows * s.key_rows;
+    ops::attention_probabilities(context, shape, s,
+                                 {room(record.dense, request.dense, shape.heads * pairs),
+                                  room(record.dense_mean, request.dense_mean, pairs)});
+  }
+  return record;
+}
+
+}  // namespace buoy::model

@@ -1,0 +1,226 @@
+#include <algorithm>
+#include <utility>
+
+#include "buoy/ops/attention/attention_plan_cuda.cuh"
+#include "buoy/ops/device/launch_cuda.cuh"
+
+namespace buoy::ops {
+namespace {
+
+std::int64_t padded(std::int64_t rows, std::int64_t to) {
+  return (rows + to - 1) / to * to;
+}
+
+// Tiles of a quantity of every sequence, those with the most work first so that none is left to the end.
+template <typename RowsOf, typename WorkOf>
+std::vector<Tile> tiles_of(const std::vector<DeviceSequence>& sequences, int size, RowsOf rows_of,
+                           WorkOf work_of) {
+  std::vector<std::pair<std::int64_t, Tile>> weighed;
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    for (int first = 0; first < rows_of(sequences[i]); first += size)
+      weighed.push_back({work_of(sequences[i], first), {static_cast<std::int32_t>(i), first}});
+  }
+  std::stable_sort(weighed.begin(), weighed.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<Tile> tiles;
+  for (const auto& entry : weighed) tiles.push_back(entry.second);
+  return tiles;
+}
+
+__global__ void expand_groups(const std::uint8_t* group_of_row, int padded_rows, Bf16* one_hot) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= padded_rows) return;
+  for (int group = 0; group < kMostGroups; ++group) {
+    one_hot[static_cast<std::int64_t>(group) * padded_rows + row] =
+        __float2bfloat16(group_of_row[row] == group ? 1.0f : 0.0f);
+  }
+}
+
+// Enough thread blocks to keep all multiprocessors of a large GPU reading keys.
+constexpr std::int64_t kEnoughBlocks = 264, kMostSplits = 32, kKeysOfSplit = 128;
+
+// Of the limits and numbers of rows alone, so that it stays when keys are added.
+int splits_of(const PlanState& s) {
+  const auto few = [](const DeviceSequence& q) { return q.query_rows <= kFewRows; };
+  const std::int64_t blocks = s.query_tiles_64.count * s.shape.heads;
+  if (blocks == 0 || blocks >= kEnoughBlocks || !std::all_of(s.sequences.begin(), s.sequences.end(), few))
+    return 1;
+  const auto sequences = static_cast<std::int64_t>(s.sequences.size());
+  return static_cast<int>(std::min({kMostSplits, padded(kEnoughBlocks, blocks) / blocks,
+                                    padded(s.limits.columns / sequences + 1, kKeysOfSplit) / kKeysOfSplit}));
+}
+
+}  // namespace
+
+AttentionPlan::AttentionPlan(const AttentionShape& shape, const PlanLimits& limits)
+    : state_(std::make_unique<PlanState>()) {
+  BUOY_CHECK(shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0);
+  BUOY_CHECK(shape.mask.kind != MaskKind::kBlockCausal || shape.mask.block > 0);
+  if (shape.head_dim <= 0 || shape.head_dim > 128 || shape.head_dim % 2 != 0)
+    throw_usage_error(
+        {"attention on the GPU: head_dim", "an even number up to 128", std::to_string(shape.head_dim)});
+  PlanState& s = *state_;
+  s.shape = shape;
+  s.limits = limits;
+  if (shape.mask.kind == MaskKind::kCausal) s.mask_block = 1;
+  if (shape.mask.kind == MaskKind::kBlockCausal) s.mask_block = static_cast<std::int32_t>(shape.mask.block);
+  allow_hopper(true);
+  const auto most_tiles = [&](std::int64_t rows, std::int64_t size) {
+    return static_cast<size_t>(rows / size + limits.sequences);
+  };
+  s.schedule.reserve(static_cast<size_t>(limits.sequences) * sizeof(DeviceSequence) +
+                     (most_tiles(limits.rows, 64) + 2 * most_tiles(limits.rows, 128) +
+                      most_tiles(limits.columns, 64) + most_tiles(limits.columns, 128) +
+                      most_tiles(limits.columns, 256)) *
+                         sizeof(Tile) +
+                     64);
+  const size_t most_padded = most_tiles(limits.rows, kRowsPadded) * kRowsPadded;
+  s.row_shift.reserve(static_cast<size_t>(shape.heads) * most_padded * sizeof(float));
+  // Fewer than twice enough blocks are made of parts.
+  s.parts.reserve(2 * kEnoughBlocks * kFewRows * kPartWidth * sizeof(float));
+  if (!limits.statistics) return;
+  s.row_groups.reserve(most_padded);
+  s.one_hot.reserve(kMostGroups * most_padded * sizeof(Bf16));
+  s.close_of_row.reserve(most_padded * sizeof(std::int32_t));
+  s.close_in_tile.reserve(most_padded / kRowsPadded);
+  s.close.reserve(std::max<size_t>(1, static_cast<size_t>(limits.close_rows)) * sizeof(CloseTile));
+  s.query_sums.reserve(most_padded / kRowsPadded * static_cast<size_t>(shape.heads) * kMomentWidth *
+                       sizeof(float));
+  s.query_norms.reserve(static_cast<size_t>(shape.heads) * most_padded * sizeof(float));
+}
+
+AttentionPlan::~AttentionPlan() = default;
+AttentionPlan::AttentionPlan(AttentionPlan&&) noexcept = default;
+AttentionPlan& AttentionPlan::operator=(AttentionPlan&&) noexcept = default;
+
+void AttentionPlan::allow_hopper(bool allowed) {
+  state_->hopper = allowed && gpu().major == 9;
+  state_->early = gpu().major >= 9;
+}
+
+std::int64_t AttentionPlan::rows() const {
+  return state_->rows;
+}
+std::int64_t AttentionPlan::columns() const {
+  return state_->columns;
+}
+std::uint64_t AttentionPlan::device_bytes() const {
+  const PlanState& s = *state_;
+  return s.schedule.bytes() + s.row_shift.bytes() + s.parts.bytes() + s.row_groups.bytes() +
+         s.one_hot.bytes() + s.close.bytes() + s.close_of_row.bytes() + s.close_in_tile.bytes() +
+         s.query_sums.bytes() + s.query_norms.bytes();
+}
+
+void AttentionPlan::set_sequences(std::span<const PackedSequence> sequences, const Stream& stream) {
+  PlanState& s = *state_;
+  s.sequences.clear();
+  s.rows = s.columns = s.padded_rows = s.longest_keys = 0;
+  std::int64_t query_rows = 0, longest_rows = 1;
+  for (const auto& q : sequences) {
+    BUOY_CHECK(q.query_rows >= 0 && q.key_rows >= 0 && q.first_position >= 0 && q.query_start >= 0 &&
+               q.key_start >= 0);
+    s.sequences.push_back({q.query_start, q.query_rows, q.first_position, q.key_start, q.key_rows,
+                           static_cast<std::int32_t>(s.columns), static_cast<std::int32_t>(s.padded_rows)});
+    s.rows = std::max<std::int64_t>(s.rows, q.query_start + q.query_rows);
+    query_rows += q.query_rows;
+    longest_rows = std::max<std::int64_t>(longest_rows, q.query_rows);
+    s.columns += q.key_rows;
+    s.longest_keys = std::max<std::int64_t>(s.longest_keys, q.key_rows);
+    s.padded_rows += padded(q.query_rows, kRowsPadded);
+  }
+  BUOY_CHECK(static_cast<std::int64_t>(sequences.size()) <= s.limits.sequences &&
+             query_rows <= s.limits.rows && s.columns <= s.limits.columns);
+
+  std::vector<std::byte> packed(s.sequences.size() * sizeof(DeviceSequence));
+  std::copy_n(reinterpret_cast<const std::byte*>(s.sequences.data()), packed.size(), packed.data());
+  const auto* device = s.schedule.as<std::byte>();
+  const auto add = [&](const std::vector<Tile>& tiles) {
+    const size_t at = padded(static_cast<std::int64_t>(packed.size()), alignof(Tile));
+    packed.resize(at + tiles.size() * sizeof(Tile));
+    std::copy_n(reinterpret_cast<const std::byte*>(tiles.data()), tiles.size() * sizeof(Tile),
+                packed.data() + at);
+    return TileList{reinterpret_cast<const Tile*>(device + at), static_cast<int>(tiles.size())};
+  };
+  const auto query_tiles = [&](int size) {
+    return add(tiles_of(
+        s.sequences, size, [](const DeviceSequence& q) { return q.query_rows; },
+        [&](const DeviceSequence& q, int first) {
+          return visible_keys(s.mask_block, q, std::min(first + size, q.query_rows) - 1);
+        }));
+  };
+  const auto key_tiles = [&](int size) {
+    return add(tiles_of(
+        s.sequences, size, [](const DeviceSequence& q) { return q.key_rows; },
+        [&](const DeviceSequence& q, int first) {
+          return q.query_rows - std::min(q.query_rows, first_seeing_row(s.mask_block, q, first));
+        }));
+  };
+  s.device_sequences = reinterpret_cast<const DeviceSequence*>(device);
+  s.query_tiles_64 = query_tiles(64);
+  s.query_tiles_128 = query_tiles(128);
+  // Every tile of keys adds up all partial sums: at most 32 of a sequence.
+  constexpr std::int64_t kMostSums = 32;
+  s.moment_rows = padded((longest_rows + kMostSums - 1) / kMostSums, kRowsPadded);
+  s.moment_chunks = query_tiles(static_cast<int>(s.moment_rows));
+  s.key_tiles_64 = key_tiles(64);
+  s.key_tiles_128 = key_tiles(128);
+  s.key_tiles_256 = key_tiles(256);
+  s.splits = splits_of(s);
+  copy_to_device(stream, s.schedule.data(), packed.data(), packed.size());
+  set_close_rows({}, stream);
+  if (s.limits.statistics) set_groups({}, 1, stream);
+}
+
+void AttentionPlan::set_groups(std::span<const std::uint8_t> group_of_row, std::int64_t groups,
+                               const Stream& stream) {
+  PlanState& s = *state_;
+  BUOY_CHECK(s.limits.statistics && groups >= 1 && groups <= kMostGroups);
+  BUOY_CHECK(group_of_row.empty() || static_cast<std::int64_t>(group_of_row.size()) == s.rows);
+  s.groups = groups;
+  constexpr std::uint8_t kNone = 255;
+  std::vector<std::uint8_t> of_padded(static_cast<size_t>(s.padded_rows), kNone);
+  for (const auto& q : s.sequences) {
+    for (std::int32_t row = 0; row < q.query_rows; ++row) {
+      const std::uint8_t group =
+          group_of_row.empty() ? 0 : group_of_row[static_cast<size_t>(q.query_start + row)];
+      of_padded[static_cast<size_t>(q.padded_start + row)] = group < groups ? group : kNone;
+    }
+  }
+  if (of_padded.empty()) return;
+  copy_to_device(stream, s.row_groups.data(), of_padded.data(), of_padded.size());
+  const int count = static_cast<int>(of_padded.size());
+  expand_groups<<<(count + 127) / 128, 128, 0, raw(stream)>>>(s.row_groups.as<std::uint8_t>(), count,
+                                                              s.one_hot.as<Bf16>());
+  check_launch("expand_groups");
+}
+
+void AttentionPlan::set_close_rows(std::span<const std::int32_t> rows, const Stream& stream) {
+  PlanState& s = *state_;
+  BUOY_CHECK(static_cast<std::int64_t>(rows.size()) <= s.limits.close_rows);
+  std::vector<CloseTile> tiles;
+  std::vector<std::int32_t> of_row(static_cast<size_t>(s.padded_rows), -1);
+  std::vector<std::uint8_t> in_tile(static_cast<size_t>(s.padded_rows / kRowsPadded), 0);
+  for (size_t n = 0; n < rows.size(); ++n) {
+    BUOY_CHECK(n == 0 || rows[n - 1] < rows[n]);
+    const auto owner = std::find_if(s.sequences.begin(), s.sequences.end(), [&](const DeviceSequence& q) {
+      return rows[n] >= q.query_start && rows[n] < q.query_start + q.query_rows;
+    });
+    BUOY_CHECK(owner != s.sequences.end());
+    const auto sequence = static_cast<std::int32_t>(owner - s.sequences.begin());
+    if (tiles.empty() || tiles.back().sequence != sequence || tiles.back().count == kCloseRowsOfTile)
+      tiles.push_back({sequence, 0, static_cast<std::int32_t>(n), {}});
+    const std::int32_t row = rows[n] - owner->query_start;
+    tiles.back().rows[tiles.back().count++] = row;
+    of_row[static_cast<size_t>(owner->padded_start + row)] = static_cast<std::int32_t>(n);
+    in_tile[static_cast<size_t>((owner->padded_start + row) / kRowsPadded)] = 1;
+  }
+  s.close_rows = static_cast<std::int64_t>(rows.size());
+  s.close_tiles = static_cast<int>(tiles.size());
+  if (tiles.empty()) return;
+  BUOY_CHECK(s.limits.statistics);
+  copy_to_device(stream, s.close.data(), tiles.data(), tiles.size() * sizeof(CloseTile));
+  copy_to_device(stream, s.close_of_row.data(), of_row.data(), of_row.size() * sizeof(std::int32_t));
+  copy_to_device(stream, s.close_in_tile.data(), in_tile.data(), in_tile.size());
+}
+
+}  // namespace buoy::ops

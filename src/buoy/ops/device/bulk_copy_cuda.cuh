@@ -1,0 +1,176 @@
+// Hopper's bulk copies between global and shared memory, the barriers they end at, and clusters of thread
+// blocks. Tiles in shared memory are panels with rows of 128 bytes; the 16-byte pieces of eight rows are
+// swizzled as both the copy engine and the tensor cores do it themselves, so a panel starts at a multiple of
+// 1024 bytes.
+
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "buoy/ops/attention/attention_mma_cuda.cuh"
+
+namespace buoy::ops {
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define BUOY_HAS_WGMMA 1
+#endif
+
+// ---- barriers in shared memory: a phase ends when `count` arrivals and all announced bytes have come
+
+__device__ inline void init_barrier(std::uint64_t* barrier, int count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(shared_address(barrier)), "r"(count));
+}
+__device__ inline void fence_barrier_init() {
+  asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
+}
+__device__ inline void arrive(std::uint64_t* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(shared_address(barrier)) : "memory");
+}
+// One arrival for a warp, when all its lanes have read what the barrier guards.
+__device__ inline void arrive_as_warp(std::uint64_t* barrier) {
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) arrive(barrier);
+}
+__device__ inline void arrive_expecting(std::uint64_t* barrier, std::uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(shared_address(barrier)),
+               "r"(bytes)
+               : "memory");
+}
+__device__ inline void wait_for(std::uint64_t* barrier, std::uint32_t phase) {
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n"
+      "}\n" ::"r"(shared_address(barrier)),
+      "r"(phase)
+      : "memory");
+}
+
+// Barriers of whole warps, by number.
+__device__ inline void meet(int number, int threads) {
+  asm volatile("bar.sync %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
+}
+__device__ inline void arrive_at_meeting(int number, int threads) {
+  asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
+}
+
+// ---- copies by one thread
+
+// Columns x.. of head y, rows z.. of a tensor [row][head][column].
+__device__ inline void copy_tile(void* shared, const CUtensorMap* map, std::uint64_t* barrier, int x, int y,
+                                 int z) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
+      "%5}], "
+      "[%2];\n" ::"r"(shared_address(shared)),
+      "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+// A piece of plain memory, a multiple of 16 bytes at a multiple of 16.
+__device__ inline void copy_bytes(void* shared, const void* global, std::uint64_t* barrier,
+                                  std::uint32_t bytes) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %3, [%2];\n" ::"r"(
+          shared_address(shared)),
+      "l"(global), "r"(shared_address(barrier)), "r"(bytes)
+      : "memory");
+}
+
+// Columns x.., rows y.. of a matrix.
+__device__ inline void copy_tile(void* shared, const CUtensorMap* map, std::uint64_t* barrier, int x, int y) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, "
+      "%4}], "
+      "[%2];\n" ::"r"(shared_address(shared)),
+      "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y)
+      : "memory");
+}
+// The same into the same place of several blocks of the cluster, whose barriers are told, too.
+__device__ inline void copy_tile_to(std::uint16_t blocks, void* shared, const CUtensorMap* map,
+                                    std::uint64_t* barrier, int x, int y) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], [%1, {%4, %5}], [%2], %3;\n" ::"r"(shared_address(shared)),
+      "l"(map), "r"(shared_address(barrier)), "h"(blocks), "r"(x), "r"(y)
+      : "memory");
+}
+
+// ---- copies back to global memory, by one thread; what lies outside of the matrix is left out
+
+// In every thread that wrote to shared memory, before one thread lets the copy engine read it.
+__device__ inline void show_to_copies() {
+  asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
+}
+__device__ inline void store_tile(const CUtensorMap* map, const void* shared, int x, int y) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];\n" ::"l"(map),
+      "r"(shared_address(shared)), "r"(x), "r"(y)
+      : "memory");
+}
+// Adds to what is there.
+__device__ inline void add_tile(const CUtensorMap* map, const void* shared, int x, int y) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3}], [%1];\n" ::"l"(
+          map),
+      "r"(shared_address(shared)), "r"(x), "r"(y)
+      : "memory");
+}
+__device__ inline void commit_stores() {
+  asm volatile("cp.async.bulk.commit_group;\n" ::: "memory");
+}
+// Returns when all but the last kLeft groups have been read from shared memory.
+template <int kLeft>
+__device__ inline void wait_until_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;\n" ::"n"(kLeft) : "memory");
+}
+// Returns when everything is written.
+__device__ inline void wait_until_stored() {
+  asm volatile("cp.async.bulk.wait_group 0;\n" ::: "memory");
+}
+
+// ---- clusters
+
+__device__ inline std::uint32_t block_of_cluster() {
+  std::uint32_t rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;\n" : "=r"(rank));
+  return rank;
+}
+__device__ inline void meet_cluster() {
+  asm volatile(
+      "barrier.cluster.arrive.release;\n"
+      "barrier.cluster.wait.acquire;\n" ::
+          : "memory");
+}
+// Arrives at the barrier of another block of the cluster. What is told is that the tensor cores have read, so
+// nothing has to be made visible: a release over the cluster here cost a third of a product's speed.
+__device__ inline void arrive_at(std::uint64_t* barrier, std::uint32_t block) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
+      "}\n" ::"r"(shared_address(barrier)),
+      "r"(block)
+      : "memory");
+}
+
+#ifdef BUOY_HAS_WGMMA
+
+// ---- registers move between the warpgroups of a block
+
+template <int kRegisters>
+__device__ inline void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
+}
+template <int kRegisters>
+__device__ inline void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
+}
+
+#endif
+
+}  // namespace buoy::ops

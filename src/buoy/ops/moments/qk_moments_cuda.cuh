@@ -1,0 +1,107 @@
+// What both kernels of the moments are told, and where things lie.
+//
+// The first kernel sums the queries by chunks of rows. The second multiplies every key with the sum of the
+// chunks that see it as a whole, and where a mask cuts through a chunk with its queries one by one, on the
+// tensor cores.
+//
+// A rotation turns dimension j of a head with dimension j + half. Lanes hold both, so that they can turn rows
+// back: rows are kept as two halves of up to 64 columns.
+
+#pragma once
+
+#include "buoy/ops/attention/attention_mma_cuda.cuh"
+#include "buoy/ops/attention/attention_plan_cuda.cuh"
+#include "buoy/ops/device/launch_cuda.cuh"
+#include "buoy/ops/moments/qk_moments_cuda.h"
+
+namespace buoy::ops {
+
+inline constexpr int kMostHalf = 64, kMostDim = 2 * kMostHalf;
+
+struct MomentArgs {
+  const DeviceSequence* sequences;
+  const Tile *row_chunks, *key_tiles;
+  bool in_order;         // one sequence, no mask: tiles come in their order, and there is nothing to look up
+  DeviceSequence first;  // of the sequences
+  // [heads, chunk, kMomentWidth]: sum of queries, of their directions, both again turned back, sum of their
+  // norms, their number. A sequence's chunks start at padded_start / kRowsPadded.
+  float* sums;
+  float* norms;  // [heads, padded_rows]: of the queries; below zero for those not taken
+  int chunk_rows, heads, heads_per_key_head, head_dim, mask_block, rows, padded_rows, columns;
+  bool aligned;  // every half of every row to 16 bytes
+  CudaQkMoments wanted;
+};
+
+// What a block works on.
+struct MomentPlace {
+  DeviceSequence sequence;
+  int first;  // row or key
+};
+__device__ inline MomentPlace moment_place(const MomentArgs& args, const Tile* tiles, int rows_of_tile) {
+  if (args.in_order) return {args.first, static_cast<int>(blockIdx.x) * rows_of_tile};
+  const Tile tile = tiles[blockIdx.x];
+  return {args.sequences[tile.sequence], tile.first};
+}
+
+__device__ inline float* sums_of(const MomentArgs& args, const DeviceSequence& sequence, int first_row,
+                                 int head) {
+  const std::int64_t most_chunks = args.padded_rows / kRowsPadded;
+  const std::int64_t chunk = sequence.padded_start / kRowsPadded + first_row / args.chunk_rows;
+  return args.sums + (head * most_chunks + chunk) * kMomentWidth;
+}
+
+__device__ inline float* norms_of(const MomentArgs& args, const DeviceSequence& sequence, int head) {
+  return args.norms + static_cast<std::int64_t>(head) * args.padded_rows + sequence.padded_start;
+}
+
+__device__ inline const Bf16* row_of(const std::uint16_t* states, std::int64_t stride, std::int64_t row,
+                                     int head, int head_dim) {
+  return reinterpret_cast<const Bf16*>(states) + row * stride + static_cast<std::int64_t>(head) * head_dim;
+}
+
+__device__ inline float sum_of_quad(float x) {
+  x += __shfl_xor_sync(~0u, x, 1);
+  return x + __shfl_xor_sync(~0u, x, 2);
+}
+
+// Eight angles and a turn by them.
+struct EightAngles {
+  float cosine[8], sine[8];
+
+  __device__ void load(const DeviceRopeTable& table, std::int64_t position, int first_pair) {
+    const std::int64_t at = position * table.pairs + first_pair;
+#pragma unroll
+    for (int e = 0; e < 8; e += 4) {
+      const bool exist = first_pair + e < table.pairs;  // a number that is a multiple of four
+      const float4 c =
+          exist ? __ldg(reinterpret_cast<const float4*>(table.cosines + at + e)) : float4{1, 1, 1, 1};
+      const float4 s =
+          exist ? __ldg(reinterpret_cast<const float4*>(table.sines + at + e)) : float4{0, 0, 0, 0};
+      cosine[e] = c.x, cosine[e + 1] = c.y, cosine[e + 2] = c.z, cosine[e + 3] = c.w;
+      sine[e] = s.x, sine[e + 1] = s.y, sine[e + 2] = s.z, sine[e + 3] = s.w;
+    }
+  }
+  __device__ void turn_back(float* low, float* high) const {
+#pragma unroll
+    for (int e = 0; e < 8; ++e) {
+      const float a = low[e], b = high[e];
+      low[e] = fmaf(a, cosine[e], b * sine[e]);
+      high[e] = fmaf(b, cosine[e], -a * sine[e]);
+    }
+  }
+  // Adds eight other angles to these.
+  __device__ void turn_on(const float* other_cosine, const float* other_sine) {
+#pragma unroll
+    for (int e = 0; e < 8; ++e) {
+      const float c = cosine[e], s = sine[e];
+      cosine[e] = fmaf(c, other_cosine[e], -s * other_sine[e]);
+      sine[e] = fmaf(s, other_cosine[e], c * other_sine[e]);
+    }
+  }
+};
+
+MomentArgs moment_args(const PlanState& plan, const CudaQkMoments& wanted);
+void launch_sum_queries(const PlanState& plan, const MomentArgs& args, const Stream& stream);
+void launch_key_columns(const PlanState& plan, const MomentArgs& args, const Stream& stream);
+
+}  // namespace buoy::ops

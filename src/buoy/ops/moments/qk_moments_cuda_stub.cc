@@ -1,0 +1,10 @@
+#include "buoy/ops/moments/qk_moments_cuda.h"
+#include "buoy/tensor/no_cuda.h"
+
+namespace buoy::ops {
+
+void qk_moments_cuda(AttentionPlan&, const CudaQkMoments&, const Stream&) {
+  throw_no_cuda();
+}
+
+}  // namespace buoy::ops

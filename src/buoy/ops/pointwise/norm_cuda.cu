@@ -1,0 +1,88 @@
+#include "buoy/base/error.h"
+#include "buoy/ops/device/bf16.cuh"
+#include "buoy/ops/device/launch_cuda.cuh"
+#include "buoy/ops/pointwise/norm_cuda.h"
+
+namespace buoy::ops {
+namespace {
+
+constexpr int kThreads = 256, kWarps = kThreads / 32;
+
+__device__ float block_sum(float value) {
+  __shared__ float partial[kWarps];
+  value = warp_sum(value);
+  if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
+  __syncthreads();
+  float total = 0;
+  for (int warp = 0; warp < kWarps; ++warp) total += partial[warp];
+  return total;
+}
+
+__device__ void store(uint2* out, float4 x, float4 w, float factor) {
+  *out = {pack_bf16(x.x * factor * w.x, x.y * factor * w.y),
+          pack_bf16(x.z * factor * w.z, x.w * factor * w.w)};
+}
+
+__device__ void prefetch(const void* global) {
+  asm volatile("prefetch.global.L1 [%0];\n" ::"l"(global));
+}
+
+// One block per row, the last row first: what was written last is still in the L2 cache, and what is read
+// first behind this is written last. A thread keeps kKept groups of four numbers in registers; rows of up to
+// 1024 kKept numbers are read once, longer ones twice where `kLonger`. As many blocks as fit at once hide
+// each other's waiting.
+template <int kKept, bool kLonger>
+__global__ void __launch_bounds__(kThreads, kLonger ? 3 : kMostThreads / kThreads)
+    rms_norm_kernel(DeviceNormArgs args) {
+  let_next_start();
+  // Nothing on the GPU writes weights: they come while the kernel in front ends and the row is summed.
+  const auto* weight = reinterpret_cast<const float4*>(args.weight);
+  const int groups = static_cast<int>(args.width / 4);
+  for (int i = threadIdx.x; i < groups; i += kThreads) prefetch(weight + i);
+  wait_for_previous();
+  const std::int64_t row = gridDim.x - 1 - blockIdx.x;
+  const std::int64_t from = args.chosen != nullptr ? args.chosen[row] : row;
+  const auto* input = reinterpret_cast<const float4*>(args.input + from * args.width);
+  auto* output = reinterpret_cast<uint2*>(args.output + row * args.width);
+
+  float4 kept[kKept];
+  float sum = 0;
+#pragma unroll
+  for (int k = 0; k < kKept; ++k) {
+    const int i = k * kThreads + threadIdx.x;
+    if (i < groups) {
+      kept[k] = input[i];
+      sum += kept[k].x * kept[k].x + kept[k].y * kept[k].y + kept[k].z * kept[k].z + kept[k].w * kept[k].w;
+    }
+  }
+  for (int i = kKept * kThreads + threadIdx.x; kLonger && i < groups; i += kThreads) {
+    const float4 x = input[i];
+    sum += x.x * x.x + x.y * x.y + x.z * x.z + x.w * x.w;
+  }
+  const float mean = block_sum(sum) / static_cast<float>(args.width);
+  // Squares beyond a float's range would make a row of zeros; a NaN is found and named.
+  const float factor = mean < INFINITY ? rsqrtf(mean + static_cast<float>(args.eps)) : nanf("");
+#pragma unroll
+  for (int k = 0; k < kKept; ++k) {
+    const int i = k * kThreads + threadIdx.x;
+    if (i < groups) store(output + i, kept[k], weight[i], factor);
+  }
+  for (int i = kKept * kThreads + threadIdx.x; kLonger && i < groups; i += kThreads)
+    store(output + i, input[i], weight[i], factor);
+}
+
+}  // namespace
+
+void rms_norm_cuda(const Stream& stream, const DeviceNormArgs& args) {
+  BUOY_CHECK(args.rows >= 0 && args.width > 0 && args.width % 4 == 0 && args.eps > 0);
+  if (args.rows == 0) return;
+  const LaunchShape shape{
+      .grid = dim3(static_cast<unsigned>(args.rows)), .block = kThreads, .early = gpu().major >= 9};
+  if (args.width <= 4 * 4 * kThreads) {
+    launch_kernel(shape, stream, "rms_norm", rms_norm_kernel<4, false>, args);
+  } else {
+    launch_kernel(shape, stream, "rms_norm", rms_norm_kernel<8, true>, args);
+  }
+}
+
+}  // namespace buoy::ops

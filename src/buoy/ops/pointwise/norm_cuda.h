@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+#include "buoy/tensor/stream.h"
+
+namespace buoy::ops {
+
+struct DeviceNormArgs {
+  const float* input;          // [any rows, width]
+  const std::int32_t* chosen;  // [rows]: which rows of the input; null: the first `rows`
+  std::int64_t rows;
+  std::int64_t width;
+  const float* weight;  // [width]
+  double eps;
+  std::uint16_t* output;  // bf16 [rows, width]
+};
+
+// RMSNorm of the float residual stream, rounded once, to bf16. Pointers are to device memory.
+void rms_norm_cuda(const Stream& stream, const DeviceNormArgs& args);
+
+}  // namespace buoy::ops

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "buoy/probe/record.h"
+#include "buoy/probe/request.h"
+
+namespace buoy::probe {
+
+// Sizes of the attention at an address, for those who must know them to ask.
+struct LayerExtent {
+  std::int64_t query_rows;
+  std::int64_t key_rows;
+  std::int64_t heads;
+  std::span<const std::int32_t> tokens;  // of this forward, [query_rows]
+};
+
+// Ask, then take. For every sequence and layer of a forward the model asks what is wanted and what is to
+// be changed, and hands over what it measured. Whatever is asked for, logits and tokens stay the same to
+// the bit; only an intervention changes them.
+class Probe {
+ public:
+  virtual ~Probe() = default;
+  virtual LayerRequest request(const Address& address, const LayerExtent& extent) = 0;
+  virtual void take(const Address& address, LayerRecord&& record) = 0;
+  // The spans must stay valid until the forward is over.
+  virtual Intervention intervention(const Address& /*address*/, const LayerExtent& /*extent*/) { return {}; }
+};
+
+}  // namespace buoy::probe

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace buoy::questions {
+
+struct BuiltinPrompt {
+  std::string_view name;
+  std::string_view about;  // one line, for people
+  std::string_view text;   // a template
+};
+
+std::span<const BuiltinPrompt> builtin_prompts();
+
+}  // namespace buoy::questions

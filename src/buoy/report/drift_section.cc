@@ -1,0 +1,189 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "buoy/claims/claims.h"
+#include "buoy/report/sections.h"
+#include "buoy/result/rule_names.h"
+
+namespace buoy::report {
+namespace {
+
+constexpr size_t kLongestLabels = 90;  // positions whose tokens still fit below a map
+
+// Step x position, the paper's picture.
+figure::Heatmap map_of(const TableView& rows) {
+  const auto steps = rows.distinct("step"), positions = rows.distinct("position");
+  figure::Heatmap map;
+  map.matrix = {steps.size(), positions.size(), {}};
+  map.matrix.values.assign(steps.size() * positions.size(), std::numeric_limits<double>::quiet_NaN());
+  const auto step = rows.numbers("step"), position = rows.numbers("position"),
+             received = rows.numbers("received"), floating = rows.numbers("floating"),
+             masked = rows.numbers("masked");
+  const double first_step = step.empty() ? 0 : step[0], first_position = position.empty() ? 0 : position[0];
+  figure::Marks floats{"floating", figure::MarkKind::kOutline, {}},
+      masks{"still masked", figure::MarkKind::kDot, {}};
+  for (size_t i = 0; i < step.size(); ++i) {
+    const auto row = static_cast<size_t>(
+        std::find(steps.begin(), steps.end(), fmt::format("{}", static_cast<std::int64_t>(step[i]))) -
+        steps.begin());
+    const auto column = static_cast<size_t>(position[i] - first_position);
+    if (row >= steps.size() || column >= positions.size()) continue;
+    map.matrix.values[row * positions.size() + column] = received[i];
+    if (floating[i] > 0) floats.cells.push_back({row, column});
+    if (masked[i] > 0) masks.cells.push_back({row, column});
+  }
+  map.y = {"Step", {}, first_step, 1};
+  map.x = {"Position", {}, first_position, 1};
+  if (positions.size() <= kLongestLabels) {
+    const auto texts = rows.texts("token");
+    map.x.title = "Token";
+    map.x.names.assign(texts.end() - static_cast<std::ptrdiff_t>(positions.size()), texts.end());
+  }
+  map.colors.label = "received";
+  map.colors.clip_high = 0.995;
+  map.marks = {floats, masks};
+  return map;
+}
+
+void add_maps(std::span<const Table> tables, Section& section) {
+  const auto all = find_table(tables, "drift_map");
+  const std::string rule = sigma_rule(find_table(tables, "drift_by_layer"));
+  for (const auto& trace : all.distinct("trace")) {
+    const auto of_trace = all.where({{"trace", trace}});
+    if (of_trace.distinct("step").size() < 2) continue;
+    figure::Figure page;
+    page.title = fmt::format("{}, sample {}, {}", trace, of_trace.text("sample"), head_text(of_trace));
+    for (const auto& layer : of_trace.distinct("layer"))
+      page.panels.push_back({"Layer " + layer, map_of(of_trace.where({{"layer", layer}}))});
+    section.figures.push_back(
+        {"drift_map_" + trace,
+         fmt::format("{}, sample {}, {}: attention received by every position at every denoising step, mean "
+                     "over all queries. Outlined: {}. Dots: still masked.",
+                     trace, of_trace.text("sample"), head_text(of_trace),
+                     rule == kPublishedSigmaRule ? "three-sigma sets, as published" : "sets by " + rule),
+         page});
+  }
+}
+
+// The text itself, coloured by what each token receives in one layer when all but the last tokens are
+// revealed.
+void add_strips(std::span<const Table> tables, Section& section) {
+  const auto all = find_table(tables, "drift_map");
+  for (const auto& trace : all.distinct("trace")) {
+    const auto of_trace = all.where({{"trace", trace}});
+    const auto layers = of_trace.distinct("layer"), steps = of_trace.distinct("step");
+    const auto rows = of_trace.where({{"layer", layers[layers.size() / 2]}, {"step", steps.back()}});
+    const auto texts = rows.texts("token");
+    const auto received = rows.numbers("received");
+    if (texts.empty() ||
+        std::all_of(texts.begin(), texts.end(), [](const auto& text) { return text.empty(); }))
+      continue;
+    figure::TokenStrip strip;
+    strip.colors.map = figure::ColorMap::kBlues;
+    strip.colors.label = "received";
+    strip.colors.clip_high = 0.98;
+    for (size_t i = 0; i < texts.size(); ++i)
+      strip.tokens.push_back({texts[i], received[i], texts[i].starts_with("<|") || texts[i] == "(mask)"});
+    const std::string where = fmt::format("{}, sample {}, layer {}, step {}, {}", trace, rows.text("sample"),
+                                          rows.text("layer"), rows.text("step"), head_text(rows));
+    figure::Figure page;
+    page.title = where;
+    page.panels = {{"", strip}};
+    section.figures.push_back(
+        {"drift_text_" + trace,
+         where + ": the tokens, coloured by the attention they receive, mean over all queries.", page});
+  }
+}
+
+// A point of fewer samples is not drawn: joined to its neighbours it would look as sure as they are.
+constexpr double kFewestDrawn = 3;
+
+figure::Series sure_curve(const std::string& name, const TableView& rows) {
+  figure::Series series = curve(name, rows, {"layer", "value", "lower", "upper"});
+  const auto samples = rows.numbers("samples");
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (samples[i] >= kFewestDrawn) continue;
+    for (auto* values : {&series.y, &series.lower, &series.upper}) {
+      if (!values->empty()) (*values)[i] = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  return series;
+}
+
+NamedFigure scalars(std::span<const Table> tables) {
+  const auto all = find_table(tables, "drift_by_layer").where({{"view", "head_mean"}, {"positions", "all"}});
+  figure::LineChart stability{"Layer", "Jaccard of consecutive sets", {}, {}, {}, 0.0, 1.0};
+  figure::LineChart direction{"Layer", "Spearman of top position", {}, {}, {}, -1.0, 1.0};
+  for (const auto& trace : all.distinct("trace")) {
+    const auto of_trace = all.where({{"trace", trace}});
+    // After one forward nothing can drift; where nothing floats there are no sets to compare, and where the
+    // strongest position never moves it has no direction.
+    const auto sets = of_trace.where({{"rule", sigma_rule(all)}, {"scalar", "jaccard"}});
+    if (has_number(sets.numbers("value"))) {
+      stability.series.push_back(sure_curve(trace, sets));
+      stability.references.push_back(reference("random sets", sets, "null", stability.series.size() - 1));
+    }
+    const auto path = of_trace.where({{"scalar", "spearman_step"}}),
+               frontier = of_trace.where({{"scalar", "spearman_frontier"}});
+    if (has_number(path.numbers("value")))
+      direction.series.push_back(sure_curve(trace + ", with step", path));
+    if (has_number(frontier.numbers("value")))
+      direction.series.push_back(sure_curve(trace + ", with frontier", frontier));
+  }
+  figure::Figure page;
+  page.columns = 2;
+  page.letters = true;
+  page.panels = {{"Do anchors stay?", stability}, {"Do they move right?", direction}};
+  return {
+      "drift_by_layer",
+      fmt::format("Stability of the floating set from step to step, beside that of random sets of the same "
+                  "size, and rank correlation of the strongest position with the step and with the unmasking "
+                  "frontier, where it moves. Heads averaged, means over samples. Bands: bootstrap intervals "
+                  "over samples. Layers in which fewer than {:g} "
+                  "samples have a value are not drawn.",
+                  kFewestDrawn),
+      page};
+}
+
+// " (1 sample)" behind a number that too few samples gave for a verdict.
+std::string if_few(double samples) {
+  if (!(samples > 0) || samples >= static_cast<double>(claims::kFewestSamples)) return "";
+  return fmt::format(" ({:g} sample{})", samples, samples == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Section drift_section(std::span<const Table> tables) {
+  Section section{"drift", "Temporal drift", "Do anchors move as tokens are revealed?", {}, {}};
+  add_maps(tables, section);
+  const auto summary = find_table(tables, "drift_summary")
+                           .where({{"view", "head_mean"}, {"positions", "all"}, {"depth", "all layers"}});
+  bool any = false;
+  for (const auto& trace : summary.distinct("trace")) {
+    const auto value = [&](const std::string& scalar) {
+      const auto row = summary.where({{"trace", trace}, {"scalar", scalar}});
+      return with_interval(row.number("value"), row.number("lower"), row.number("upper")) +
+             if_few(row.number("samples"));
+    };
+    if (value("static") == "not defined") {
+      section.readings.push_back(trace + ": one forward over the final row; nothing can drift.");
+      continue;
+    }
+    any = true;
+    section.readings.push_back(fmt::format(
+        "{}: Jaccard of consecutive sets {}; the strongest position never moves in a share {} of samples and "
+        "layers; "
+        "where it moves, its rank correlation with the step is {}, given the unmasking frontier {}.",
+        trace, value("jaccard"), value("static"), value("spearman_step"),
+        value("spearman_step_given_frontier")));
+  }
+  if (any) section.figures.push_back(scalars(tables));
+  add_strips(tables, section);
+  return section;
+}
+
+}  // namespace buoy::report

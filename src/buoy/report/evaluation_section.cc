@@ -1,0 +1,251 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "buoy/report/sections.h"
+
+namespace buoy::report {
+namespace {
+
+constexpr double kOnePanelMm = 110;
+
+bool all_numbers(const std::vector<std::string>& texts) {
+  return std::all_of(texts.begin(), texts.end(), [](const std::string& text) {
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  });
+}
+
+// Exact match of every condition that is in `rows`: groups are the values of `column`, series the models.
+figure::BarChart bars(const TableView& rows, const std::string& column, const std::string& y,
+                      const std::string& title) {
+  figure::BarChart chart{title, rows.distinct(column), {}, {}, ""};
+  for (const auto& model : rows.distinct("model")) {
+    figure::BarSeries series{model, {}, {}, {}};
+    for (const auto& group : chart.groups) {
+      const auto row = rows.where({{"model", model}, {column, group}});
+      series.values.push_back(row.number(y));
+      series.lower.push_back(row.number("lower"));
+      series.upper.push_back(row.number("upper"));
+    }
+    if (!has_number(series.lower)) series.lower = series.upper = {};
+    chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
+figure::Figure page_of(std::vector<figure::Panel> panels) {
+  figure::Figure page;
+  page.columns = panels.size() == 1 ? 1 : 2;
+  if (panels.size() == 1) page.width_mm = kOnePanelMm;
+  page.letters = panels.size() > 1;
+  page.panels = std::move(panels);
+  return page;
+}
+
+NamedFigure conditions_figure(const TableView& scores) {
+  std::vector<figure::Panel> panels;
+  for (const auto& set : scores.distinct("set")) {
+    for (const auto& [metric, title] : {std::pair{"exact_match", "exact match"}, std::pair{"f1", "F1"}}) {
+      const auto rows = scores.where({{"set", set}, {"metric", metric}});
+      panels.push_back({fmt::format("{}: {}", set, title), bars(rows, "condition", "mean", title)});
+    }
+  }
+  return {"eval_scores", "Scores by condition; whiskers: 95% intervals over items.",
+          page_of(std::move(panels))};
+}
+
+NamedFigure sweep_figure(const TableView& scores, const std::string& axis) {
+  const auto all = scores.where({{"axis", axis}, {"metric", "exact_match"}});
+  const auto closed = scores.where({{"condition", "closed-book"}, {"metric", "exact_match"}});
+  std::vector<figure::Panel> panels;
+  for (const auto& set : all.distinct("set")) {
+    const auto rows = all.where({{"set", set}});
+    if (!all_numbers(rows.distinct("value"))) {
+      panels.push_back({set, bars(rows, "value", "mean", "exact match")});
+      continue;
+    }
+    figure::LineChart chart{axis, "exact match", {}, {}, {}, 0.0, 1.05};
+    for (const auto& model : rows.distinct("model")) {
+      const auto mine = rows.where({{"model", model}});
+      figure::Series series{model, {}, mine.numbers("mean"), mine.numbers("lower"), mine.numbers("upper")};
+      for (const auto& value : mine.texts("value")) series.x.push_back(std::stod(value));
+      if (!has_number(series.lower)) series.lower = series.upper = {};
+      const double without = closed.where({{"model", model}, {"set", set}}).number("mean");
+      if (std::isfinite(without))
+        chart.references.push_back(
+            {"", series.x, std::vector<double>(series.x.size(), without), chart.series.size()});
+      chart.series.push_back(std::move(series));
+    }
+    panels.push_back({set, chart});
+  }
+  return {"eval_sweep_" + axis,
+          fmt::format("Exact match against {}; bands or whiskers: 95% intervals over items.{}", axis,
+                      closed.empty() ? "" : " Dotted: closed book."),
+          page_of(std::move(panels))};
+}
+
+NamedFigure gains_figure(const TableView& gains) {
+  std::vector<figure::Panel> panels;
+  for (const auto& condition : gains.distinct("condition")) {
+    if (panels.size() == 6) break;
+    const auto rows = gains.where({{"condition", condition}, {"metric", "exact_match"}});
+    panels.push_back({condition, bars(rows, "set", "gain", "gain in exact match")});
+  }
+  return {"eval_gains",
+          "What passages add to closed book, item by item; whiskers: 95% intervals of the mean.",
+          page_of(std::move(panels))};
+}
+
+// Of one condition: the first whose prompts hold gold documents, where there is one.
+NamedFigure attention_figure(const TableView& attention) {
+  const auto everywhere = attention.where({{"position", "all"}});
+  const auto with_gold = everywhere.where({{"feature", "gold_lift"}});
+  const auto& source = with_gold.empty() ? everywhere : with_gold;
+  const std::string set = source.text("set"), condition = source.text("condition");
+  const auto all = everywhere.where({{"set", set}, {"condition", condition}});
+  const std::pair<const char*, const char*> shown[] = {
+      {"gold_lift", "on gold documents, times even attention"},
+      {"gold_mass_deep", "on gold documents, deepest third"},
+      {"strict_heads", "share of heads that copy"},
+      {"top_share", "on the strongest column"}};
+  std::vector<figure::Panel> panels;
+  for (const auto& [feature, title] : shown) {
+    const auto rows = all.where({{"feature", feature}});
+    if (rows.empty()) continue;
+    figure::BarChart chart{feature, {}, {{"right", {}, {}, {}}, {"wrong", {}, {}, {}}}, {}, ""};
+    for (const auto& model : rows.distinct("model")) {
+      const auto row = rows.where({{"model", model}});
+      chart.groups.push_back(model);
+      chart.series[0].values.push_back(row.number("right"));
+      chart.series[1].values.push_back(row.number("wrong"));
+    }
+    panels.push_back({title, chart});
+  }
+  return {"eval_attention",
+          fmt::format("Attention of right and of wrong answers: {}, {}. No bar: there were none such.", set,
+                      condition),
+          page_of(std::move(panels))};
+}
+
+void read_scores(const TableView& scores, std::vector<std::string>& readings) {
+  const auto exact = scores.where({{"metric", "exact_match"}});
+  for (const auto& model : exact.distinct("model")) {
+    for (const auto& set : exact.distinct("set")) {
+      const auto rows = exact.where({{"model", model}, {"set", set}});
+      if (rows.size() > 3) continue;  // a sweep is read off its curve
+      std::string text;
+      for (const auto& condition : rows.distinct("condition")) {
+        const auto row = rows.where({{"condition", condition}});
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", condition,
+                            with_interval(row.number("mean"), row.number("lower"), row.number("upper")));
+      }
+      readings.push_back(fmt::format("{} on {}: exact match {}.", model, set, text));
+    }
+  }
+}
+
+void read_sweep(const TableView& scores, const std::string& axis, std::vector<std::string>& readings) {
+  const auto all = scores.where({{"axis", axis}, {"metric", "exact_match"}});
+  for (const auto& model : all.distinct("model")) {
+    for (const auto& set : all.distinct("set")) {
+      const auto rows = all.where({{"model", model}, {"set", set}});
+      const auto means = rows.numbers("mean");
+      const auto values = rows.texts("value");
+      if (!has_number(means)) continue;
+      const auto less = [](double a, double b) { return std::isnan(b) ? false : std::isnan(a) || a < b; };
+      const auto low = std::min_element(means.begin(), means.end(), [](double a, double b) {
+        return std::isnan(a) ? false : std::isnan(b) || a < b;
+      });
+      const auto high = std::max_element(means.begin(), means.end(), less);
+      if (*low == *high) {
+        readings.push_back(
+            fmt::format("{} on {}: exact match is {:.3g} at every {}.", model, set, *low, axis));
+        continue;
+      }
+      readings.push_back(fmt::format("{} on {}: exact match runs from {:.3g} ({} = {}) to {:.3g} ({} = {}).",
+                                     model, set, *low, axis, values[static_cast<size_t>(low - means.begin())],
+                                     *high, axis, values[static_cast<size_t>(high - means.begin())]));
+    }
+  }
+}
+
+// Items without an answer are in no score; how many, and why the first of each cell.
+void read_failures(const TableView& failures, std::vector<std::string>& readings) {
+  for (const auto& model : failures.distinct("model")) {
+    for (const auto& set : failures.distinct("set")) {
+      for (const auto& condition : failures.distinct("condition")) {
+        const auto rows = failures.where({{"model", model}, {"set", set}, {"condition", condition}});
+        if (rows.empty()) continue;
+        readings.push_back(fmt::format(
+            "{} on {}, {}: {} item{} failed and {} in no score, the first with: {}.", model, set, condition,
+            rows.size(), rows.size() == 1 ? "" : "s", rows.size() == 1 ? "is" : "are", rows.text("error")));
+      }
+    }
+  }
+}
+
+// The tables of one run; its label is "" where there is only one.
+struct Run {
+  std::string label;
+  TableView scores, gains, attention, failures;
+};
+
+TableView of_run(const TableView& view, const std::string& label) {
+  return label.empty() || view.empty() ? view : view.where({{"trace", label}});
+}
+
+std::vector<Run> runs_of(std::span<const Table> tables) {
+  const auto scores = find_table(tables, "eval_scores"), gains = find_table(tables, "eval_gains"),
+             attention = find_table(tables, "eval_attention"), failures = find_table(tables, "eval_failures");
+  const auto labels = scores.has("trace") ? scores.distinct("trace") : std::vector<std::string>{""};
+  std::vector<Run> runs;
+  for (const auto& label : labels)
+    runs.push_back({label, of_run(scores, label), of_run(gains, label), of_run(attention, label),
+                    of_run(failures, label)});
+  return runs;
+}
+
+void add_run(const Run& run, Section& section) {
+  std::vector<std::string> sweeps;
+  for (const auto& axis : run.scores.distinct("axis")) {
+    if (!axis.empty()) sweeps.push_back(axis);
+  }
+  std::vector<NamedFigure> figures;
+  std::vector<std::string> readings;
+  read_scores(run.scores, readings);
+  read_failures(run.failures, readings);
+  for (const auto& axis : sweeps) {
+    figures.push_back(sweep_figure(run.scores, axis));
+    read_sweep(run.scores, axis, readings);
+  }
+  if (sweeps.empty()) figures.push_back(conditions_figure(run.scores));
+  if (!run.gains.empty() && sweeps.empty()) figures.push_back(gains_figure(run.gains));
+  if (!run.attention.empty()) figures.push_back(attention_figure(run.attention));
+  for (auto& figure : figures) {
+    if (!run.label.empty()) {
+      figure.name += "_" + run.label;
+      figure.caption = fmt::format("Run {}. {}", run.label, figure.caption);
+    }
+    section.figures.push_back(std::move(figure));
+  }
+  for (const auto& reading : readings)
+    section.readings.push_back(run.label.empty() ? reading : fmt::format("{}: {}", run.label, reading));
+}
+
+}  // namespace
+
+Section evaluation_section(std::span<const Table> tables) {
+  Section section{
+      "evaluation",
+      "Questions and answers",
+      "How often is the answer right, without passages and with them, and what does that depend on?",
+      {},
+      {}};
+  for (const auto& run : runs_of(tables)) add_run(run, section);
+  return section;
+}
+
+}  // namespace buoy::report

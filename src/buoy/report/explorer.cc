@@ -1,0 +1,176 @@
+#include "buoy/report/explorer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include "buoy/base/base64.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/base/progress.h"
+#include "buoy/report/explorer_plan.h"
+#include "buoy/report/html.h"
+#include "buoy/report/quantised_rows.h"
+
+namespace buoy::report {
+namespace {
+
+constexpr size_t kMostNamedSteps = 12;
+
+std::string codes_text(const QuantisedRows& rows) {
+  const auto& codes = rows.codes();
+  return to_base64({reinterpret_cast<const char*>(codes.data()), codes.size()});
+}
+
+std::string scales_text(const QuantisedRows& rows) {
+  const auto& scales = rows.scales();
+  return to_base64({reinterpret_cast<const char*>(scales.data()), scales.size() * sizeof(float)});
+}
+
+std::vector<std::int32_t> chosen(const std::vector<std::int32_t>& values,
+                                 const std::vector<std::int64_t>& indices) {
+  std::vector<std::int32_t> out;
+  out.reserve(indices.size());
+  for (const auto index : indices) out.push_back(values[static_cast<size_t>(index)]);
+  return out;
+}
+
+struct KeptRows {
+  QuantisedRows means, heads;
+};
+
+KeptRows read_rows(const ExploredSample& sample, const ExplorerPlan& plan) {
+  KeptRows kept;
+  const auto holds = [](const std::vector<std::int64_t>& indices, size_t index) {
+    return std::find(indices.begin(), indices.end(), static_cast<std::int64_t>(index)) != indices.end();
+  };
+  const auto tokens = static_cast<size_t>(sample.tokens);
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    for (size_t l = 0; l < plan.layers.size(); ++l) {
+      const auto values = sample.received(plan.steps[s], plan.layers[l]);
+      const std::span<const double> all(values);
+      kept.means.add(all.first(tokens));
+      if (!holds(plan.head_steps, s) || !holds(plan.head_layers, l)) continue;
+      for (std::int64_t h = 0; h < sample.heads; ++h)
+        kept.heads.add(all.subspan(static_cast<size_t>(1 + h) * tokens, tokens));
+    }
+  }
+  return kept;
+}
+
+std::string step_name(const ExploredSample& sample, std::int64_t index) {
+  const bool final_row = sample.last_is_final_row && index + 1 == std::ssize(sample.steps);
+  return final_row ? "the final row" : std::to_string(sample.steps[static_cast<size_t>(index)]);
+}
+
+std::string heads_note(const ExploredSample& sample, const ExplorerPlan& plan) {
+  if (sample.heads < 2) return "The model has one head.";
+  if (plan.head_steps.empty()) return "Single heads had no room.";
+  std::vector<std::string> names;
+  for (const auto s : plan.head_steps) names.push_back(step_name(sample, plan.steps[static_cast<size_t>(s)]));
+  const bool every = std::ssize(plan.head_steps) == std::ssize(sample.steps);
+  std::string steps = every ? "all forwards" : fmt::format("{} of them", names.size());
+  if (!every && names.size() <= kMostNamedSteps) steps += fmt::format(" ({})", fmt::join(names, ", "));
+  return fmt::format("Single heads: {} of {} layers at {}.", plan.head_layers.size(), sample.layers.size(),
+                     steps);
+}
+
+std::string note_of(const ExploredSample& sample, const ExplorerPlan& plan, const KeptRows& rows) {
+  return fmt::format(
+      "On this page: head means of {} of {} observed layers at {} of {} forwards. {} Values are rounded to "
+      "one byte, within {:.1f}% of themselves (here {:.1f}%); less than 1/100,000 of the largest in a row "
+      "is shown as 0.",
+      plan.layers.size(), sample.layers.size(), plan.steps.size(), sample.steps.size(),
+      heads_note(sample, plan), 100 * QuantisedRows::kMostError,
+      std::ceil(1000 * std::max(rows.means.largest_error(), rows.heads.largest_error())) / 10);
+}
+
+// Forwards are counted among the kept ones.
+std::vector<std::int64_t> masked_steps(const ExploredSample& sample, const ExplorerPlan& plan) {
+  std::vector<std::int64_t> out;
+  for (const auto count : sample.masked_forwards)
+    out.push_back(std::lower_bound(plan.steps.begin(), plan.steps.end(), count) - plan.steps.begin());
+  return out;
+}
+
+// In a script element only "</script" and "<!--" could end or change the text; without "<" there is neither.
+std::string script_safe(const Json& json) {
+  std::string out;
+  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+ExplorerPanel explorer_panel(const ExploredSample& sample, std::int64_t budget) {
+  ExplorerPanel panel{sample.trace, "", "", false};
+  const std::int64_t rows = budget / (sample.tokens + QuantisedRows::kScaleBytes);
+  if (rows < 1 || sample.tokens < 1 || sample.steps.empty() || sample.layers.empty()) {
+    panel.lacking =
+        fmt::format("sample {} has {} tokens, {} forwards and {} layers; one row of it must fit {}.",
+                    sample.id, sample.tokens, sample.steps.size(), sample.layers.size(),
+                    describe_bytes(static_cast<std::uint64_t>(budget)));
+    return panel;
+  }
+  const ExplorerPlan plan =
+      plan_explorer({std::ssize(sample.steps), std::ssize(sample.layers), sample.heads, rows});
+  const KeptRows kept = read_rows(sample, plan);
+  panel.data = script_safe({{"trace", sample.trace},
+                            {"sample", sample.id},
+                            {"causal", sample.causal},
+                            {"diffusion", sample.masked_diffusion},
+                            {"finalRow", sample.last_is_final_row},
+                            {"modelLayers", sample.model_layers},
+                            {"heads", sample.heads},
+                            {"tokens", sample.tokens},
+                            {"promptLength", sample.prompt_length},
+                            {"steps", chosen(sample.steps, plan.steps)},
+                            {"layers", chosen(sample.layers, plan.layers)},
+                            {"headSteps", plan.head_steps},
+                            {"headLayers", plan.head_layers},
+                            {"texts", sample.token_texts},
+                            {"revealedAt", sample.revealed_at},
+                            {"maskedSteps", masked_steps(sample, plan)},
+                            {"regionNames", sample.region_names},
+                            {"regionOfToken", sample.region_of_token},
+                            {"evidence", sample.evidence},
+                            {"note", note_of(sample, plan, kept)},
+                            {"meanCodes", codes_text(kept.means)},
+                            {"meanScales", scales_text(kept.means)},
+                            {"headCodes", codes_text(kept.heads)},
+                            {"headScales", scales_text(kept.heads)}});
+  return panel;
+}
+
+std::string explorer_html(std::span<const ExplorerPanel> panels) {
+  if (panels.empty()) return "";
+  std::string out =
+      "<section id=\"explorer\">\n<h2 id=\"explore\">Explore</h2>\n<p class=\"question\">"
+      "Attention received by every position of one sample per trace, mean over the queries. Hover for a "
+      "token; click a row to choose it; with a panel in focus the arrow keys change step and layer. All "
+      "panels show the same relative step and depth, and the address keeps what you see.</p>\n"
+      "<noscript><p class=\"notes\">This section needs JavaScript.</p></noscript>\n"
+      "<div class=\"explorer-controls\"></div>\n";
+  for (const auto& panel : panels) {
+    if (!panel.lacking.empty()) {
+      out += fmt::format("<p class=\"files\">{}: nothing to explore: {}</p>\n", escape_html(panel.trace),
+                         escape_html(panel.lacking));
+      continue;
+    }
+    out += fmt::format(
+        "<details class=\"explorer-panel\"{}><summary>{}</summary>"
+        "<script type=\"application/json\">{}</script></details>\n",
+        panel.folded ? "" : " open", escape_html(panel.trace), panel.data);
+  }
+  return out + "</section>\n";
+}
+
+}  // namespace buoy::report

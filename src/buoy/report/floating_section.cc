@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "buoy/report/sections.h"
+#include "buoy/result/rule_names.h"
+
+namespace buoy::report {
+namespace {
+
+NamedFigure by_layer(std::span<const Table> tables) {
+  const auto all = find_table(tables, "floating_by_layer");
+  const std::string rule = sigma_rule(all);
+  const auto sizes = all.where({{"view", "head_mean"}, {"rule", rule}});
+  const auto top =
+      find_table(tables, "floating_concentration").where({{"view", "per_head"}, {"measure", "top_share"}});
+  figure::LineChart count{"Layer", "Floating tokens", {}, {}, {}, 0.0, {}};
+  figure::LineChart share{"Layer", "Share of the top token", {}, {}, {}, 0.0, {}};
+  for (const auto& trace : sizes.distinct("trace")) {
+    const size_t number = count.series.size();
+    const auto of_trace = sizes.where({{"trace", trace}}), shares = top.where({{"trace", trace}});
+    count.series.push_back(curve(trace, of_trace, {"layer", "set_size", "set_size_lower", "set_size_upper"}));
+    count.references.push_back(reference("", of_trace, "null_set_size", number));
+    share.series.push_back(curve(trace, shares, {"layer", "value", "lower", "upper"}));
+    share.references.push_back(reference("", shares, "null", number));
+  }
+  figure::Figure page;
+  page.columns = 2;
+  page.letters = true;
+  page.panels = {{rule == kPublishedSigmaRule ? "Three-sigma sets, head mean (published)"
+                                              : fmt::format("Sets by {}, head mean", rule),
+                  count},
+                 {"Largest share, per head", share}};
+  return {"floating_by_layer",
+          "How many tokens float in each layer (attention averaged over heads first), and how much the "
+          "strongest receives (head by head, then averaged). Means over steps and samples; bands: bootstrap "
+          "intervals over samples. Dotted: the same on uniform attention with the same mask, which is not "
+          "zero for causal layers.",
+          page};
+}
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0, count = 0;
+  for (const double v : values) {
+    if (std::isfinite(v)) sum += v, ++count;
+  }
+  return count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
+}
+
+// What floats: share of each class among floating tokens over its share among all.
+NamedFigure composition(std::span<const Table> tables) {
+  const auto table = find_table(tables, "floating_composition");
+  const std::string rule = share_rule(table);
+  const auto all = table.where({{"view", "per_head"}, {"rule", rule}, {"dimension", "type"}});
+  figure::Figure page;
+  page.columns = 2;
+  page.letters = true;
+  for (const auto& trace : all.distinct("trace")) {
+    figure::BarChart chart;
+    chart.y_title = "Share";
+    figure::BarSeries floating{"floating tokens", {}, {}, {}}, base{"all tokens", {}, {}, {}};
+    for (const auto& name : all.distinct("class")) {
+      const auto rows = all.where({{"trace", trace}, {"class", name}});
+      const double share = mean_of(rows.numbers("share")), expected = mean_of(rows.numbers("base"));
+      if (!(share > 0) && !(expected > 0)) continue;
+      chart.groups.push_back(name == "white_space" ? "space" : name == "punctuation" ? "punct." : name);
+      floating.values.push_back(share);
+      base.values.push_back(expected);
+    }
+    if (chart.groups.empty()) continue;
+    chart.series = {floating, base};
+    page.panels.push_back({trace, chart});
+  }
+  return {
+      "floating_types",
+      fmt::format("What floats ({}, head by head; mean over layers, heads, steps and samples), beside the "
+                  "share of each type among all tokens.",
+                  rule),
+      page};
+}
+
+}  // namespace
+
+Section floating_section(std::span<const Table> tables) {
+  Section section{
+      "floating", "Floating tokens", "Which tokens receive far more attention than the rest?", {}, {}};
+  section.figures = {by_layer(tables)};
+  if (auto types = composition(tables); !types.figure.panels.empty()) section.figures.push_back(types);
+  const auto depth = find_table(tables, "floating_depth").where({{"view", "head_mean"}});
+  const std::string sigma = sigma_rule(depth);
+  const auto all_tokens = find_table(tables, "floating_tokens");
+  const auto tokens = all_tokens.where({{"view", "per_head"}, {"rule", share_rule(all_tokens)}});
+  for (const auto& trace : depth.distinct("trace")) {
+    const auto sizes = depth.where({{"trace", trace}, {"quantity", "set_size"}, {"rule", sigma}});
+    const auto all = sizes.where({{"depth", "all layers"}}),
+               change = sizes.where({{"depth", "last minus first third"}});
+    std::string names;
+    for (const auto& token : tokens.where({{"trace", trace}}).texts("token")) {
+      if (names.size() > 60) break;
+      names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", token);
+    }
+    section.readings.push_back(
+        fmt::format("{}: {} tokens float per layer and step; from the first to the last third of the layers "
+                    "that changes by {}. "
+                    "Most often: {}.",
+                    trace, with_interval(all.number("value"), all.number("lower"), all.number("upper")),
+                    with_interval(change.number("value"), change.number("lower"), change.number("upper")),
+                    names.empty() ? "nothing passes the share rule" : names));
+  }
+  return section;
+}
+
+}  // namespace buoy::report

@@ -1,0 +1,184 @@
+#include "buoy/report/page.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "buoy/base/base64.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/version.h"
+#include "buoy/report/explorer_panel_script.h"
+#include "buoy/report/explorer_script.h"
+#include "buoy/report/explorer_style.h"
+#include "buoy/report/html.h"
+#include "buoy/report/page_style.h"
+#include "buoy/report/result_files.h"
+
+namespace buoy::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kRowsOnPage = 100;
+
+const char* style_of(claims::Verdict verdict) {
+  switch (verdict) {
+    case claims::Verdict::kSupported:
+      return "supported";
+    case claims::Verdict::kContradicted:
+      return "contradicted";
+    case claims::Verdict::kMixed:
+      return "mixed";
+    case claims::Verdict::kUndecided:
+      return "undecided";
+    case claims::Verdict::kNotTestable:
+      break;
+  }
+  return "untestable";
+}
+
+std::string runs_html(const ReportInput& input) {
+  std::string out =
+      "<h2 id=\"run\">What was run</h2>\n<p class=\"question\">" + escape_html(input.command) + "</p>\n";
+  out += "<div class=\"scroll\"><table class=\"facts\"><tbody>\n";
+  if (!input.traces.empty()) {
+    out += "<tr><th></th>";
+    for (const auto& trace : input.traces) out += "<td><b>" + escape_html(trace.kind.label) + "</b></td>";
+    out += "</tr>\n";
+    for (size_t i = 0; i < input.traces[0].facts.size(); ++i) {
+      out += "<tr><th>" + escape_html(input.traces[0].facts[i].first) + "</th>";
+      for (const auto& trace : input.traces) out += "<td>" + escape_html(trace.facts[i].second) + "</td>";
+      out += "</tr>\n";
+    }
+  }
+  return out + "</tbody></table></div>\n";
+}
+
+std::string claims_html(const std::vector<claims::ClaimVerdict>& claims) {
+  std::string out =
+      "<h2 id=\"claims\">Verdicts</h2>\n<p class=\"question\">What these traces say about the claims of "
+      "arXiv 2601.07894. Mixed: something speaks for a claim and something against it. Not decided: nothing "
+      "contradicts anything, but intervals are too wide, or there are fewer than 10 samples; a study to be "
+      "cited should have 200. Hover a claim for its test.</p>\n<table "
+      "class=\"claims\"><thead><tr><th></th><th>Claim</th><th>claims::Verdict</th><th>Evidence</th>"
+      "</tr></thead><tbody>\n";
+  for (const auto& claim : claims) {
+    const std::string evidence =
+        claim.verdict == claims::Verdict::kNotTestable && !claim.needs.empty() ? claim.needs : claim.evidence;
+    out += fmt::format(
+        "<tr><td>{}</td><td title=\"{}\">{}</td><td><span class=\"verdict "
+        "{}\">{}</span></td><td>{}</td></tr>\n",
+        escape_html(claim.id), escape_html(claim.test), escape_html(claim.claim), style_of(claim.verdict),
+        name_of(claim.verdict), escape_html(evidence));
+  }
+  return out + "</tbody></table>\n";
+}
+
+std::string left_out_html(const std::string& what, const std::string& reason) {
+  return fmt::format("<p class=\"left-out\">{} is left out: {}</p>\n", escape_html(what),
+                     escape_html(reason));
+}
+
+std::string image_of(const std::string& svg) {
+  return "data:image/svg+xml;base64," + to_base64(svg);
+}
+
+std::string figure_html(const DrawnFigure& figure) {
+  std::string out;
+  if (!figure.svg.empty()) {
+    out = fmt::format(
+        "<figure class=\"{0}\"><div class=\"drawing\"><picture><source media=\"screen and "
+        "(prefers-color-scheme: dark)\" srcset=\"{1}\"><img alt=\"{2}\" src=\"{3}\"></picture></div>"
+        "<figcaption>{2} <span class=\"files\">(<a href=\"figures/{4}.pdf\">PDF</a>, "
+        "<a href=\"figures/{4}.svg\">SVG</a>, <a href=\"figures/{4}.png\">PNG</a>)</span></figcaption>"
+        "</figure>\n",
+        figure.narrow ? "narrow" : "wide", image_of(figure.dark_svg), escape_html(figure.caption),
+        image_of(figure.svg), escape_html(figure.name));
+  }
+  const std::string what = (figure.svg.empty() ? "Figure " : "Part of figure ") + figure.name;
+  for (const auto& reason : figure.left_out) out += left_out_html(what, reason);
+  return out;
+}
+
+std::string section_html(const DrawnSection& section, const std::vector<Table>& tables) {
+  std::string out =
+      fmt::format("<h2 id=\"{}\">{}</h2>\n", escape_html(section.name), escape_html(section.title));
+  if (!section.left_out.empty()) {
+    out += left_out_html(section.title, section.left_out);
+  } else {
+    out +=
+        fmt::format("<p class=\"question\">{}</p>\n<ul class=\"readings\">\n", escape_html(section.question));
+    for (const auto& reading : section.readings) out += "<li>" + escape_html(reading) + "</li>\n";
+    out += "</ul>\n";
+  }
+  for (const auto& figure : section.figures) out += figure_html(figure);
+  for (const auto& sentence : section.missing)
+    out += fmt::format("<p class=\"left-out\">Left out: {}</p>\n", escape_html(sentence));
+  for (const auto& table : tables) out += table_html(table, kRowsOnPage, "tables/" + table.name);
+  return out;
+}
+
+std::string notices_html(const std::vector<std::string>& lines) {
+  if (lines.empty()) return "";
+  std::string out = "<div class=\"notes\">";
+  for (const auto& line : lines) out += "<p>" + escape_html(line) + "</p>";
+  return out + "</div>\n";
+}
+
+}  // namespace
+
+Written write_report(const ReportInput& input, const fs::path& folder) {
+  Written written;
+  std::vector<Table> all;
+  for (const auto& analysis : input.analyses)
+    all.insert(all.end(), analysis.tables.begin(), analysis.tables.end());
+  std::vector<claims::TraceKind> kinds;
+  for (const auto& trace : input.traces) {
+    if (trace.judged) kinds.push_back(trace.kind);
+  }
+  const auto claims = claims::judge_claims(all, kinds);
+
+  std::string nav = "<nav><div><a href=\"#run\">Run</a><a href=\"#claims\">Verdicts</a>", body;
+  if (!input.explorer.empty()) nav += "<a href=\"#explore\">Explore</a>";
+  FileNames names;
+  for (const auto& analysis : input.analyses) {
+    const DrawnSection section = draw_section(analysis, names);
+    nav += fmt::format("<a href=\"#{}\">{}</a>", escape_html(section.name), escape_html(section.title));
+    body += section_html(section, analysis.tables);
+    written.tables += write_tables(analysis.tables, folder);
+    written.figures += write_figures(section, folder);
+    const auto omissions = section.omissions();
+    written.left_out.insert(written.left_out.end(), omissions.begin(), omissions.end());
+  }
+  nav += "</div></nav>\n";
+  for (const auto& claim : claims) {
+    if (!claim.failure.empty()) written.left_out.push_back(claim.id + " is left out: " + claim.failure);
+  }
+  const Table verdicts = claims::claims_table(claims);
+  written.tables += write_tables({&verdicts, 1}, folder);
+
+  std::string page =
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+      "<title>" +
+      escape_html(input.title) + "</title>\n<style>";
+  page += kStyle;
+  if (!input.explorer.empty()) page += kExplorerStyle;
+  page += "</style></head><body>\n" + nav + "<main>\n<h1>" + escape_html(input.title) + "</h1>\n";
+  page += fmt::format("<p class=\"lead\">Made by Buoy {}", version());
+  page +=
+      ". Published estimators beside calibrated ones; intervals are bootstraps over samples, of shares "
+      "Wilson's and Newcombe's (95% unless "
+      "the command says otherwise).</p>\n";
+  page += notices_html(input.notices.lines());
+  page += claims_html(claims) + explorer_html(input.explorer) + body + runs_html(input) + "</main>\n<script>";
+  page += kScript;
+  if (!input.explorer.empty()) {
+    for (const char* part : {kExplorerScriptBegin, kExplorerPanelScript, kExplorerScriptEnd}) page += part;
+  }
+  page += "</script></body></html>\n";
+  write_file_atomically(folder / "report.html", page);
+  return written;
+}
+
+}  // namespace buoy::report

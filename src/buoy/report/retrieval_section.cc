@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "buoy/report/sections.h"
+
+namespace buoy::report {
+namespace {
+
+figure::Matrix grid_of(const TableView& rows, const std::string& column) {
+  const size_t layers = rows.distinct("layer").size(), heads = rows.distinct("head").size();
+  return {layers, heads, rows.numbers(column)};
+}
+
+NamedFigure grids(const TableView& by_head) {
+  figure::Figure page;
+  // Models of few heads have narrow grids: four fit side by side.
+  page.columns = by_head.distinct("head").size() <= 8 ? 4 : 2;
+  page.letters = true;
+  page.one_scale = true;
+  for (const auto& trace : by_head.distinct("trace")) {
+    const auto rows = by_head.where({{"trace", trace}});
+    figure::ColorScale scale;
+    scale.low = 0, scale.high = 1;
+    scale.label = "score";
+    page.panels.push_back({trace + ": strict", figure::head_grid(grid_of(rows, "strict_set"), scale)});
+    page.panels.push_back({trace + ": mass", figure::head_grid(grid_of(rows, "mass"), scale)});
+  }
+  return {"retrieval_heads",
+          "Every head by itself, mean over samples. Strict: score (the head's strongest key lies in the "
+          "evidence and holds the token being written). Mass: attention on the evidence. Both at the step "
+          "the token is revealed.",
+          page};
+}
+
+NamedFigure by_layer(const TableView& all) {
+  figure::LineChart chart{"Layer", "Mean score", {}, {}, {}, 0.0, {}};
+  for (const auto& trace : all.distinct("trace")) {
+    const auto rows = all.where({{"trace", trace}});
+    chart.series.push_back(
+        curve(trace, rows, {"layer", "strict_set", "strict_set_lower", "strict_set_upper"}));
+    chart.references.push_back(reference("", rows, "chance_strict_set", chart.series.size() - 1));
+  }
+  figure::Figure page;
+  page.width_mm = 120;
+  page.panels = {{"", chart}};
+  return {"retrieval_by_layer",
+          "Strict retrieval score by layer, mean over heads and samples. Bands: bootstrap intervals over "
+          "samples. "
+          "Dotted: chance.",
+          page};
+}
+
+}  // namespace
+
+Section retrieval_section(std::span<const Table> tables) {
+  Section section{"retrieval", "Retrieval heads", "Which heads copy the answer from the evidence?", {}, {}};
+  const auto by_head = find_table(tables, "retrieval_by_head"),
+             layers = find_table(tables, "retrieval_by_layer");
+  if (by_head.empty()) return section;
+  section.figures = {grids(by_head), by_layer(layers)};
+  const auto summary = find_table(tables, "retrieval_summary").where({{"variant", "strict_set"}});
+  for (const auto& trace : summary.distinct("trace")) {
+    const auto of_trace = summary.where({{"trace", trace}});
+    const auto value = [&](const std::string& statistic) {
+      return of_trace.where({{"statistic", statistic}}).number("value");
+    };
+    const auto heads = by_head.where({{"trace", trace}});
+    const auto scores = heads.numbers("strict_set");
+    if (!has_number(scores)) {
+      section.readings.push_back(trace + ": no head has a score; retrieval_tests says what was left out.");
+      continue;
+    }
+    const auto best = static_cast<size_t>(
+        std::max_element(scores.begin(), scores.end(),
+                         [](double a, double b) { return std::isnan(a) ? !std::isnan(b) : a < b; }) -
+        scores.begin());
+    const auto mean = of_trace.where({{"statistic", "mean score"}});
+    section.readings.push_back(fmt::format(
+        "{}: mean strict score {} (chance {:.3g}); {:.3g} of {} heads score at least 0.1, {:.3g} at least "
+        "0.5; best: "
+        "layer {}, head {} ({:.3g}).",
+        trace, with_interval(mean.number("value"), mean.number("value_lower"), mean.number("value_upper")),
+        mean.number("chance"), value("heads >= 0.1"), scores.size(), value("heads >= 0.5"),
+        heads.texts("layer")[best], heads.texts("head")[best], scores[best]));
+  }
+  return section;
+}
+
+}  // namespace buoy::report

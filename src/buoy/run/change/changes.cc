@@ -1,0 +1,133 @@
+#include "buoy/run/change/changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "buoy/base/error.h"
+#include "buoy/base/file/json_file.h"
+
+namespace buoy::run {
+namespace {
+
+constexpr double kLargestFactor = 1e6;
+constexpr char kHeadsForm[] = "LAYER.HEAD,...=FACTOR, as in 3.1,4.0=0";
+constexpr char kKeysForm[] = "WHERE[@LAYERS][/STEPS]=FACTOR, as in 0=0.1, 0,5-8@16-31=0 or query/0-3=0";
+
+template <typename T>
+bool read_number(const std::string& text, T& value) {
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failure == std::errc() && end == text.data() + text.size();
+}
+
+// What stands before the last "=", and the factor after it.
+struct Split {
+  std::string before;
+  double factor = 0;
+};
+Split split_factor(const std::string& text, const char* option, const char* form) {
+  const auto equals = text.rfind('=');
+  Split out;
+  if (equals == std::string::npos || equals == 0 || !read_number(text.substr(equals + 1), out.factor) ||
+      !std::isfinite(out.factor))
+    throw_usage_error({option, form, '"' + text + '"'});
+  if (out.factor < 0 || out.factor > kLargestFactor)
+    throw_usage_error({option, fmt::format("a factor from 0 to {:g}", kLargestFactor),
+                       fmt::format("{:g} in \"{}\"", out.factor, text)});
+  out.before = text.substr(0, equals);
+  return out;
+}
+
+void add_heads(const std::string& text, Changes& out) {
+  const auto [list, factor] = split_factor(text, kHeadsOption, kHeadsForm);
+  std::vector<HeadId> heads;  // of this text: one that is named twice is changed once
+  for (const auto& item : observe::split_list(list)) {
+    const auto dot = item.find('.');
+    HeadId id;
+    if (dot == std::string::npos || !read_number(item.substr(0, dot), id.layer) ||
+        !read_number(item.substr(dot + 1), id.head))
+      throw_usage_error({kHeadsOption, kHeadsForm, '"' + item + '"'});
+    if (std::find(heads.begin(), heads.end(), id) != heads.end()) continue;
+    heads.push_back(id);
+    out.heads.push_back({id, factor});
+  }
+}
+
+// Cuts off what follows `mark`; whether there was one.
+bool cut(std::string& text, char mark, std::string& rest) {
+  const auto at = text.rfind(mark);
+  if (at == std::string::npos) return false;
+  rest = text.substr(at + 1);
+  text.resize(at);
+  return true;
+}
+
+void add_keys(const std::string& text, Changes& out) {
+  auto [where, factor] = split_factor(text, kKeysOption, kKeysForm);
+  KeyChange change;
+  change.factor = factor;
+  std::string list;
+  if (cut(where, '/', list)) {
+    if (list.empty()) throw_usage_error({kKeysOption, kKeysForm, '"' + text + '"'});
+    change.steps = {list, kKeysOption};
+    change.of_single_steps = true;
+  }
+  if (cut(where, '@', list)) {
+    if (list.empty()) throw_usage_error({kKeysOption, kKeysForm, '"' + text + '"'});
+    change.layers = {list, kKeysOption};
+  }
+  if (where.empty()) throw_usage_error({kKeysOption, kKeysForm, '"' + text + '"'});
+  change.where = where;
+  if (where.find_first_not_of("0123456789,-") == std::string::npos) {
+    change.positions = observe::NumberSet(where, kKeysOption).listed();
+    std::sort(change.positions.begin(), change.positions.end());
+    const auto twice = std::unique(change.positions.begin(), change.positions.end());
+    change.positions.erase(twice, change.positions.end());
+  }
+  out.keys.push_back(std::move(change));
+}
+
+}  // namespace
+
+Changes parse_changes(const std::vector<std::string>& heads, const std::vector<std::string>& keys) {
+  Changes out;
+  for (const auto& text : heads) {
+    add_heads(text, out);
+    out.texts.push_back("heads " + text);
+  }
+  for (const auto& text : keys) {
+    add_keys(text, out);
+    out.texts.push_back("keys " + text);
+  }
+  return out;
+}
+
+void check_changes(const Changes& changes, const ModelConfig& config) {
+  for (const auto& [id, factor] : changes.heads) {
+    if (id.layer < 0 || id.layer >= config.layers || id.head < 0 || id.head >= config.heads) {
+      throw_usage_error({kHeadsOption,
+                         fmt::format("layers 0 to {} and heads 0 to {}", config.layers - 1, config.heads - 1),
+                         fmt::format("{}.{}", id.layer, id.head)});
+    }
+  }
+  for (const auto& change : changes.keys) {
+    change.layers.below(config.layers);  // refuses others
+    if (change.of_single_steps && !is_masked_diffusion(config.family))
+      throw_usage_error(
+          {kKeysOption, "no steps: an autoregressive row is the same at every step", change.where + "/..."});
+  }
+}
+
+std::vector<std::string> changes_of(const trace::Manifest& manifest) {
+  const Json probe = Json::parse(manifest.probe, nullptr, false);
+  std::vector<std::string> out;
+  if (!probe.is_object() || !probe.contains("changes")) return out;
+  for (const auto& text : probe["changes"])
+    out.push_back(text.is_string() ? text.get<std::string>() : text.dump());
+  return out;
+}
+
+}  // namespace buoy::run

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "buoy/checkpoint/config.h"
+#include "buoy/observe/number_set.h"
+#include "buoy/run/change/head_mask.h"
+#include "buoy/trace/manifest.h"
+
+namespace buoy::run {
+
+inline constexpr char kHeadsOption[] = "--scale-heads", kKeysOption[] = "--scale-keys";
+
+// What somebody changes in a model's attention while it runs.
+struct HeadChange {
+  HeadId id;
+  double factor = 0;  // on the head's output
+};
+struct KeyChange {
+  std::string where;                    // positions, or the name of a region
+  std::vector<std::int64_t> positions;  // where they are given
+  observe::NumberSet layers;            // of an empty list: all
+  observe::NumberSet steps;             // of the denoising
+  bool of_single_steps = false;         // steps are named
+  double factor = 0;                    // on weights before they are normalised; 0 hides
+};
+struct Changes {
+  std::vector<HeadChange> heads;
+  std::vector<KeyChange> keys;
+  std::vector<std::string> texts;  // as they were given
+
+  bool any() const { return !texts.empty(); }
+};
+
+// `heads` as in "3.1,4.0=0" (layer.head), `keys` as in "0=0.1", "0,5-8@16-31=0" (layers), "query/0-3=0"
+// (steps). UsageErrors name the option and what it expects.
+Changes parse_changes(const std::vector<std::string>& heads, const std::vector<std::string>& keys);
+
+// UsageError when the model has no such head or layer, or no steps to tell apart.
+void check_changes(const Changes& changes, const ModelConfig& config);
+
+// What was changed in the model of a trace, as it was given.
+std::vector<std::string> changes_of(const trace::Manifest& manifest);
+
+}  // namespace buoy::run

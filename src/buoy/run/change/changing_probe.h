@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "buoy/observe/query_groups.h"
+#include "buoy/probe/probe.h"
+#include "buoy/run/change/changes.h"
+
+namespace buoy::run {
+
+// What changes are made to.
+struct ChangedRow {
+  observe::Regions regions;  // "answer" among them; empty: there are none
+  std::int64_t tokens = 0;   // at most
+  std::int64_t steps = 0;    // forwards that have a number
+};
+
+// Makes the changes to one sequence; what it observes it leaves to another probe, if any. Factors on the same
+// keys multiply.
+class ChangingProbe final : public probe::Probe {
+ public:
+  // UsageError when check_changes() has one, and when the row has no such region, position or step: a change
+  // that changes nothing is a mistake.
+  ChangingProbe(const Changes& changes, const ModelConfig& config, const ChangedRow& row,
+                probe::Probe* observer);
+
+  probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override;
+  void take(const probe::Address& address, probe::LayerRecord&& record) override;
+  probe::Intervention intervention(const probe::Address& address, const probe::LayerExtent& extent) override;
+
+ private:
+  struct Keys {
+    const KeyChange* change;
+    std::vector<std::int64_t> positions;
+    float bias;
+  };
+
+  std::int64_t heads_;
+  std::vector<float> scale_;  // [layers, heads]
+  std::vector<bool> scaled_;  // [layers]
+  std::vector<Keys> keys_;
+  std::vector<std::vector<float>> bias_;  // [layers] of the forward under way
+  probe::Probe* observer_;
+};
+
+}  // namespace buoy::run

@@ -1,0 +1,249 @@
+#include "buoy/run/condition.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <set>
+
+#include "buoy/base/error.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/base/sha256.h"
+#include "buoy/observe/number_set.h"
+
+namespace buoy::run {
+namespace {
+
+constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kTokenCount = std::numeric_limits<std::int32_t>::max();
+
+struct Axis {
+  const char* name;
+  const char* about;
+  std::int64_t least, most;  // of its numbers; no numbers: texts
+  std::function<void(Condition&, std::int64_t)> set_number;
+  std::function<void(Condition&, const std::string&)> set_text;
+};
+
+const std::vector<Axis>& axes() {
+  using C = Condition;
+  static const std::vector<Axis> all = {
+      {"passages",
+       "passages in the prompt; 0: closed book",
+       0,
+       kAnyNumber,
+       [](C& c, std::int64_t n) {
+         c.passages = n;
+         c.closed_book = n == 0;
+         if (c.closed_book) c.gold_position = 0;
+       },
+       {}},
+      {"gold-position",
+       "place of the gold passage, from 1 (with --passages N: among N)",
+       1,
+       kAnyNumber,
+       [](C& c, std::int64_t n) { c.gold_position = n; },
+       {}},
+      {"noise",
+       "noise passages beside the gold one (--noise-kind)",
+       0,
+       kAnyNumber,
+       [](C& c, std::int64_t n) { c.noise = static_cast<std::size_t>(n); },
+       {}},
+      {"noise-kind",
+       "random, retrieved, contradiction, shuffled, repeated (--noise passages of it)",
+       0,
+       0,
+       {},
+       [](C& c, const std::string& v) { c.noise_kind = questions::noise_from_name(v); }},
+      {"evidence",
+       "passages that the gold one is split into",
+       1,
+       kAnyNumber,
+       [](C& c, std::int64_t n) { c.evidence_parts = n, c.keep_gold = true; },
+       {}},
+      {"slots",
+       "generated tokens",
+       1,
+       kTokenCount,
+       [](C& c, std::int64_t n) { c.slots = static_cast<std::int32_t>(n); },
+       {}},
+      {"steps",
+       "denoising steps (masked diffusion)",
+       1,
+       kTokenCount,
+       [](C& c, std::int64_t n) { c.steps = static_cast<std::int32_t>(n); },
+       {}},
+      {"order",
+       "order of unmasking, as --algorithm (masked diffusion)",
+       0,
+       0,
+       {},
+       [](C& c, const std::string& v) { c.order = v; }},
+      {"prompt", "prompt templates", 0, 0, {}, [](C& c, const std::string& v) { c.prompt = v; }},
+      {"seed",
+       "seeds of the decoding",
+       0,
+       kAnyNumber,
+       [](C& c, std::int64_t n) { c.seed = static_cast<std::uint64_t>(n); },
+       {}},
+  };
+  return all;
+}
+
+const Axis& find_axis(const std::string& name) {
+  std::string known;
+  for (const auto& axis : axes()) {
+    if (name == axis.name) return axis;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", axis.name);
+  }
+  throw_usage_error({"--sweep", "one of " + known, '"' + name + '"'});
+}
+
+Condition at_value(Condition condition, std::string axis, std::string value) {
+  condition.name = axis + "=" + value;
+  condition.axis = std::move(axis);
+  condition.value = std::move(value);
+  return condition;
+}
+
+}  // namespace
+
+bool applies(const Condition& condition, bool masked_diffusion) {
+  return masked_diffusion || (condition.axis != "steps" && condition.axis != "order");
+}
+
+DecodeOptions decoding_of(const Condition& condition, DecodeOptions decoding) {
+  if (condition.slots) decoding.max_new_tokens = *condition.slots;
+  if (condition.steps) decoding.steps = *condition.steps;
+  if (condition.order) decoding.algorithm = *condition.order;
+  if (condition.seed) decoding.seed = *condition.seed;
+  return decoding;
+}
+
+std::vector<Condition> sweep(const std::string& text, const Condition& base) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos)
+    throw_usage_error({"--sweep", "AXIS=VALUES, as in gold-position=1-10", '"' + text + '"'});
+  const Axis& axis = find_axis(text.substr(0, equals));
+  const std::string values = text.substr(equals + 1);
+  const std::string option = "--sweep " + std::string(axis.name);
+  const bool numbers = axis.set_number != nullptr;
+  std::vector<std::pair<std::string, std::int64_t>> list;
+  if (numbers) {
+    for (const auto number : observe::NumberSet(values, option).listed())
+      list.emplace_back(std::to_string(number), number);
+  } else {
+    for (const auto& value : observe::split_list(values)) list.emplace_back(value, 0);
+  }
+  if (list.empty()) throw_usage_error({option, "at least one value", "none"});
+  std::vector<Condition> conditions;
+  std::set<std::string> seen;
+  for (const auto& [value, number] : list) {
+    if (!seen.insert(value).second) throw_usage_error({option, "each value once", '"' + value + "\" twice"});
+    Condition condition = at_value(base, axis.name, value);
+    if (numbers) {
+      if (number < axis.least)
+        throw_usage_error({option, fmt::format("numbers from {} on", axis.least), value});
+      if (number > axis.most) throw_usage_error({option, fmt::format("numbers up to {}", axis.most), value});
+      axis.set_number(condition, number);
+    } else {
+      axis.set_text(condition, value);
+    }
+    check_arrangement(condition);
+    conditions.push_back(std::move(condition));
+  }
+  return conditions;
+}
+
+std::vector<Condition> head_conditions(const HeadStudy& study, const Condition& base) {
+  if (!(study.share > 0 && study.share < 1))
+    throw_usage_error(
+        {"share of heads to switch off", "more than 0, less than 1", fmt::format("{}", study.share)});
+  const auto named = [&](const std::string& value) { return at_value(base, "heads", value); };
+  std::vector<Condition> conditions = {named("all"), named("no-retrieval")};
+  for (std::int64_t i = 1; i <= study.controls; ++i) conditions.push_back(named(fmt::format("random-{}", i)));
+  for (const auto& [model, trace] : study.traces) {
+    const auto ranked = heads_by_retrieval(trace);
+    const auto count = static_cast<std::size_t>(std::ceil(study.share * static_cast<double>(ranked.size())));
+    conditions[1].heads_off[model].assign(ranked.begin(),
+                                          ranked.begin() + static_cast<std::ptrdiff_t>(count));
+    for (std::int64_t i = 1; i <= study.controls; ++i)
+      conditions[static_cast<std::size_t>(i) + 1].heads_off[model] =
+          random_heads(ranked, count, static_cast<std::uint64_t>(i));
+  }
+  return conditions;
+}
+
+std::vector<Condition> column_conditions(const TraceOfModel& traces, const Condition& base) {
+  std::vector<Condition> conditions = {at_value(base, "hidden", "none")};
+  for (const auto& hidden : all_hidden_columns()) {
+    conditions.push_back(at_value(base, "hidden", describe(hidden)));
+    conditions.back().hidden = hidden;
+    conditions.back().column_traces = traces;
+  }
+  return conditions;
+}
+
+std::vector<Condition> make_conditions(const ConditionRequest& request) {
+  std::vector<Condition> all;
+  if (request.closed_book) {
+    Condition condition;
+    condition.name = "closed-book";
+    condition.closed_book = true;
+    all.push_back(condition);
+  }
+  if ((request.heads ? 1 : 0) + (request.sweep.empty() ? 0 : 1) + (request.columns.empty() ? 0 : 1) > 1)
+    throw_usage_error({"conditions", "a sweep, heads to switch off or columns to hide", "more than one"});
+  std::vector<Condition> more;
+  if (request.heads) {
+    more = head_conditions(*request.heads, request.base);
+  } else if (!request.columns.empty()) {
+    more = column_conditions(request.columns, request.base);
+  } else if (!request.sweep.empty()) {
+    more = sweep(request.sweep, request.base);
+  } else if (request.with_passages || !request.closed_book) {
+    more = {request.base};
+  }
+  for (auto& condition : more) {
+    if (condition.axis == "noise-kind" && !condition.noise)
+      throw_usage_error({"--sweep noise-kind", "--noise N, how many passages of it", "no --noise"});
+    check_arrangement(condition);
+    all.push_back(std::move(condition));
+  }
+  return all;
+}
+
+std::string describe_sweeps() {
+  std::string out = "Sweeps (--sweep AXIS=VALUES):\n";
+  for (const auto& axis : axes()) out += fmt::format("  {:<14} {}\n", axis.name, axis.about);
+  return out;
+}
+
+Json describe(const Condition& c) {
+  Json out = {{"name", c.name}};
+  if (c.closed_book) out["closed_book"] = true;
+  if (c.passages >= 0) out["passages"] = c.passages;
+  if (c.gold_position > 0) out["gold_position"] = c.gold_position;
+  if (c.noise) out["noise"] = {{"count", *c.noise}, {"kind", questions::name_of(c.noise_kind)}};
+  if (c.evidence_parts > 1) out["evidence_parts"] = c.evidence_parts;
+  if (c.gold_by_answer) out["gold_by_answer"] = true;
+  const auto add = [&](const char* key, const auto& value) {
+    if (value) out[key] = *value;
+  };
+  add("prompt", c.prompt);
+  add("slots", c.slots);
+  add("steps", c.steps);
+  add("order", c.order);
+  add("seed", c.seed);
+  for (const auto& [model, heads] : c.heads_off) out["heads_off"][model] = describe(heads);
+  if (c.hidden) out["hidden_columns"] = describe(*c.hidden);
+  for (const auto& [model, trace] : c.column_traces)
+    out["column_traces"][model] = sha256_of_file(trace / "manifest.json");
+  if (!c.axis.empty()) out["sweep"] = {{"axis", c.axis}, {"value", c.value}};
+  return out;
+}
+
+}  // namespace buoy::run

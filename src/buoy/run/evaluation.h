@@ -1,0 +1,81 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "buoy/base/file/named_path.h"
+#include "buoy/decode/stream.h"
+#include "buoy/questions/data/item_reader.h"
+#include "buoy/questions/score/normalise.h"
+#include "buoy/run/chat_choice.h"
+#include "buoy/run/condition.h"
+#include "buoy/tensor/device.h"
+
+namespace buoy::run {
+
+// Everything that decides the answers of a run, and how it is to be run.
+struct EvaluationSpec {
+  std::vector<NamedPath> models;
+  std::vector<NamedPath> data;
+  std::vector<Condition> conditions;
+
+  std::string prompt;              // template with passages; "": shared-passages
+  std::string closed_book_prompt;  // "": the twin of `prompt`, see closed_book_twin()
+  ChatUse chat_use = ChatUse::kWhenThereIsOne;
+  ChatChoice chat;
+  bool keep_text_after_end = false;  // the authors' rule for LLaDA
+  bool first_line_only = false;
+  questions::Normalisation normalisation = questions::Normalisation::kUnicode;
+  DecodeOptions decode;
+  std::map<std::string, DecodeOptions> decode_of_model;  // instead of `decode`, by name
+  questions::ReadOptions read;
+
+  Device device = Device::kCpu;  // a GPU rounds otherwise, so its answers may differ
+
+  std::string observe;  // "": nothing
+  bool float16_traces = true;
+
+  // Not part of what decides the answers.
+  decode::StreamOptions batch;
+  int threads = 1;
+
+  const DecodeOptions& decoding(const std::string& model) const {
+    const auto own = decode_of_model.find(model);
+    return own == decode_of_model.end() ? decode : own->second;
+  }
+};
+
+struct EvaluationProgress {
+  std::function<void(std::size_t answers)> begin;  // how many there are to find
+  std::function<void()> step;                      // one was found
+  std::function<void(const std::string&)> note;    // a warning for people
+};
+
+struct EvaluationResult {
+  std::size_t answers = 0;  // of the whole run
+  std::size_t asked = 0;    // now, without those that were there already
+  double seconds = 0;       // for these
+};
+
+// Asks every model every question of every data set under every condition, in this order, and leaves in the
+// folder run.json (what was asked, how) and answers.jsonl; with `observe` also traces/MODEL.SET.CONDITION.
+// With `resume` a run that was interrupted is continued: the files come out the same. InputErrors: bad data,
+// a folder with another run in it.
+EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesystem::path& folder, bool resume,
+                                const EvaluationProgress& progress);
+
+// The template without passages that belongs to one with them: "shared-closed-book" to "shared-passages",
+// "NAME-closed-book" to another built-in NAME, FILE-closed-book.EXT to FILE.EXT. Where there is none, the
+// template itself.
+std::string closed_book_twin(const std::string& prompt);
+
+// The template that a condition is asked with: its own, or the run's with or without passages.
+std::string template_for(const EvaluationSpec& spec, const Condition& condition);
+
+// Asked without passages or with them: the first item decides. For runs that do not say.
+bool has_passages(const std::filesystem::path& data, const questions::ReadOptions& options);
+
+}  // namespace buoy::run

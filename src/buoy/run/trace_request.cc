@@ -1,0 +1,109 @@
+#include "buoy/run/trace_request.h"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "buoy/base/error.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/base/sha256.h"
+#include "buoy/run/identity.h"
+
+namespace buoy::run {
+namespace {
+
+// Of everything a trace holds of its questions: tokens, regions, evidence, texts. Templates and data are
+// files that may change between a run and its continuation.
+std::string sum_of_prompts(const TraceRun& run) {
+  Sha256 sum;
+  const auto add_count = [&](std::uint64_t count) { sum.update(std::as_bytes(std::span(&count, 1))); };
+  const auto add = [&](const auto& values) {
+    add_count(values.size());
+    sum.update(std::as_bytes(std::span(values)));
+  };
+  const auto add_texts = [&](const std::vector<std::string>& texts) {
+    add_count(texts.size());
+    for (const auto& text : texts) add(text);
+  };
+  for (std::size_t n = 0; n < run.manifest.sample_ids.size(); ++n) {
+    try {
+      const ItemPrompt item = run.prompt(n);
+      add(item.prompt.ids);
+      add(item.question);
+      add_texts(item.answers);
+      add_texts(item.regions.names);
+      add(item.regions.of_token);
+      add_texts(item.regions.gold);
+      add(item.regions.evidence);
+    } catch (const UsageError& error) {
+      add(std::string(error.what()));
+    } catch (const InputError& error) {
+      add(std::string(error.what()));
+    }
+  }
+  return sum.hex();
+}
+
+// Without its folder: the prompts' sum tells one template from another, and a study goes on wherever it is
+// started from.
+std::string name_of_template(const std::string& name_or_file) {
+  return std::filesystem::path(name_or_file).filename().string();
+}
+
+std::string describe_probe(const TraceRequest& request, const observe::Plan& plan, Device device,
+                           const std::string& prompts) {
+  Json out = {{"observe", plan.names()},
+              {"layers", request.layers},
+              {"steps", request.steps_observed},
+              {"groups", request.groups.empty() ? "state" : request.groups},
+              {"final_row", request.final_row},
+              {"template", name_of_template(request.prompt_template)},
+              {"passages", request.arrangement.passages},
+              {"gold_position", request.arrangement.gold_position},
+              {"chat", request.chat.use},
+              {"prompts_sha256", prompts}};
+  if (device == Device::kCuda) out["device"] = "cuda";
+  if (request.changes.any()) out["changes"] = request.changes.texts;
+  return dump_json(out);
+}
+
+}  // namespace
+
+TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) {
+  check_changes(request.changes, loaded.model.config());
+  check_arrangement(request.arrangement);
+  TraceRun run;
+  run.folder = request.folder;
+  run.resume = request.resume;
+  run.tracer = {.decode = request.decode,
+                .plan = observe::parse_plan(request.observe, request.layers, request.steps_observed),
+                .groups = request.groups,
+                .final_row = request.final_row,
+                .changes = request.changes};
+  run.manifest = describe_run(loaded.model, request.decode, request.command);
+  run.manifest.storage = request.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
+  for (const auto& item : request.items) run.manifest.sample_ids.push_back(item.id);
+
+  if (request.ids) {
+    run.prompt = [items = request.items, arrangement = request.arrangement, ids = *request.ids](
+                     std::size_t n) { return prompt_of_ids(arrange(items[n], arrangement), ids); };
+  } else {
+    const auto& folder = loaded.model.checkpoint().folder();
+    const auto prompter = std::make_shared<const Prompter>(request.prompt_template, request.chat, folder,
+                                                           need_tokenizer(loaded.tokenizer, folder));
+    run.prompt = [items = request.items, arrangement = request.arrangement, prompter](std::size_t n) {
+      return prompter->prompt(prompter->arranged(items[n], arrangement));
+    };
+  }
+  run.manifest.probe = describe_probe(request, run.tracer.plan, loaded.model.device(), sum_of_prompts(run));
+  return run;
+}
+
+Arrangement arrangement_of(std::int64_t passages, std::int64_t gold_position) {
+  Arrangement out;
+  out.closed_book = passages == 0;
+  out.passages = passages;
+  out.gold_position = gold_position;
+  return out;
+}
+
+}  // namespace buoy::run

@@ -1,0 +1,124 @@
+#include "buoy/run/tracer.h"
+
+#include "buoy/decode/drive.h"
+#include "buoy/model/family.h"
+#include "buoy/trace/schema.h"
+
+namespace buoy::run {
+namespace {
+
+std::int64_t decoding_steps(const DecodeOptions& decode) {
+  return decode.steps.value_or(decode.max_new_tokens);
+}
+
+observe::Subject subject_of(const ModelConfig& c, const TracerOptions& options, const ItemPrompt& prompt,
+                            std::int64_t tokens) {
+  const bool diffusion = is_masked_diffusion(c.family);
+  const auto prompt_length = static_cast<std::int64_t>(prompt.prompt.ids.size());
+  observe::Regions regions = prompt.regions;
+  add_answer(regions, tokens - prompt_length);
+  const observe::QueryGroups groups = observe::QueryGroups::parse(options.groups, regions);
+  return {.tokens = tokens,
+          .prompt_length = prompt_length,
+          .steps = diffusion ? decoding_steps(options.decode) + (options.final_row ? 1 : 0) : 1,
+          .layers = c.layers,
+          .heads = c.heads,
+          .kv_heads = c.kv_heads,
+          .head_dim = c.head_dim,
+          .prediction_offset = model::traits_of(c.family).prediction_offset,
+          .mask_token = diffusion ? options.decode.mask_token.value_or(*c.mask_token) : -1,
+          .regions = std::move(regions),
+          .groups = groups};
+}
+
+}  // namespace
+
+observe::Recorder::Bytes expected_bytes(const ModelConfig& config, const TracerOptions& options,
+                                        const ItemPrompt& prompt) {
+  const auto tokens = static_cast<std::int64_t>(prompt.prompt.ids.size()) +
+                      std::max<std::int64_t>(options.decode.max_new_tokens, 0);
+  return observe::Recorder(options.plan, subject_of(config, options, prompt, tokens)).expected_bytes();
+}
+
+Tracer::Tracer(const Context& context, model::Model& model, TracerOptions options,
+               std::optional<text::Tokenizer> tokenizer)
+    : context_(context), model_(model), options_(std::move(options)), tokenizer_(std::move(tokenizer)) {}
+
+ChangedRow Tracer::changed_row(const ItemPrompt& prompt) const {
+  const auto slots = std::max<std::int64_t>(options_.decode.max_new_tokens, 0);
+  ChangedRow row{prompt.regions, static_cast<std::int64_t>(prompt.prompt.ids.size()) + slots,
+                 decoding_steps(options_.decode) + (options_.final_row ? 1 : 0)};
+  add_answer(row.regions, slots);
+  return row;
+}
+
+Traced Tracer::run(const ItemPrompt& prompt, std::uint64_t number) {
+  DecodeOptions decode = options_.decode;
+  decode.seed += number;
+  auto machine = make_machine(model_, decode, prompt.prompt.ids, tokenizer_);
+  decode::StepMachine* machines[] = {machine.get()};
+  const bool diffusion = is_masked_diffusion(model_.config().family);
+  // A causal row never changes once written: one pass over the final row holds every step's attention. Only
+  // then is its length known.
+  const ChangedRow row = changed_row(prompt);
+  if (!diffusion) {
+    ChangingProbe changing(options_.changes, model_.config(), row, nullptr);
+    decode::drive(context_, model_, machines, nullptr, options_.changes.any() ? &changing : nullptr);
+  }
+  const auto watched =
+      subject_of(model_.config(), options_, prompt, static_cast<std::int64_t>(machine->row().size()));
+  observe::Recorder recorder(options_.plan, watched);
+  ChangingProbe changing(options_.changes, model_.config(), row, &recorder);
+  probe::Probe* const probe = options_.changes.any() ? static_cast<probe::Probe*>(&changing) : &recorder;
+  if (diffusion) decode::drive(context_, model_, machines, nullptr, probe);
+  if (!diffusion || options_.final_row) {
+    std::vector<model::SequenceInput> inputs = {{machine->row(), {}}};
+    inputs[0].address.step = watched.steps - 1;
+    model_.forward(context_, inputs, probe);
+  }
+  auto sample = sample_of(prompt, *machine, watched, recorder.arrays());
+  return {std::move(sample), std::move(machine)};
+}
+
+trace::Sample Tracer::sample_of(const ItemPrompt& prompt, const decode::StepMachine& machine,
+                                const observe::Subject& subject, std::vector<trace::Array> observed) const {
+  const auto& row = machine.row();
+  const auto length = static_cast<std::int64_t>(row.size());
+  trace::Sample sample{prompt.id, {}, {}};
+  sample.arrays.push_back(trace::integer_array(trace::kTokens, {length}, row));
+  sample.arrays.push_back(trace::integer_array(trace::kRevealedAt, {length}, machine.revealed_at()));
+  sample.arrays.push_back(trace::byte_array(trace::kRegionOfToken, {length}, subject.regions.of_token));
+  if (!subject.regions.evidence.empty())
+    sample.arrays.push_back(trace::byte_array(trace::kEvidence, {length}, subject.regions.evidence));
+  std::move(observed.begin(), observed.end(), std::back_inserter(sample.arrays));
+  const auto set = [&](std::string_view key, std::string value) {
+    sample.metadata[std::string(key)] = std::move(value);
+  };
+  const bool diffusion = is_masked_diffusion(model_.config().family);
+  set(trace::kPromptLength, std::to_string(machine.prompt_length()));
+  set(trace::kRegionNames, trace::format_text_list(subject.regions.names));
+  set(trace::kGroupNames, trace::format_text_list(subject.groups.names()));
+  set(trace::kGoldRegions, trace::format_text_list(subject.regions.gold));
+  set(trace::kAttention, diffusion ? "bidirectional" : "causal");
+  set(trace::kPredictionOffset, std::to_string(subject.prediction_offset));
+  if (diffusion) set(trace::kMaskToken, std::to_string(subject.mask_token));
+  if (diffusion && options_.final_row) set(trace::kFinalStep, std::to_string(subject.steps - 1));
+  if (!prompt.question.empty()) set(trace::kQuestion, prompt.question);
+  if (!prompt.answers.empty()) set(trace::kAnswers, trace::format_text_list(prompt.answers));
+  if (!prompt.prompt.rendered.empty()) set(trace::kPromptText, prompt.prompt.rendered);
+  if (tokenizer_) {
+    std::vector<std::string> texts;
+    std::vector<std::uint8_t> special;
+    for (const auto id : row) {
+      texts.push_back(tokenizer_->token_text(id));
+      special.push_back(tokenizer_->is_special(id) ? 1 : 0);
+    }
+    sample.arrays.push_back(trace::byte_array(trace::kSpecial, {length}, special));
+    set(trace::kTokenTexts, trace::format_text_list(texts));
+    set(trace::kAnswerText,
+        answer_text(*tokenizer_, machine.generated(), end_tokens(model_, options_.decode, tokenizer_)));
+  }
+  return sample;
+}
+
+}  // namespace buoy::run

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace buoy::stats {
+
+struct Interval {
+  double lower = std::numeric_limits<double>::quiet_NaN();
+  double upper = std::numeric_limits<double>::quiet_NaN();
+
+  bool contains(double value) const { return lower <= value && value <= upper; }
+};
+
+// A number computed from samples (questions, traced sequences), and how sure it is. What is not known is NaN.
+struct Estimate {
+  double value = std::numeric_limits<double>::quiet_NaN();
+  double lower = std::numeric_limits<double>::quiet_NaN();
+  double upper = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t samples = 0;
+  double deviation = std::numeric_limits<double>::quiet_NaN();  // population standard deviation over samples
+
+  Interval interval() const { return {lower, upper}; }
+};
+
+struct BootstrapOptions {
+  std::int64_t replicates = 1000;
+  double confidence = 0.95;  // of the interval
+  std::uint64_t seed = 1;
+};
+
+}  // namespace buoy::stats

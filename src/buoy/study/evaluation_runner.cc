@@ -1,0 +1,96 @@
+#include "buoy/study/evaluation_runner.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "buoy/base/error.h"
+#include "buoy/base/progress.h"
+#include "buoy/base/say.h"
+#include "buoy/report/result_files.h"
+#include "buoy/run/summary/summary.h"
+#include "buoy/study/failure_list.h"
+
+namespace buoy::study {
+namespace {
+
+void print_tables(const std::vector<Table>& tables) {
+  fmt::print("{}\n", to_text(run::overview(tables)));
+  for (const auto& table : tables) {
+    if (table.name != "eval_gain_ratio" && table.name != "eval_averages") continue;
+    fmt::print("{}\n{}\n", table.title, to_text(table));
+  }
+}
+
+std::vector<Failure> failures_of(const run::ScoreBook& book) {
+  std::vector<Failure> out;
+  for (const auto& cell : book.cells) {
+    for (const auto& failure : cell.failures)
+      out.push_back(
+          {fmt::format("{}, {}, {}, {}", cell.model, cell.set, cell.condition, failure.id), failure.error});
+  }
+  return out;
+}
+
+// What the answers lack: those that failed, ids that have no text.
+std::string describe_losses(const run::ScoreBook& book) {
+  std::size_t failed = 0, answers = 0;
+  std::int64_t ids = 0;
+  for (const auto& cell : book.cells) {
+    failed += cell.failures.size();
+    for (const auto& answer : cell.answers) {
+      answers += answer.ids_without_text > 0 ? 1 : 0;
+      ids += answer.ids_without_text;
+    }
+  }
+  std::string out;
+  if (failed > 0) out += fmt::format(", {} failed (listed in tables/eval_failures.csv)", failed);
+  if (ids > 0) out += fmt::format(", {} ids without text in {} answers (shown as <id N>)", ids, answers);
+  return out;
+}
+
+// A cell without any answer is said; a run without any is no result.
+void require_answers(const run::ScoreBook& book, const std::filesystem::path& out) {
+  std::string first;
+  bool any = false;
+  for (const auto& cell : book.cells) {
+    any |= !cell.answers.empty();
+    if (!cell.answers.empty()) continue;
+    const std::string said = fmt::format("{}: every item of {}, {}, {} failed; the first: {}", out.string(),
+                                         cell.model, cell.set, cell.condition, cell.failures.front().error);
+    if (first.empty()) first = said;
+    say("note: {}\n", said);
+  }
+  if (!any) throw InputError(first);
+}
+
+}  // namespace
+
+void run_and_summarise(const EvaluationCall& call) {
+  std::optional<Progress> bar;
+  run::EvaluationProgress progress;
+  progress.begin = [&](std::size_t answers) {
+    bar.emplace(stderr, "answer", static_cast<std::int64_t>(answers));
+  };
+  progress.step = [&] { bar->advance(); };
+  progress.note = [](const std::string& text) { say("note: {}\n", text); };
+  const auto result = run::run_evaluation(call.spec, call.out, call.resume, progress);
+  bar.reset();
+
+  const auto book = run::read_scores(call.out);
+  const auto tables =
+      run::summarise(book, {.replicates = call.resamples, .confidence = 0.95, .seed = call.spec.decode.seed});
+  run::write_summary(tables, call.out);
+  const auto written = report::write_results({"evaluation", "Questions and answers", tables}, call.out);
+  for (const auto& omission : written.left_out) say("note: {}\n", omission);
+  print_tables(tables);
+  const auto failures = failures_of(book);
+  print_failures(failures, (call.out / "tables" / "eval_failures.csv").string());
+  fmt::print("{}: {} of {} answered{}; {} tables, {} figures; asked {} in {} ({:.2f} per second)\n",
+             call.out.string(), result.answers - failures.size(), result.answers, describe_losses(book),
+             written.tables, written.figures, result.asked, describe_duration(result.seconds),
+             result.seconds > 0 ? static_cast<double>(result.asked) / result.seconds : 0);
+  require_answers(book, call.out);
+}
+
+}  // namespace buoy::study

@@ -1,0 +1,80 @@
+#include "buoy/study/explored_trace.h"
+
+#include <fmt/format.h>
+
+#include "buoy/base/attempt.h"
+#include "buoy/base/error.h"
+#include "buoy/trace/reader.h"
+#include "buoy/trace/schema.h"
+
+namespace buoy::study {
+namespace {
+
+std::string id_of_sample(const trace::TraceReader& reader, std::int64_t number) {
+  std::int64_t done = 0;
+  for (const auto& entry : reader.samples()) {
+    if (entry.status == trace::Status::kDone && done++ == number) return entry.id;
+  }
+  throw_input_error(
+      {"sample", fmt::format("a number below {}, the samples of the trace", done), std::to_string(number)});
+}
+
+std::vector<std::int32_t> masked_forwards(const analysis::ObservedSample& sample) {
+  std::vector<std::int32_t> out(static_cast<size_t>(sample.tokens), 0);
+  for (std::int64_t j = 0; j < sample.tokens; ++j) {
+    while (out[static_cast<size_t>(j)] < sample.forward_count() &&
+           sample.masked_at(out[static_cast<size_t>(j)], j))
+      ++out[static_cast<size_t>(j)];
+  }
+  return out;
+}
+
+report::ExploredSample explored(const analysis::ObservedSample& sample, const trace::Manifest& manifest) {
+  report::ExploredSample out;
+  out.id = sample.id();
+  out.causal = sample.causal;
+  out.masked_diffusion = sample.masked_diffusion;
+  out.last_is_final_row = sample.forward_count() > sample.step_count();
+  out.model_layers = manifest.model.layers;
+  out.heads = sample.heads;
+  out.tokens = sample.tokens;
+  out.prompt_length = sample.prompt_length;
+  out.steps = sample.steps;
+  if (out.last_is_final_row)
+    out.steps.push_back(static_cast<std::int32_t>(sample.stored().integer_text(trace::kFinalStep)));
+  out.layers = sample.layers;
+  out.token_texts = sample.token_texts;
+  out.revealed_at = sample.revealed_at;
+  out.masked_forwards = masked_forwards(sample);
+  out.region_names = sample.region_names;
+  out.region_of_token = sample.region_of_token;
+  for (auto& region : out.region_of_token) {
+    if (region >= std::ssize(out.region_names)) region = -1;  // trace::kNoRegion is beyond all names
+  }
+  out.evidence = sample.evidence;
+  out.received = [&sample](std::int64_t step, std::int64_t layer) {
+    const analysis::Received received = sample.received(step, layer);
+    std::vector<double> rows = received.mean;
+    rows.insert(rows.end(), received.share.begin(), received.share.end());
+    return rows;
+  };
+  return out;
+}
+
+}  // namespace
+
+report::ExplorerPanel explored_trace(const analysis::TraceInput& input, const analysis::RunOptions& options) {
+  try {
+    const auto reader = trace::TraceReader::open(input.folder, options.integrity());
+    const analysis::ObservedSample sample(reader.manifest(),
+                                          reader.read(id_of_sample(reader, options.analysis.sample)));
+    analysis::require_array(sample.stored(), trace::kReceived);
+    auto to_explore = explored(sample, reader.manifest());
+    to_explore.trace = input.label;
+    return report::explorer_panel(to_explore);
+  } catch (const std::exception& error) {
+    return {input.label, "", reason_of(error), false};
+  }
+}
+
+}  // namespace buoy::study

@@ -1,0 +1,274 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/nearest.h"
+#include "buoy/study/checked_table_toml.h"
+#include "buoy/study/guard_toml.h"
+#include "buoy/study/study.h"
+
+namespace buoy::study {
+namespace {
+
+constexpr std::uint32_t kMostQuestions = 10'000'000;  // that a world is asked for
+constexpr std::int64_t kMostControls = 1'000;         // draws of random heads
+
+Decoding read_decoding(CheckedTable& table) {
+  Decoding d;
+  d.max_new_tokens = table.integer<std::int32_t>("max_new_tokens", {1});
+  d.steps = table.integer<std::int32_t>("steps", {1});
+  d.block_length = table.integer<std::int32_t>("block_length", {1});
+  d.algorithm = table.text("algorithm");
+  d.temperature = table.number("temperature");
+  d.top_p = table.number("top_p");
+  d.top_k = table.integer<std::int64_t>("top_k", {1});
+  d.alg_temp = table.number("alg_temp");
+  d.eps = table.number("eps");
+  d.cfg_scale = table.number("cfg_scale");
+  d.repetition_penalty = table.number("repetition_penalty");
+  d.allow_long = table.boolean("allow_long");
+  d.seed = table.integer<std::uint64_t>("seed", {0});
+  return d;
+}
+
+template <typename T>
+void take(T& target, const std::optional<T>& value) {
+  if (value) target = *value;
+}
+
+// Models are tables, [models.NAME] with a path, or texts, NAME = "path".
+std::vector<ModelEntry> read_models(const toml::table& models, const TomlSource& source) {
+  CheckedTable list(models, source, "models");
+  std::vector<ModelEntry> out;
+  for (const auto& name : list.keys()) {
+    if (name.empty()) list.fail("", "names for all models", "one without");
+    if (models.get(name)->is_string()) {
+      if (const auto path = list.text(name)) out.push_back({name, *path, {}});
+      continue;
+    }
+    const auto* own = list.table(name);
+    if (own == nullptr) continue;
+    CheckedTable table(*own, source, "models." + name);
+    ModelEntry entry{name, table.required_text("path"), read_decoding(table)};
+    table.finish();
+    out.push_back(std::move(entry));
+  }
+  // TOML tables come sorted by name; the order of the file is the order of the study.
+  const auto line = [&](const ModelEntry& entry) { return models.get(entry.name)->source().begin.line; };
+  std::stable_sort(out.begin(), out.end(),
+                   [&](const ModelEntry& a, const ModelEntry& b) { return line(a) < line(b); });
+  return out;
+}
+
+PromptEntry read_prompt(const toml::table& prompt, const TomlSource& source) {
+  CheckedTable table(prompt, source, "prompt");
+  PromptEntry p;
+  take(p.with_passages, table.text("with_passages"));
+  take(p.closed_book, table.text("closed_book"));
+  take(p.chat, table.text("chat"));
+  if (p.chat != "auto" && p.chat != "always" && p.chat != "never")
+    table.fail("chat", "auto, always or never", '"' + p.chat + '"');
+  take(p.system, table.text("system"));
+  take(p.style, table.text("style"));
+  take(p.no_thinking, table.boolean("no_thinking"));
+  take(p.keep_text_after_end, table.boolean("keep_text_after_end"));
+  take(p.first_line, table.boolean("first_line"));
+  take(p.published_normalisation, table.boolean("published_normalisation"));
+  table.finish();
+  return p;
+}
+
+DataEntry read_data(const toml::table& data, const TomlSource& source) {
+  CheckedTable table(data, source, "data");
+  DataEntry entry;
+  entry.name = table.required_text("name");
+  if (const auto path = table.text("file")) entry.file = *path;
+  if (const auto* made = table.table("world")) {
+    CheckedTable world(*made, source, "data.world");
+    WorldEntry w;
+    take(w.people, world.text("people"));
+    take(w.noise, world.text("noise"));
+    take(w.count, world.integer<std::uint32_t>("count", {1, kMostQuestions}));
+    take(w.passages, world.integer<std::uint32_t>("passages", {0}));
+    take(w.gold_position, world.integer<std::uint32_t>("gold_position", {0}));
+    take(w.seed, world.integer<std::uint64_t>("seed", {0}));
+    take(w.two_hop, world.boolean("two_hop"));
+    world.finish();
+    entry.world = w;
+  }
+  table.finish();
+  if (entry.file.empty() != entry.world.has_value())
+    table.fail("name", "either file or world", entry.world ? "both" : "neither");
+  return entry;
+}
+
+EvaluateEntry read_evaluate(const toml::table& evaluate, const TomlSource& source) {
+  CheckedTable table(evaluate, source, "evaluate");
+  EvaluateEntry e;
+  e.name = table.required_text("name");
+  e.data = table.texts("data");
+  e.models = table.texts("models");
+  e.passages = table.integer<std::int64_t>("passages", {1});
+  e.noise = table.integer<std::size_t>("noise", {0});
+  e.gold_position = table.integer<std::int64_t>("gold_position", {1});
+  take(e.closed_book, table.boolean("closed_book"));
+  take(e.gold_by_answer, table.boolean("gold_by_answer"));
+  take(e.sweep, table.text("sweep"));
+  take(e.noise_kind, table.text("noise_kind"));
+  take(e.observe, table.text("observe"));
+  take(e.prompt, table.text("prompt"));
+  take(e.limit, table.integer<std::size_t>("limit", {1}));
+  take(e.columns_from, table.text("columns_from"));
+  if (const auto* heads = table.table("heads")) {
+    CheckedTable inner(*heads, source, "evaluate.heads");
+    HeadsEntry h;
+    h.trace = inner.required_text("trace");
+    take(h.share, inner.number("share"));
+    take(h.controls, inner.integer<std::int64_t>("controls", {0, kMostControls}));
+    inner.finish();
+    e.heads = h;
+  }
+  table.finish();
+  if (e.data.empty()) table.fail("name", "the key \"data\" with at least one name", "none");
+  return e;
+}
+
+TraceEntry read_trace(const toml::table& trace, const TomlSource& source) {
+  CheckedTable table(trace, source, "trace");
+  TraceEntry t;
+  t.name = table.required_text("name");
+  t.data = table.required_text("data");
+  t.models = table.texts("models");
+  take(t.observe, table.text("observe"));
+  take(t.groups, table.text("groups"));
+  take(t.layers, table.text("layers"));
+  take(t.steps_observed, table.text("steps_observed"));
+  take(t.prompt, table.text("prompt"));
+  take(t.passages, table.integer<std::int64_t>("passages", {0}));
+  take(t.gold_position, table.integer<std::int64_t>("gold_position", {1}));
+  take(t.limit, table.integer<std::size_t>("limit", {1}));
+  take(t.float16, table.boolean("float16"));
+  take(t.tasks_only, table.boolean("tasks_only"));
+  table.finish();
+  return t;
+}
+
+// Every name that is used must be there, and none twice.
+class Names {
+ public:
+  Names(const Study& study, const TomlSource& source) : study_(study), source_(source) {}
+
+  void check() const {
+    const auto models = names(study_.models), data = names(study_.data), traces = names(study_.traces);
+    once("models", models), once("data", data), once("trace", traces),
+        once("evaluate", names(study_.evaluations));
+    for (const auto& trace : study_.traces) {
+      known("trace " + trace.name, "data", {trace.data}, data);
+      known("trace " + trace.name, "models", trace.models, models);
+    }
+    for (const auto& run : study_.evaluations) {
+      known("evaluate " + run.name, "data", run.data, data);
+      known("evaluate " + run.name, "models", run.models, models);
+      if (run.heads) known("evaluate " + run.name, "heads.trace", {run.heads->trace}, traces);
+      if (!run.columns_from.empty())
+        known("evaluate " + run.name, "columns_from", {run.columns_from}, traces);
+    }
+  }
+
+ private:
+  template <typename T>
+  static std::vector<std::string> names(const std::vector<T>& list) {
+    std::vector<std::string> out;
+    for (const auto& entry : list) out.push_back(entry.name);
+    return out;
+  }
+
+  void fail(const std::string& where, const std::string& expected, const std::string& found) const {
+    source_.problems.push_back(
+        describe(Mismatch{fmt::format("{}: {}", source_.file, where), expected, found}));
+  }
+
+  void once(const char* what, const std::vector<std::string>& list) const {
+    std::set<std::string> seen;
+    for (const auto& name : list) {
+      const auto odd = [](char c) {
+        return static_cast<unsigned char>(c) <= ' ' || c == 0x7F || c == '/' || c == '\\';
+      };
+      if (name.empty()) continue;  // said already: the key is missing or no text
+      if (std::any_of(name.begin(), name.end(), odd) || name[0] == '.')
+        fail(what, "names fit for folders", '"' + name + '"');
+      if (!seen.insert(name).second) fail(what, "different names", fmt::format("\"{}\" twice", name));
+    }
+  }
+
+  void known(const std::string& where, const char* key, const std::vector<std::string>& used,
+             const std::vector<std::string>& all) const {
+    for (const auto& name : used) {
+      if (name.empty() || std::find(all.begin(), all.end(), name) != all.end()) continue;
+      const auto near = nearest(name, all);
+      fail(fmt::format("{}: {}", where, key),
+           near.empty() ? fmt::format("one of {}", fmt::join(all, ", ")) : fmt::format("\"{}\"?", near),
+           fmt::format("\"{}\", which nothing is called", name));
+    }
+  }
+
+  const Study& study_;
+  const TomlSource& source_;
+};
+
+toml::table parse(const std::filesystem::path& file) {
+  constexpr std::uintmax_t kLargestStudy = std::uintmax_t{1} << 20;
+  const std::string text = read_file(file, kLargestStudy);
+  check_toml(text, file.string());
+  try {
+    return toml::parse(text, file.string());
+  } catch (const toml::parse_error& error) {
+    throw_input_error({fmt::format("{}:{}", file.string(), error.source().begin.line), "TOML",
+                       std::string(error.description())});
+  }
+}
+
+}  // namespace
+
+bool can_read_studies() {
+  return true;
+}
+
+StudyReading read_study_and_problems(const std::filesystem::path& path) {
+  const toml::table root = parse(path);
+  StudyReading reading;
+  const TomlSource source{path.string(), reading.problems};
+  CheckedTable table(root, source, "");
+  Study& study = reading.study;
+  study.file = path;
+  take(study.title, table.text("title"));
+  study.out = table.text("out").value_or("build/" + path.stem().string());
+  if (const auto* models = table.table("models")) study.models = read_models(*models, source);
+  if (const auto* decoding = table.table("decoding")) {
+    CheckedTable inner(*decoding, source, "decoding");
+    study.decoding = read_decoding(inner);
+    inner.finish();
+  }
+  if (const auto* prompt = table.table("prompt")) study.prompt = read_prompt(*prompt, source);
+  for (const auto* data : table.tables("data")) study.data.push_back(read_data(*data, source));
+  for (const auto* trace : table.tables("trace")) study.traces.push_back(read_trace(*trace, source));
+  for (const auto* run : table.tables("evaluate")) study.evaluations.push_back(read_evaluate(*run, source));
+  if (const auto* report = table.table("report")) {
+    CheckedTable inner(*report, source, "report");
+    study.report.analyses = inner.texts("analyses");
+    inner.finish();
+  }
+  table.finish();
+  if (root.get("models") == nullptr || (study.models.empty() && reading.problems.empty()))
+    table.fail("", "[models] with at least one", "none");
+  if (root.get("trace") == nullptr && root.get("evaluate") == nullptr)
+    table.fail("", "[[trace]] or [[evaluate]], something to do", "neither");
+  Names(study, source).check();
+  return reading;
+}
+
+}  // namespace buoy::study

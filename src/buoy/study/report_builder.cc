@@ -1,0 +1,283 @@
+#include "buoy/study/report_builder.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "buoy/base/attempt.h"
+#include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/base/say.h"
+#include "buoy/report/page.h"
+#include "buoy/run/change/changes.h"
+#include "buoy/run/summary/summary.h"
+#include "buoy/study/analysed_traces.h"
+#include "buoy/study/explored_trace.h"
+#include "buoy/trace/reader.h"
+
+namespace buoy::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Numbers and words of a JSON object on one line, for people.
+std::string flat(const std::string& object) {
+  std::string out;
+  const Json json = Json::parse(object);
+  for (const auto& [key, value] : json.items()) {
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (text.empty() || text == "-1" || text == "0" || text == "false") continue;
+    out += fmt::format("{}{} {}", out.empty() ? "" : "; ", key, text);
+  }
+  return out;
+}
+
+// Whether a trace is one of a masked-diffusion model; nothing when no sample of it can be read.
+std::optional<bool> is_diffusion(const trace::TraceReader& reader) {
+  for (const auto& entry : reader.samples()) {
+    if (entry.status != trace::Status::kDone) continue;
+    bool diffusion = false;
+    const auto failure = attempt([&] {
+      diffusion = analysis::ObservedSample(reader.manifest(), reader.read(entry.id)).masked_diffusion;
+    });
+    if (!failure) return diffusion;
+  }
+  return std::nullopt;
+}
+
+report::TraceSummary summary_of(const analysis::TraceInput& input, trace::Integrity integrity) {
+  const auto reader = trace::TraceReader::open(input.folder, integrity);
+  const auto& m = reader.manifest();
+  const auto done = std::count_if(reader.samples().begin(), reader.samples().end(),
+                                  [](const auto& entry) { return entry.status == trace::Status::kDone; });
+  const auto diffusion = is_diffusion(reader);
+  return {
+      {input.label, diffusion.value_or(false), done},
+      {{"model", fmt::format("{} ({}, {}){}", m.model.name, m.model.family, m.model.stored_dtype,
+                             m.model.commit.empty() ? "" : ", commit " + m.model.commit)},
+       {"size", fmt::format("{} layers, {} heads of {}, {} key heads", m.model.layers, m.model.heads,
+                            m.model.head_dim, m.model.kv_heads)},
+       {"samples", fmt::format("{}{}", done, reader.complete() ? "" : " so far: the trace is not complete")},
+       {"decoding", flat(m.decoding)},
+       {"observed", flat(m.probe)},
+       {"seed", fmt::format("{}", m.seed)},
+       {"made by", fmt::format("{}, on {}", m.created_by, m.machine)},
+       {"command", m.command}},
+      diffusion.has_value()};
+}
+
+void require_different_names(const std::vector<NamedPath>& runs) {
+  std::set<std::string> names;
+  for (const auto& run : runs) {
+    if (!names.insert(run.name).second)
+      throw_usage_error({"--eval", "a different name for each run, as in A=" + run.path.string(),
+                         fmt::format("\"{}\" twice", run.name)});
+  }
+}
+
+class ReportBuilder {
+ public:
+  explicit ReportBuilder(const ReportRequest& request)
+      : request_(request), integrity_(request.run.integrity()) {}
+
+  void run() {
+    refuse_early();
+    if (!request_.title.empty()) input_.title = request_.title;
+    input_.command = request_.command;
+    if (request_.run.trust)
+      input_.notices.add(
+          "checksums not verified (--trust): the numbers are those of the files as they are now, "
+          "which may not be what was traced.");
+    for (const auto& trace : traces_) describe(trace, [&] { add_trace(trace); });
+    for (const auto& trace : tasks_) describe(trace, [&] { add_task(trace); });
+    add_evaluations();
+    for (const auto& kind : analysis::analysis_kinds()) analyse(kind);
+    judge_what_was_analysed();
+    note_failed_samples();
+    write();
+  }
+
+ private:
+  // Wrong calls, before any work.
+  void refuse_early() {
+    if (request_.traces.empty() && request_.tasks.empty() && request_.evaluations.empty())
+      throw_usage_error({"report", "traces, or --eval with runs of buoy eval", "neither"});
+    for (const auto& name : request_.analyses) analysis::find_analysis(name);
+    traces_ = labelled_traces(readable(request_.traces), integrity_);
+    tasks_ = request_.tasks.empty() ? traces_ : labelled_traces(readable(request_.tasks), integrity_);
+    for (const auto& given : request_.evaluations) {
+      if (!path_exists(given.path))
+        throw_input_error({given.path.string(), "a folder of buoy eval", "nothing"});
+      evaluations_.push_back(given.name.empty() ? parse_named(given.path.string())
+                                                : NamedPath{given.name, given.path});
+    }
+    require_different_names(evaluations_);
+    check_map_options();
+  }
+
+  // A folder that is there and cannot be read as a trace is left out; one that is not there is refused.
+  std::vector<NamedPath> readable(const std::vector<NamedPath>& traces) {
+    std::vector<NamedPath> out;
+    for (const auto& trace : traces) {
+      const auto open = [&] { trace::TraceReader::open(trace.path, integrity_); };
+      if (!path_exists(trace.path)) open();
+      const auto failure = attempt(open);
+      if (!failure) {
+        out.push_back(trace);
+        continue;
+      }
+      input_.notices.add(trace.name.empty() ? trace.path.string() : trace.name,
+                         "this trace is left out: " + *failure);
+    }
+    return out;
+  }
+
+  // What maps show must be there in one trace at least; where it is not, they are left out.
+  void check_map_options() const {
+    const auto& options = request_.run.analysis;
+    std::int64_t heads = 0, layers = 0, samples = 0;
+    for (const auto* list : {&traces_, &tasks_}) {
+      for (const auto& trace : *list) {
+        const auto reader = trace::TraceReader::open(trace.folder, integrity_);
+        heads = std::max(heads, reader.manifest().model.heads);
+        layers = std::max(layers, reader.manifest().model.layers);
+        samples = std::max(samples, static_cast<std::int64_t>(reader.samples().size()));
+      }
+    }
+    const auto require = [&](const char* option, std::int64_t value, std::int64_t count) {
+      if (value >= std::max<std::int64_t>(count, 1) && !(traces_.empty() && tasks_.empty()))
+        throw_usage_error({option, fmt::format("a number below {}", count), std::to_string(value)});
+    };
+    require("--head", options.head, heads);
+    require("--layer", options.layer, layers);
+    require("--sample", options.sample, samples);
+  }
+
+  void describe(const analysis::TraceInput& trace, const std::function<void()>& add) {
+    if (const auto failure = attempt(add)) input_.notices.leave_out("What was run", trace.label, *failure);
+  }
+
+  void add_trace(const analysis::TraceInput& trace) {
+    const auto changes = run::changes_of(trace::TraceReader::open(trace.folder, integrity_).manifest());
+    input_.traces.push_back(summary_of(trace, integrity_));
+    input_.explorer.push_back(explored_trace(trace, request_.run));
+    if (changes.empty()) return;
+    input_.traces.back().judged = false;
+    input_.notices.add(trace.label,
+                       fmt::format("the model was changed ({}), so no claim is judged on this trace.",
+                                   fmt::join(changes, ", ")));
+  }
+
+  // A trace that serves the comparison of tasks alone.
+  void add_task(const analysis::TraceInput& trace) {
+    const auto same = [&](const auto& other) { return fs::equivalent(other.folder, trace.folder); };
+    if (std::any_of(traces_.begin(), traces_.end(), same)) return;
+    add_trace(trace);
+    input_.traces.back().judged = false;
+    input_.explorer.back().folded = true;
+  }
+
+  // Tables of one or more runs of buoy eval, told apart by a first column.
+  void add_evaluations() {
+    std::map<std::string, std::vector<LabelledTable>> by_name;
+    std::vector<std::string> order;
+    for (const auto& run : evaluations_) {
+      const auto failure = attempt([&] {
+        for (auto& table : run::summarise(run::read_scores(run.path), {.replicates = 2000, .seed = 0})) {
+          if (!by_name.contains(table.name)) order.push_back(table.name);
+          by_name[table.name].push_back({run.name, std::move(table)});
+        }
+      });
+      if (failure) input_.notices.add(run.name, "this run is left out: " + *failure);
+    }
+    report::AnalysedTables out{"evaluation", "Questions and answers", {}};
+    const auto failure = attempt([&] {
+      for (const auto& name : order) out.tables.push_back(stack(by_name[name]));
+    });
+    if (failure) input_.notices.leave_out(out.title, "", *failure);
+    if (!out.tables.empty()) input_.analyses.push_back(std::move(out));
+  }
+
+  void analyse(const analysis::AnalysisKind& kind) {
+    const auto& wanted = request_.analyses;
+    const auto& traces = kind.compare != nullptr ? tasks_ : traces_;
+    if (traces.empty()) return;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), kind.name) == wanted.end()) return;
+    const std::string title(kind.title);
+    const auto failure = attempt([&] {
+      auto run = request_.run;
+      run.leave_out_lacking = true;
+      auto result = run_with_progress({std::string(kind.name)}, traces, run);
+      for (const auto& lacking : result.left_out) {
+        input_.notices.leave_out(title, lacking.trace, lacking.reason);
+        left_out_.insert(lacking.trace);
+      }
+      for (const auto& trace : traces) {
+        const auto lacks = [&](const auto& lacking) { return lacking.trace == trace.label; };
+        if (std::none_of(result.left_out.begin(), result.left_out.end(), lacks))
+          analysed_.insert(trace.label);
+      }
+      for (auto& skipped : result.skipped) failed_[skipped.trace].insert(skipped.id);
+      if (!result.analyses[0].tables.empty())
+        input_.analyses.push_back({std::string(kind.name), title, std::move(result.analyses[0].tables)});
+    });
+    if (failure) input_.notices.leave_out(title, "", *failure);
+  }
+
+  // A trace that no analysis could be run on has no say in the verdicts.
+  void judge_what_was_analysed() {
+    for (auto& trace : input_.traces) {
+      const auto& label = trace.kind.label;
+      if (left_out_.contains(label) && !analysed_.contains(label)) trace.judged = false;
+    }
+  }
+
+  void note_failed_samples() {
+    for (const auto& [trace, ids] : failed_) {
+      constexpr size_t kNamed = 5;
+      const std::vector<std::string> named(ids.begin(), std::next(ids.begin(), std::min(ids.size(), kNamed)));
+      const bool one = ids.size() == 1;
+      input_.notices.add(
+          trace,
+          fmt::format("{} failed while {} traced and {} not part of this report ({}{}).",
+                      one ? "1 sample" : fmt::format("{} samples", ids.size()), one ? "it was" : "they were",
+                      one ? "is" : "are", fmt::join(named, ", "), ids.size() > kNamed ? ", ..." : ""));
+    }
+  }
+
+  void write() {
+    report::remove_results(request_.out);  // of an earlier report on other traces
+    const auto written = report::write_report(input_, request_.out);
+    for (const auto& line : input_.notices.lines()) say("note: {}\n", line);
+    for (const auto& line : written.left_out) say("note: {}\n", line);
+    fmt::print("{}/report.html: {} analyses, {} tables, {} figures\n", request_.out.string(),
+               input_.analyses.size(), written.tables, written.figures);
+    if (input_.analyses.empty())
+      throw InputError(
+          fmt::format("{}/report.html: no analysis could be run; the page and the notes above say why",
+                      request_.out.string()));
+  }
+
+  const ReportRequest& request_;
+  const trace::Integrity integrity_;
+  std::vector<analysis::TraceInput> traces_, tasks_;
+  std::vector<NamedPath> evaluations_;
+  std::set<std::string> analysed_, left_out_;  // labels of traces that some analysis could be run on, or not
+  std::map<std::string, std::set<std::string>> failed_;  // trace: ids of samples
+  report::ReportInput input_;
+};
+
+}  // namespace
+
+void build_report(const ReportRequest& request) {
+  ReportBuilder(request).run();
+}
+
+}  // namespace buoy::study

@@ -1,0 +1,285 @@
+#include "buoy/study/study_check.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <functional>
+
+#include "buoy/analysis/core/analysis.h"
+#include "buoy/base/error.h"
+#include "buoy/base/file/disk_space.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/progress.h"
+#include "buoy/checkpoint/hub_cache.h"
+#include "buoy/observe/plan.h"
+#include "buoy/questions/data/item_json.h"
+#include "buoy/questions/data/item_reader.h"
+#include "buoy/questions/prompt/prompt_template.h"
+#include "buoy/study/memory_line.h"
+#include "buoy/study/output_folder.h"
+
+namespace buoy::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Examination {
+ public:
+  Examination(const StudyPlan& plan, Device device) : plan_(plan), study_(plan.study()), device_(device) {}
+
+  StudyFindings run() {
+    attempt(study_.file.string(), [&] { check_output_folder(study_.out); });
+    for (const auto& model : study_.models) look_at_model(model);
+    for (const auto& data : study_.data) attempt("data " + data.name, [&] { look_at_data(data); });
+    look_at_template("prompt.with_passages", study_.prompt.with_passages);
+    look_at_template("prompt.closed_book", study_.prompt.closed_book);
+    for (const auto& trace : study_.traces) look_at_trace(trace);
+    for (const auto& entry : study_.evaluations) look_at_evaluation(entry);
+    for (const auto& name : study_.report.analyses) attempt("report", [&] { analysis::find_analysis(name); });
+    measure();
+    return std::move(findings_);
+  }
+
+ private:
+  void fail(std::string problem) { findings_.problems.push_back(std::move(problem)); }
+
+  // What is refused is refused of this part of the study; the others are still looked at.
+  bool attempt(const std::string& part, const std::function<void()>& look) {
+    try {
+      look();
+      return true;
+    } catch (const Error& error) {
+      fail(part + ": " + error.what());
+      return false;
+    }
+  }
+
+  // A path of the study that is not there. Studies used to mean paths from where the program ran.
+  bool is_there(const std::string& where, const char* what, const fs::path& written) {
+    const fs::path meant = plan_.beside(written);
+    if (path_exists(meant)) return true;
+    std::string found = "nothing";
+    if (meant != written && path_exists(written)) {
+      const auto from = fs::absolute(study_.file).lexically_normal().parent_path();
+      found += fmt::format(" there, but {} in the working directory (to mean that, write \"{}\")",
+                           written.string(),
+                           fs::absolute(written).lexically_normal().lexically_relative(from).string());
+    }
+    fail(describe(Mismatch{
+        where, fmt::format("{} at {} (paths are relative to the study's file)", what, meant.string()),
+        found}));
+    return false;
+  }
+
+  void look_at_model(const study::ModelEntry& entry) {
+    const std::string where = "models." + entry.name;
+    StudyModel& model = facts_.models[entry.name];
+    model.entry = &entry;
+    if (!plan_.is_id(entry) && !is_there(where, "a Hugging Face folder", entry.path)) return;
+    fs::path folder;
+    if (!attempt(where, [&] { folder = plan_.model_folder(entry); })) return;
+    if (!attempt(where, [&] { model.config = read_config(folder); })) return;
+    attempt(where, [&] {
+      if (!run::has_tokenizer(folder)) run::need_tokenizer(std::nullopt, folder);
+      auto tokenizer = text::Tokenizer::load(folder);
+      run::check_vocabulary(tokenizer, *model.config, folder);
+      model.tokenizer = std::move(tokenizer);
+    });
+    const auto decode = run::fitting(model.config->family, plan_.decoding(entry));
+    attempt(where, [&] { run::check_decoding(*model.config, decode); });
+    attempt(where, [&] { model.stored_bytes = model::Model::load(folder).checkpoint().weight_bytes(); });
+    attempt(where, [&] {
+      const auto chat = run::settle(plan_.chat_use(), plan_.chat(), folder);
+      if (chat.use) run::ChatRenderer(chat, folder).user_message("a message");
+    });
+  }
+
+  void look_at_data(const study::DataEntry& entry) {
+    StudyData data;
+    if (entry.world) {
+      auto options = StudyPlan::world_options(*entry.world);
+      data.count = options.count;
+      options.count = static_cast<std::uint32_t>(std::min<std::size_t>(data.count, StudyData::kSample));
+      data.sample = world::make_world_set(world::World(), options);
+      for (const auto& item : data.sample) data.bytes += questions::item_json(item).dump().size() + 1;
+      data.bytes = data.bytes / data.sample.size() * data.count;
+    } else {
+      if (!is_there("data " + entry.name, "a file of questions", entry.file)) return;
+      const bool asked =
+          std::any_of(study_.evaluations.begin(), study_.evaluations.end(), [&](const auto& run) {
+            return std::find(run.data.begin(), run.data.end(), entry.name) != run.data.end();
+          });
+      questions::ItemReader reader(plan_.data_file(entry.name), {.require_answers = asked});
+      while (auto item = reader.next()) {
+        if (data.count++ < StudyData::kSample) data.sample.push_back(std::move(*item));
+      }
+    }
+    facts_.data[entry.name] = std::move(data);
+  }
+
+  void look_at_template(const std::string& where, const std::string& written) {
+    const std::string meant = plan_.prompt_template(written);
+    if (meant.empty()) return;
+    attempt(where, [&] {
+      // A built-in one is meant as it is written, and so is an absolute path.
+      if (meant != written && !is_there(where, "a template", written)) return;
+      questions::PromptTemplate::load(meant);
+    });
+  }
+
+  // Models of a part whose config could be read.
+  template <typename Look>
+  void for_models(const std::vector<std::string>& names, const Look& look) {
+    for (const auto* entry : plan_.models_of(names)) {
+      const auto& model = facts_.models.at(entry->name);
+      if (model.config) look(*entry, *model.config);
+    }
+  }
+
+  void look_at_trace(const study::TraceEntry& trace) {
+    const std::string where = "trace " + trace.name;
+    look_at_template(where + ": prompt", trace.prompt);
+    attempt(where, [&] {
+      const auto plan = observe::parse_plan(trace.observe, trace.layers, trace.steps_observed);
+      for_models(trace.models, [&](const auto& entry, const ModelConfig& config) {
+        attempt(fmt::format("{}, {}", where, entry.name), [&] { plan.layers.below(config.layers); });
+      });
+    });
+    attempt(where, [&] {
+      if (trace.groups != "regions") observe::QueryGroups::parse(trace.groups, {});
+    });
+    attempt(where, [&] { run::check_arrangement(run::arrangement_of(trace.passages, trace.gold_position)); });
+  }
+
+  void look_at_evaluation(const study::EvaluateEntry& entry) {
+    const std::string where = "evaluate " + entry.name;
+    look_at_template(where + ": prompt", entry.prompt);
+    attempt(where, [&] {
+      if (!entry.observe.empty()) observe::parse_plan(StudyPlan::observables(entry), "", "");
+    });
+    if (entry.heads) {
+      look_at_used_trace(where + ": heads.trace", entry, entry.heads->trace);
+      if (!(entry.heads->share > 0 && entry.heads->share < 1)) {
+        fail(describe(Mismatch{where + ": heads.share", "more than 0 and less than 1",
+                               fmt::format("{:g}", entry.heads->share)}));
+        return;  // the conditions would say it again
+      }
+    }
+    if (!entry.columns_from.empty()) look_at_used_trace(where + ": columns_from", entry, entry.columns_from);
+    attempt(where, [&] {
+      for (const auto& condition : plan_.expected_conditions(entry)) {
+        if (condition.axis == "prompt") look_at_template(where, condition.value);
+        if (!condition.order && !condition.slots && !condition.steps) continue;
+        for_models(entry.models, [&](const auto& model, const ModelConfig& config) {
+          if (!run::applies(condition, is_masked_diffusion(config.family))) return;
+          attempt(fmt::format("{}, {}", where, model.name), [&] {
+            run::check_decoding(
+                config, run::fitting(config.family, run::decoding_of(condition, plan_.decoding(model))));
+          });
+        });
+      }
+    });
+  }
+
+  // Heads and columns are those of traces: of every model that is asked, with what they need in them.
+  void look_at_used_trace(const std::string& where, const study::EvaluateEntry& entry,
+                          const std::string& name) {
+    const auto* trace = plan_.trace(name);
+    if (trace == nullptr) return;  // said when the file was read
+    const auto traced = plan_.models_of(trace->models);
+    for (const auto* model : plan_.models_of(entry.models)) {
+      if (std::find(traced.begin(), traced.end(), model) == traced.end())
+        fail(describe(Mismatch{where, fmt::format("a trace of {}", model->name),
+                               fmt::format("\"{}\", which is not of it", name)}));
+    }
+    if (where.ends_with("columns_from") &&
+        std::any_of(entry.data.begin(), entry.data.end(), [&](const auto& d) { return d != trace->data; }))
+      fail(describe(Mismatch{where, "a trace of the same data",
+                             fmt::format("\"{}\", which is of {}", name, trace->data)}));
+  }
+
+  void measure() {
+    StudySizes sizes(plan_, facts_);
+    for (const auto& data : study_.data) {
+      if (facts_.data.contains(data.name)) findings_.parts.push_back(sizes.data(data));
+    }
+    const auto add = [&](const std::function<StudyPart()>& part) {
+      try {
+        findings_.parts.push_back(part());
+      } catch (const Error& error) {
+        // What cannot be measured is wrong in a way that was found above; otherwise it is said here.
+        if (findings_.problems.empty()) fail(error.what());
+      }
+    };
+    for (const auto& trace : study_.traces) {
+      for (const auto* model : plan_.models_of(trace.models)) add([&] { return sizes.trace(trace, *model); });
+    }
+    for (const auto& entry : study_.evaluations) add([&] { return sizes.evaluation(entry); });
+    findings_.parts.push_back(StudySizes::report(plan_));
+    for (const auto& problem : sizes.problems()) fail(problem);
+    for (const auto& entry : study_.models) {
+      const auto& model = facts_.models.at(entry.name);
+      if (!model.config) continue;
+      const std::int64_t packed = run::EvaluationSpec().batch.token_budget;
+      const model::MemoryCase of{device_, std::max(packed, sizes.longest(entry.name)), model.stored_bytes};
+      findings_.memory.push_back(entry.name + ": " + memory_line(*model.config, of, machine_memory(device_)));
+    }
+    attempt(study_.file.string(), [&] { findings_.free_bytes = free_disk_bytes(study_.out); });
+  }
+
+  const StudyPlan& plan_;
+  const study::Study& study_;
+  Device device_;
+  StudyFacts facts_;
+  StudyFindings findings_;
+};
+
+}  // namespace
+
+std::uint64_t StudyFindings::missing_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& part : parts) bytes += part.missing();
+  return bytes;
+}
+
+StudyFindings examine(const StudyPlan& plan, Device device) {
+  return Examination(plan, device).run();
+}
+
+std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
+  Table table{"study", "", {{"part", ""}, {"questions", ""}, {"forward_passes", ""}, {"on_disk", ""}}, {}};
+  StudyPart sum{"in all"};
+  const auto add = [&](const StudyPart& part) {
+    const auto count = [](std::uint64_t n) { return n == 0 ? Cell{} : Cell(static_cast<std::int64_t>(n)); };
+    std::string bytes = part.known ? describe_bytes(part.bytes) : "not known";
+    if (!part.known && part.questions > 0) bytes = "more than " + describe_bytes(part.bytes);
+    table.add({part.name, count(part.questions), count(part.forwards), std::move(bytes)});
+  };
+  for (const auto& part : findings.parts) {
+    add(part);
+    sum.known &= part.known;
+    sum.bytes += part.bytes;
+    if (part.forwards == 0) continue;  // data are asked in other parts
+    sum.questions += part.questions;
+    sum.forwards += part.forwards;
+  }
+  add(sum);
+  std::string out = to_text(table);
+  for (const auto& line : findings.memory) out += "\nmemory: " + line;
+  out +=
+      fmt::format("\ndisk: about {} still to write to {}, {} free", describe_bytes(findings.missing_bytes()),
+                  plan.study().out.string(), describe_bytes(findings.free_bytes));
+  return out;
+}
+
+void require_space(const StudyFindings& findings, const StudyPlan& plan) {
+  if (findings.missing_bytes() <= findings.free_bytes) return;
+  throw IoError(
+      fmt::format("{}: the study will write about {}, but {} are free there (--ignore-space runs it "
+                  "all the same)",
+                  plan.study().out.string(), describe_bytes(findings.missing_bytes()),
+                  describe_bytes(findings.free_bytes)));
+}
+
+}  // namespace buoy::study

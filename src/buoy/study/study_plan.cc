@@ -1,0 +1,220 @@
+#include "buoy/study/study_plan.h"
+
+#include <algorithm>
+
+#include "buoy/base/file/files.h"
+#include "buoy/checkpoint/hub_cache.h"
+#include "buoy/questions/prompt/builtin_prompts.h"
+#include "buoy/run/attention_features.h"
+#include "buoy/world/world_people.h"
+
+namespace buoy::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <typename T>
+const T* find_named(const std::vector<T>& list, const std::string& name) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const T& one) { return one.name == name; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+void apply(const study::Decoding& from, run::DecodeOptions& to) {
+  const auto take = [](auto& target, const auto& value) {
+    if (value) target = *value;
+  };
+  take(to.max_new_tokens, from.max_new_tokens);
+  take(to.steps, from.steps);
+  take(to.block_length, from.block_length);
+  take(to.algorithm, from.algorithm);
+  take(to.temperature, from.temperature);
+  take(to.top_p, from.top_p);
+  take(to.top_k, from.top_k);
+  take(to.alg_temp, from.alg_temp);
+  take(to.eps, from.eps);
+  take(to.cfg_scale, from.cfg_scale);
+  take(to.repetition_penalty, from.repetition_penalty);
+  take(to.allow_long, from.allow_long);
+  take(to.seed, from.seed);
+}
+
+}  // namespace
+
+fs::path StudyPlan::beside(const fs::path& written) const {
+  return written.is_absolute() ? written : (study_.file.parent_path() / written).lexically_normal();
+}
+
+bool StudyPlan::is_id(const study::ModelEntry& model) const {
+  return is_model_id(model.path.string()) && !path_exists(beside(model.path)) && !path_exists(model.path);
+}
+
+fs::path StudyPlan::model_folder(const study::ModelEntry& model) const {
+  if (is_id(model)) return find_model(model.path.string());
+  const auto folder = beside(model.path);
+  return path_exists(folder) ? find_model(folder.string()) : folder;
+}
+
+std::string StudyPlan::prompt_template(const std::string& name_or_file) const {
+  const auto& builtin = questions::builtin_prompts();
+  const bool is_name = std::any_of(builtin.begin(), builtin.end(),
+                                   [&](const auto& prompt) { return prompt.name == name_or_file; });
+  return name_or_file.empty() || is_name ? name_or_file : beside(name_or_file).string();
+}
+
+fs::path StudyPlan::data_file(const std::string& name) const {
+  const auto* entry = data(name);
+  if (entry == nullptr) return {};
+  return entry->world ? study_.out / "data" / (name + ".jsonl") : beside(entry->file);
+}
+
+fs::path StudyPlan::trace_folder(const std::string& trace, const std::string& model) const {
+  return study_.out / "traces" / (trace + "." + model);
+}
+
+fs::path StudyPlan::evaluation_folder(const std::string& name) const {
+  return study_.out / "evaluate" / name;
+}
+
+const study::DataEntry* StudyPlan::data(const std::string& name) const {
+  return find_named(study_.data, name);
+}
+
+const study::TraceEntry* StudyPlan::trace(const std::string& name) const {
+  return find_named(study_.traces, name);
+}
+
+std::vector<const study::ModelEntry*> StudyPlan::models_of(const std::vector<std::string>& names) const {
+  std::vector<const study::ModelEntry*> out;
+  for (const auto& model : study_.models) {
+    if (names.empty() || std::find(names.begin(), names.end(), model.name) != names.end())
+      out.push_back(&model);
+  }
+  return out;
+}
+
+run::DecodeOptions StudyPlan::decoding() const {
+  run::DecodeOptions out;
+  out.max_new_tokens = 32;
+  apply(study_.decoding, out);
+  return out;
+}
+
+run::DecodeOptions StudyPlan::decoding(const study::ModelEntry& model) const {
+  auto out = decoding();
+  apply(model.decoding, out);
+  return out;
+}
+
+run::ChatChoice StudyPlan::chat() const {
+  return {false, study_.prompt.system, study_.prompt.style, study_.prompt.no_thinking};
+}
+
+run::ChatUse StudyPlan::chat_use() const {
+  return study_.prompt.chat == "always"  ? run::ChatUse::kAlways
+         : study_.prompt.chat == "never" ? run::ChatUse::kNever
+                                         : run::ChatUse::kWhenThereIsOne;
+}
+
+world::WorldSetOptions StudyPlan::world_options(const study::WorldEntry& w) {
+  world::WorldSetOptions options;
+  options.people = world::world_people(w.people);
+  options.noise = world::world_noise_from_name(w.noise);
+  options.count = w.count;
+  options.passages = w.passages;
+  options.gold_position = w.gold_position;
+  options.two_hop = w.two_hop;
+  options.seed = w.seed;
+  return options;
+}
+
+std::string StudyPlan::observables(const study::EvaluateEntry& entry) {
+  return entry.observe == "features" ? run::kFeatureObservables : entry.observe;
+}
+
+questions::ReadOptions StudyPlan::read_options(const study::TraceEntry& trace) {
+  questions::ReadOptions read;
+  read.require_answers = false;
+  if (trace.limit > 0) read.limit = trace.limit;
+  return read;
+}
+
+run::TraceRequest StudyPlan::trace_request(const study::TraceEntry& trace,
+                                           const study::ModelEntry& model) const {
+  run::TraceRequest request;
+  request.folder = trace_folder(trace.name, model.name);
+  request.command = "buoy study";
+  request.prompt_template =
+      prompt_template(trace.prompt.empty() ? study_.prompt.with_passages : trace.prompt);
+  request.chat = run::settle(chat_use(), chat(), model_folder(model));
+  request.arrangement = run::arrangement_of(trace.passages, trace.gold_position);
+  request.observe = trace.observe;
+  request.layers = trace.layers;
+  request.steps_observed = trace.steps_observed;
+  request.groups = trace.groups;
+  request.float16 = trace.float16;
+  request.resume = true;
+  request.decode = decoding(model);
+  return request;
+}
+
+run::EvaluationSpec StudyPlan::evaluation_spec(const study::EvaluateEntry& entry) const {
+  run::EvaluationSpec spec;
+  for (const auto* model : models_of(entry.models)) {
+    spec.models.push_back({model->name, model_folder(*model)});
+    spec.decode_of_model[model->name] = decoding(*model);
+  }
+  for (const auto& name : entry.data) spec.data.push_back({name, data_file(name)});
+  spec.decode = decoding();
+  spec.prompt = prompt_template(entry.prompt.empty() ? study_.prompt.with_passages : entry.prompt);
+  spec.closed_book_prompt = prompt_template(study_.prompt.closed_book);
+  spec.chat = chat();
+  spec.chat_use = chat_use();
+  spec.keep_text_after_end = study_.prompt.keep_text_after_end;
+  spec.first_line_only = study_.prompt.first_line;
+  if (study_.prompt.published_normalisation) spec.normalisation = questions::Normalisation::kPublished;
+  if (entry.limit > 0) spec.read.limit = entry.limit;
+  spec.observe = observables(entry);
+  return spec;
+}
+
+run::ConditionRequest StudyPlan::condition_request(const study::EvaluateEntry& entry) const {
+  run::ConditionRequest request;
+  request.base.passages = entry.passages.value_or(-1);
+  request.base.gold_position = entry.gold_position.value_or(0);
+  request.base.gold_by_answer = entry.gold_by_answer;
+  request.base.noise_kind = questions::noise_from_name(entry.noise_kind);
+  request.base.noise = entry.noise;
+  request.closed_book = entry.closed_book;
+  request.with_passages = entry.passages || entry.noise || entry.gold_position || !entry.sweep.empty() ||
+                          entry.heads || !entry.columns_from.empty();
+  request.sweep = entry.sweep;
+  if (entry.heads) {
+    request.heads = run::HeadStudy{{}, entry.heads->share, entry.heads->controls};
+    for (const auto* model : models_of(entry.models))
+      request.heads->traces[model->name] = trace_folder(entry.heads->trace, model->name);
+  }
+  if (!entry.columns_from.empty()) {
+    for (const auto* model : models_of(entry.models))
+      request.columns[model->name] = trace_folder(entry.columns_from, model->name);
+  }
+  return request;
+}
+
+std::vector<run::Condition> StudyPlan::with_templates(std::vector<run::Condition> conditions) const {
+  for (auto& condition : conditions) {
+    if (condition.prompt) condition.prompt = prompt_template(*condition.prompt);
+  }
+  return conditions;
+}
+
+std::vector<run::Condition> StudyPlan::conditions(const study::EvaluateEntry& entry) const {
+  return with_templates(run::make_conditions(condition_request(entry)));
+}
+
+std::vector<run::Condition> StudyPlan::expected_conditions(const study::EvaluateEntry& entry) const {
+  auto request = condition_request(entry);
+  if (request.heads) request.heads->traces.clear();
+  return with_templates(run::make_conditions(request));
+}
+
+}  // namespace buoy::study

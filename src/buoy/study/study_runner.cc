@@ -1,0 +1,127 @@
+#include "buoy/study/study_runner.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/base/progress.h"
+#include "buoy/questions/data/item_json.h"
+#include "buoy/study/evaluation_runner.h"
+#include "buoy/study/report_builder.h"
+
+namespace buoy::study {
+namespace {
+
+class StudyRun {
+ public:
+  explicit StudyRun(const StudyCall& call)
+      : plan_(call.plan),
+        study_(call.plan.study()),
+        device_(call.device),
+        command_(call.command),
+        threads_(call.threads > 0 ? call.threads : available_threads()) {
+    for (const auto& trace : study_.traces) steps_ += plan_.models_of(trace.models).size();
+    steps_ += study_.evaluations.size() + 1;
+  }
+
+  void run() {
+    fmt::print("{}\n", study_.title);
+    for (const auto& data : study_.data) make_data(data);
+    for (const auto& trace : study_.traces) {
+      for (const auto* model : plan_.models_of(trace.models)) make_trace(trace, *model);
+    }
+    for (const auto& evaluation : study_.evaluations) evaluate(evaluation);
+    report();
+  }
+
+ private:
+  void announce(const std::string& what) {
+    const double seconds = std::chrono::duration<double>(Clock::now() - started_).count();
+    fmt::print("== {} of {}: {} ({} so far)\n", ++step_, steps_, what, describe_duration(seconds));
+    std::fflush(stdout);
+  }
+
+  void make_data(const study::DataEntry& data) const {
+    if (!data.world) return;
+    std::string lines;
+    const auto options = StudyPlan::world_options(*data.world);
+    for (const auto& item : world::make_world_set(world::World(), options))
+      lines += dump_json(questions::item_json(item)) + '\n';
+    const auto file = plan_.data_file(data.name);
+    make_folder(file.parent_path());
+    if (!path_exists(file) || read_file(file) != lines) write_file_atomically(file, lines);
+  }
+
+  void make_trace(const study::TraceEntry& trace, const study::ModelEntry& model) {
+    announce(fmt::format("tracing {} on {}", model.name, trace.data));
+    auto loaded = run::load_model(plan_.model_folder(model), device_);
+    auto request = plan_.trace_request(trace, model);
+    request.items = questions::read_items(plan_.data_file(trace.data), StudyPlan::read_options(trace));
+    request.decode = run::fitting(loaded.model.config().family, request.decode);
+    const auto run = run::make_trace_run(request, loaded);
+    ThreadPool threads(threads_);
+    Progress bar(stderr, "sample", static_cast<std::int64_t>(request.items.size()));
+    const auto result =
+        run::run_trace({threads}, loaded, run, {.begin = [](const auto&) {}, .step = [&] { bar.advance(); }});
+    if (!result.failed.empty())
+      fmt::print("{}: {} of {} samples failed, the first with: {}\n", request.folder.string(),
+                 result.failed.size(), request.items.size(), result.failed.front().error);
+  }
+
+  void evaluate(const study::EvaluateEntry& entry) {
+    announce("asking questions: " + entry.name);
+    EvaluationCall call;
+    call.spec = plan_.evaluation_spec(entry);
+    call.spec.threads = threads_;
+    call.spec.device = device_;
+    call.spec.conditions = plan_.conditions(entry);
+    call.out = plan_.evaluation_folder(entry.name);
+    call.resume = true;
+    run_and_summarise(call);
+  }
+
+  void report() {
+    announce("report");
+    ReportRequest request;
+    request.title = study_.title;
+    const auto for_all = std::count_if(study_.traces.begin(), study_.traces.end(),
+                                       [](const auto& trace) { return !trace.tasks_only; });
+    for (const auto& trace : study_.traces) {
+      for (const auto* model : plan_.models_of(trace.models)) {
+        const auto folder = plan_.trace_folder(trace.name, model->name);
+        const std::string label = trace.name + "." + model->name;
+        request.tasks.push_back({label, folder});
+        if (!trace.tasks_only) request.traces.push_back({for_all == 1 ? model->name : label, folder});
+      }
+    }
+    for (const auto& entry : study_.evaluations)
+      request.evaluations.push_back({entry.name, plan_.evaluation_folder(entry.name)});
+    request.analyses = study_.report.analyses;
+    request.out = plan_.report_folder();
+    request.command = command_;
+    build_report(request);
+    fmt::print("Open {}\n", (request.out / "report.html").string());
+  }
+
+  using Clock = std::chrono::steady_clock;
+
+  const StudyPlan& plan_;
+  const study::Study& study_;
+  Device device_;
+  std::string command_;
+  int threads_;
+  std::size_t step_ = 0, steps_ = 0;
+  Clock::time_point started_ = Clock::now();
+};
+
+}  // namespace
+
+void run_study(const StudyCall& call) {
+  StudyRun(call).run();
+}
+
+}  // namespace buoy::study

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "buoy/run/loaded_model.h"
+#include "buoy/study/study_plan.h"
+
+namespace buoy::study {
+
+// What was found out about a model without running it; what could not be read is missing.
+struct StudyModel {
+  const study::ModelEntry* entry = nullptr;
+  std::optional<ModelConfig> config;
+  std::uint64_t stored_bytes = 0;  // of the weights; 0: not known
+  std::optional<text::Tokenizer> tokenizer;
+};
+
+// The questions of a data set: how many, and the first of them.
+struct StudyData {
+  static constexpr std::size_t kSample = 200;
+  std::size_t count = 0;
+  std::vector<questions::Item> sample;
+  std::uint64_t bytes = 0;  // that the study will write
+};
+
+struct StudyFacts {
+  std::map<std::string, StudyModel> models;
+  std::map<std::string, StudyData> data;
+};
+
+// One part of a study: how much it asks, and what it leaves on the disk.
+struct StudyPart {
+  std::string name;
+  std::uint64_t questions = 0;
+  std::uint64_t forwards = 0;  // at most: an answer may end before its last token
+  std::uint64_t bytes = 0;     // about
+  std::uint64_t there = 0;     // bytes that an earlier run left
+  bool known = true;           // false: its model or data are missing, so there is more to it
+
+  std::uint64_t missing() const { return bytes > there ? bytes - there : 0; }
+};
+
+// Prompts of one part for one model, tried on the sample.
+struct TriedPrompts {
+  std::size_t tried = 0, made = 0;
+  std::string first_error;   // of those that could not be made
+  std::int64_t longest = 0;  // tokens, generated ones included
+  double text_bytes = 0;     // mean
+  double trace_bytes = 0;    // mean, of a sample of a trace
+};
+
+// Measures parts of a study by the first questions of their data and by configs; no weights are needed.
+class StudySizes {
+ public:
+  StudySizes(const StudyPlan& plan, const StudyFacts& facts) : plan_(plan), facts_(facts) {}
+
+  StudyPart data(const study::DataEntry& entry) const;
+  StudyPart trace(const study::TraceEntry& entry, const study::ModelEntry& model);
+  StudyPart evaluation(const study::EvaluateEntry& entry);
+  static StudyPart report(const StudyPlan& plan);
+
+  // Tokens of the longest prompt tried for a model, with its answer.
+  std::int64_t longest(const std::string& model) const;
+  // Parts of which no question can be asked at all, and why.
+  const std::vector<std::string>& problems() const { return problems_; }
+
+ private:
+  struct Asking {
+    const StudyModel& model;
+    std::string prompt_template;
+    run::Arrangement arrangement;
+    run::DecodeOptions decode;
+    bool cut_to_fit = false;  // passages that go beyond the context
+    std::optional<run::TracerOptions> observed;
+  };
+  TriedPrompts try_prompts(const Asking& asking, const std::vector<questions::Item>& items,
+                           std::size_t most) const;
+  void note_failure(const std::string& part, const TriedPrompts& tried, std::size_t count);
+
+  const StudyPlan& plan_;
+  const StudyFacts& facts_;
+  std::map<std::string, std::int64_t> longest_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace buoy::study

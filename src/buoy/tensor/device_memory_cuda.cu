@@ -1,0 +1,81 @@
+#include <string>
+#include <utility>
+
+#include "buoy/tensor/cuda_check.cuh"
+#include "buoy/tensor/device_memory.h"
+
+namespace buoy {
+namespace {
+
+cudaStream_t raw(const Stream& stream) {
+  return static_cast<cudaStream_t>(stream.handle());
+}
+
+void copy(const Stream& stream, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  if (bytes > 0) cuda_check(cudaMemcpyAsync(to, from, bytes, kind, raw(stream)), "copy memory");
+}
+
+}  // namespace
+
+DeviceMemory::~DeviceMemory() {
+  if (data_ != nullptr) cudaFree(data_);
+}
+DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+void* DeviceMemory::reserve(std::size_t bytes) {
+  if (bytes <= bytes_) return data_;
+  if (data_ != nullptr) cuda_check(cudaFree(data_), "free memory");
+  data_ = nullptr;
+  bytes_ = 0;
+  const cudaError_t status = cudaMalloc(&data_, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();  // it is reported here and must not show up again after the next launch
+    std::size_t free_bytes = 0, total_bytes = 0;
+    cudaMemGetInfo(&free_bytes, &total_bytes);
+    throw IoError("GPU memory: expected " + std::to_string(bytes) + " bytes free, found " +
+                  std::to_string(free_bytes) + " of " + std::to_string(total_bytes));
+  }
+  cuda_check(status, "allocate memory");
+  bytes_ = bytes;
+  return data_;
+}
+
+PinnedMemory::~PinnedMemory() {
+  if (data_ != nullptr) cudaFreeHost(data_);
+}
+PinnedMemory::PinnedMemory(PinnedMemory&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+PinnedMemory& PinnedMemory::operator=(PinnedMemory&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+void* PinnedMemory::reserve(std::size_t bytes) {
+  if (bytes <= bytes_) return data_;
+  if (data_ != nullptr) cuda_check(cudaFreeHost(data_), "free pinned memory");
+  data_ = nullptr;
+  bytes_ = 0;
+  cuda_check(cudaMallocHost(&data_, bytes), "allocate pinned host memory");
+  bytes_ = bytes;
+  return data_;
+}
+
+void copy_to_device(const Stream& stream, void* device, const void* host, std::size_t bytes) {
+  copy(stream, device, host, bytes, cudaMemcpyHostToDevice);
+}
+void copy_to_host(const Stream& stream, void* host, const void* device, std::size_t bytes) {
+  copy(stream, host, device, bytes, cudaMemcpyDeviceToHost);
+}
+void copy_on_device(const Stream& stream, void* to, const void* from, std::size_t bytes) {
+  copy(stream, to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+void fill_bytes(const Stream& stream, void* device, int value, std::size_t bytes) {
+  if (bytes > 0) cuda_check(cudaMemsetAsync(device, value, bytes, raw(stream)), "fill memory");
+}
+
+}  // namespace buoy

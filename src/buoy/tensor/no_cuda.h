@@ -1,0 +1,12 @@
+#pragma once
+
+#include "buoy/base/error.h"
+
+namespace buoy {
+
+// What every stub of the CUDA backend says.
+[[noreturn]] inline void throw_no_cuda() {
+  throw UsageError("this build has no GPU backend; configure with `cmake --preset cuda`");
+}
+
+}  // namespace buoy

@@ -1,0 +1,49 @@
+#include "buoy/tensor/weight.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+
+#include "buoy/base/error.h"
+
+namespace buoy {
+namespace {
+
+// Checkpoints give no alignment promise past the byte, so load through memcpy.
+template <typename T>
+T load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+std::int64_t Weight::size() const {
+  std::int64_t count = 1;
+  for (const auto extent : shape) count *= extent;
+  return count;
+}
+
+std::string describe_shape(const std::vector<std::int64_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+void to_float(const Weight& weight, std::int64_t first, std::int64_t count, float* out) {
+  BUOY_CHECK(first >= 0 && count >= 0 && first + count <= weight.size());
+  const std::byte* from = weight.data + static_cast<size_t>(first) * size_of(weight.dtype);
+  switch (weight.dtype) {
+    case DType::kF32:
+      std::memcpy(out, from, static_cast<size_t>(count) * 4);
+      break;
+    case DType::kBF16:
+      for (std::int64_t i = 0; i < count; ++i) out[i] = bf16_to_float(load<std::uint16_t>(from + 2 * i));
+      break;
+    case DType::kF16:
+      for (std::int64_t i = 0; i < count; ++i) out[i] = f16_to_float(load<std::uint16_t>(from + 2 * i));
+      break;
+  }
+}
+
+}  // namespace buoy

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "buoy/base/file/mapped_file.h"
+#include "buoy/trace/integrity.h"
+#include "buoy/trace/manifest.h"
+
+namespace buoy::trace {
+
+std::filesystem::path manifest_path(const std::filesystem::path& folder);
+std::filesystem::path journal_path(const std::filesystem::path& folder);
+
+// What a trace folder claims to hold: the manifest and, until the run is finished, the journal.
+struct Index {
+  Manifest manifest;
+  bool complete = false;
+  std::vector<SampleEntry> entries;  // in the order of manifest.sample_ids; of an unfinished run not all
+};
+
+Index read_index(const std::filesystem::path& folder, Integrity integrity = Integrity::kChecksum);
+
+// Empty when the file of a sample is as long as the entry says and has its checksum; otherwise what is wrong:
+// "expected .., found ..". A file whose checksum was right is not summed again by this process while its
+// inode, size and times stay the same.
+std::string find_damage(const std::filesystem::path& path, const MappedFile& file, const SampleEntry& entry,
+                        Integrity integrity);
+// The same of a file below the trace's folder, which may be missing.
+std::string find_damage(const std::filesystem::path& folder, const SampleEntry& entry, Integrity integrity);
+
+}  // namespace buoy::trace

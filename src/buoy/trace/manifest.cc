@@ -1,0 +1,89 @@
+#include "buoy/trace/manifest.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <set>
+
+#include "buoy/base/error.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/base/sha256.h"
+#include "buoy/trace/manifest_json.h"
+#include "buoy/trace/sample.h"
+
+namespace buoy::trace {
+namespace {
+
+void check_sum(const std::string& sum, const std::string& field) {
+  if (is_sha256_hex(sum)) return;
+  throw_usage_error({"manifest: " + field, "64 lower-case hexadecimal digits", fmt::format("\"{}\"", sum)});
+}
+
+void check_object(const std::string& text, const std::string& field) {
+  const Json json = parse_json(text, "manifest: " + field);
+  if (!json.is_object()) throw_usage_error({"manifest: " + field, "a JSON object", describe_json(json)});
+}
+
+std::string shorten(const Json& json) {
+  const std::string text = dump_json(json);
+  return text.size() <= 100 ? text : describe_json(json);
+}
+
+// Fails at the first leaf that differs: "decoding.steps".
+void require_equal(const Json& stored, const Json& run, const std::string& where) {
+  if (stored == run) return;
+  if (stored.is_object() && run.is_object()) {
+    const std::string separator = where.ends_with(": ") ? "" : ".";
+    for (const auto& [key, value] : stored.items()) {
+      const auto other = run.find(key);
+      const std::string place = where + separator + key;
+      if (other == run.end()) throw_input_error({place, shorten(value) + " as in the trace", "nothing"});
+      require_equal(value, *other, place);
+    }
+    for (const auto& [key, value] : run.items()) {
+      if (!stored.contains(key)) {
+        throw_input_error({where + separator + key, "nothing, as in the trace", shorten(value)});
+      }
+    }
+  }
+  if (stored.is_array() && run.is_array() && stored.size() == run.size()) {
+    for (size_t i = 0; i < stored.size(); ++i) {
+      require_equal(stored[i], run[i], fmt::format("{}[{}]", where, i));
+    }
+  }
+  throw_input_error({where, shorten(stored) + " as in the trace", shorten(run)});
+}
+
+Json identity(const Manifest& manifest) {
+  Json json = parse_json(format_manifest(manifest), "manifest");
+  for (const char* key : kForPeople) json.erase(key);
+  json.erase("checksum");
+  for (const char* key : kModelForPeople) json["model"].erase(key);
+  return json;
+}
+
+}  // namespace
+
+void check_manifest(const Manifest& manifest) {
+  if (const auto wrong = find_mismatch(manifest.model))
+    throw_usage_error({"manifest: model." + wrong->where, wrong->expected, wrong->found});
+  check_sum(manifest.model.config_sha256, "model.config_sha256");
+  check_sum(manifest.model.weights_sha256, "model.weights_sha256");
+  if (manifest.tokenizer_sha256) check_sum(*manifest.tokenizer_sha256, "tokenizer_sha256");
+  check_object(manifest.decoding, "decoding");
+  check_object(manifest.probe, "probe");
+  std::set<std::string> seen;
+  for (const std::string& id : manifest.sample_ids) {
+    check_sample_id(id);
+    if (!seen.insert(id).second) throw_usage_error({"manifest: samples", "each id once", id + " twice"});
+  }
+}
+
+void require_same_run(const Manifest& stored, const Manifest& run, const std::string& where) {
+  const Json a = identity(stored), b = identity(run);
+  // The model first: when it is another one, most other fields differ as well.
+  require_equal(a.at("model"), b.at("model"), where + ": model");
+  require_equal(a, b, where + ": ");
+}
+
+}  // namespace buoy::trace

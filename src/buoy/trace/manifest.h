@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "buoy/trace/model_card.h"
+#include "buoy/trace/storage.h"
+
+namespace buoy::trace {
+
+// What one run is: everything that decides the bytes of its samples, and who made it where.
+struct Manifest {
+  std::string created_by;  // "buoy 0.1.0"
+  std::string command;     // for people; may differ between runs that give equal samples
+  std::string machine;     // likewise
+  ModelCard model;
+  std::optional<std::string> tokenizer_sha256;
+  std::string decoding = "{}";  // a JSON object as text
+  std::string probe = "{}";     // likewise: what was observed, layers, steps, groups
+  Storage storage = Storage::kF32;
+  std::uint64_t seed = 0;
+  std::vector<std::string> sample_ids;  // all that the run is to hold, in order
+};
+
+enum class Status { kDone, kFailed };
+
+// One sample of the list in the manifest or of the journal.
+struct SampleEntry {
+  std::string id;
+  Status status = Status::kDone;
+  std::string error;  // of a failed sample; the rest is empty then
+  std::string file;   // "samples/<id>.safetensors"
+  std::uint64_t bytes = 0;
+  std::string checksum;  // SHA-256 of the file
+
+  bool operator==(const SampleEntry&) const = default;
+};
+
+// Throws UsageError: sizes that no model has, sums that are none, JSON texts that are no objects, ids that
+// are none or come twice.
+void check_manifest(const Manifest& manifest);
+
+// Throws InputError when samples of `run` would not belong into the trace that `stored` describes. Compares
+// all but the model's name, the command and the machine. `where` is the file named in errors.
+void require_same_run(const Manifest& stored, const Manifest& run, const std::string& where);
+
+}  // namespace buoy::trace

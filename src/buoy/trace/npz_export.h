@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "buoy/trace/stored_sample.h"
+
+namespace buoy::trace {
+
+// The name those scripts look for: "ID_attentions.npz".
+std::string npz_file_name(const std::string& id);
+
+// Writes one sample in the layout that the scripts of arXiv 2601.07894 read with numpy.load(...,
+// allow_pickle=True); docs/trace-format.md lists the names. Needs dense or dense_mean matrices; InputError
+// naming the --observe to add when the sample has none.
+void export_npz(const StoredSample& sample, const std::filesystem::path& file);
+
+}  // namespace buoy::trace

@@ -1,0 +1,144 @@
+#include "buoy/trace/schema.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace buoy::trace {
+namespace {
+
+constexpr auto kFloat = Element::kFloat;
+constexpr auto kInteger = Element::kInteger;
+
+constexpr std::array kArrays = {
+    ArraySchema{kTokens, "T", kInteger, "token id", "the final row: prompt and generated tokens"},
+    ArraySchema{kTokensByStep, "S T", kInteger, "token id", "the row as the forward of each step saw it"},
+    ArraySchema{kRevealedAt, "T", kInteger, "step", "when a position was revealed; -1: prompt, or never"},
+    ArraySchema{kRegionOfToken, "T", Element::kByte, "index", "into region_names; 255: in no region"},
+    ArraySchema{kEvidence, "T", Element::kByte, "flag",
+                "1: the token holds part of the answer in a gold document"},
+    ArraySchema{kSpecial, "T", Element::kByte, "flag", "1: the token of the final row is a special token"},
+    ArraySchema{kSteps, "S", kInteger, "step", "the observed steps, ascending"},
+    ArraySchema{kLayers, "L", kInteger, "layer", "the observed layers, ascending"},
+    ArraySchema{kReceived, "S L G H T", kFloat, "queries",
+                "attention received by each key: weights summed over the queries of the group"},
+    ArraySchema{kMass, "S L G H C", kFloat, "queries",
+                "attention each query group gives to each region: received, summed over the region's keys"},
+    ArraySchema{kContribution, "S L H T", kFloat, "length",
+                "sum over the queries of the length of weight times value vector"},
+    ArraySchema{kGroupSizes, "S G", kInteger, "queries", "queries in each group"},
+    ArraySchema{kEntropy, "S L H T", kFloat, "nats", "entropy of the row of each query"},
+    ArraySchema{kLogSumExp, "S L H T", kFloat, "nats",
+                "natural logarithm of the sum of exp(q.k / sqrt(D)) over the keys a query sees"},
+    ArraySchema{kFirstShare, "S L H T", kFloat, "share of 1", "weight of each query on key 0"},
+    ArraySchema{kRowPositions, "R", kInteger, "position", "the queries looked at closely, ascending"},
+    ArraySchema{kRowWeights, "S L R H T", kFloat, "share of 1", "all weights of the chosen queries"},
+    ArraySchema{kRowMass, "S L R H C", kFloat, "share of 1", "weight of the chosen queries on each region"},
+    ArraySchema{kEvidenceMass, "S L R H", kFloat, "share of 1",
+                "weight of the chosen queries on the tokens flagged in evidence"},
+    ArraySchema{kTopKeys, "S L R H K", kInteger, "position",
+                "strongest keys of the chosen queries, strongest first; -1: no more"},
+    ArraySchema{kTopWeights, "S L R H K", kFloat, "share of 1", "weights on top_keys"},
+    ArraySchema{kQkAfterDot, "S L H T", kFloat, "length^2",
+                "mean over the queries of q.k, as the softmax sees them"},
+    ArraySchema{kQkAfterCosine, "S L H T", kFloat, "1", "mean over the queries of cos(q, k)"},
+    ArraySchema{kQkAfterNormProduct, "S L H T", kFloat, "length^2",
+                "mean over the queries of the length of q times that of k"},
+    ArraySchema{kQkAfterSelfDot, "S L H T", kFloat, "length^2", "q.k of each position with itself"},
+    ArraySchema{kQkBeforeDot, "S L H T", kFloat, "length^2", "qk_after_dot before the rotation"},
+    ArraySchema{kQkBeforeCosine, "S L H T", kFloat, "1", "qk_after_cosine before the rotation"},
+    ArraySchema{kQkBeforeNormProduct, "S L H T", kFloat, "length^2",
+                "qk_after_norm_product before the rotation"},
+    ArraySchema{kQkBeforeSelfDot, "S L H T", kFloat, "length^2", "qk_after_self_dot before the rotation"},
+    ArraySchema{kQueryNorm, "S L H T", kFloat, "length", "length of each query vector"},
+    ArraySchema{kKeyNorm, "S L V T", kFloat, "length", "length of each key vector"},
+    ArraySchema{kValueNorm, "S L V T", kFloat, "length", "length of each value vector"},
+    ArraySchema{"dense_step{s}_layer{l}", "H T T", kFloat, "share of 1",
+                "the weights themselves, [head, query, key]"},
+    ArraySchema{"dense_mean_step{s}_layer{l}", "T T", kFloat, "share of 1",
+                "mean over the heads of the weights, [query, key]"},
+    ArraySchema{"queries_step{s}_layer{l}", "T H D", kFloat, "length",
+                "query vectors, as the softmax sees them"},
+    ArraySchema{"keys_step{s}_layer{l}", "T V D", kFloat, "length", "key vectors, as the softmax sees them"},
+    ArraySchema{"values_step{s}_layer{l}", "T V D", kFloat, "length", "value vectors"},
+};
+
+constexpr std::array kTexts = {
+    TextSchema{kFormat, "text", "buoy-trace-sample; set by the writer"},
+    TextSchema{kVersion, "integer", "that of the trace; set by the writer"},
+    TextSchema{kId, "text", "the sample's id; set by the writer"},
+    TextSchema{kQuestion, "text", "the question as the data set has it"},
+    TextSchema{kPromptText, "text", "the whole prompt, chat template included"},
+    TextSchema{kAnswerText, "text", "the generated text"},
+    TextSchema{kPromptLength, "integer", "tokens of the prompt; the rest of the row was generated"},
+    TextSchema{kTokenTexts, "list of texts", "T texts, one per token of the final row"},
+    TextSchema{kRegionNames, "list of texts", "names of the regions region_of_token points to"},
+    TextSchema{kGroupNames, "list of texts", "G names of query groups"},
+    TextSchema{kGoldRegions, "list of texts", "those region_names that hold the answer"},
+    TextSchema{kAnswers, "list of texts", "the right answers"},
+    TextSchema{kAttention, "text", "causal or bidirectional"},
+    TextSchema{kMaskToken, "integer", "id of the mask; absent where there is none"},
+    TextSchema{kPredictionOffset, "integer", "the query that writes position p is at p minus this: 0 or 1"},
+    TextSchema{kFinalStep, "integer",
+               "the step that is no denoising but a look at the final row; absent: none"},
+};
+
+// Removes one or more digits from the front; false when there are none.
+bool skip_number(std::string_view& text) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  text.remove_prefix(digits);
+  return digits > 0;
+}
+
+bool matches(std::string_view pattern, std::string_view name) {
+  while (!pattern.empty()) {
+    if (pattern.front() == '{') {
+      pattern.remove_prefix(3);
+      if (!skip_number(name)) return false;
+    } else {
+      if (name.empty() || name.front() != pattern.front()) return false;
+      pattern.remove_prefix(1);
+      name.remove_prefix(1);
+    }
+  }
+  return name.empty();
+}
+
+}  // namespace
+
+std::span<const ArraySchema> array_schema() {
+  return kArrays;
+}
+
+std::span<const TextSchema> text_schema() {
+  return kTexts;
+}
+
+const ArraySchema* find_array(std::string_view name) {
+  for (const ArraySchema& schema : kArrays) {
+    if (matches(schema.name, name)) return &schema;
+  }
+  return nullptr;
+}
+
+std::string dense_name(std::int64_t step, std::int64_t layer) {
+  return fmt::format("dense_step{}_layer{}", step, layer);
+}
+
+std::string dense_mean_name(std::int64_t step, std::int64_t layer) {
+  return fmt::format("dense_mean_step{}_layer{}", step, layer);
+}
+
+std::string queries_name(std::int64_t step, std::int64_t layer) {
+  return fmt::format("queries_step{}_layer{}", step, layer);
+}
+
+std::string keys_name(std::int64_t step, std::int64_t layer) {
+  return fmt::format("keys_step{}_layer{}", step, layer);
+}
+
+std::string values_name(std::int64_t step, std::int64_t layer) {
+  return fmt::format("values_step{}_layer{}", step, layer);
+}
+
+}  // namespace buoy::trace

@@ -1,9 +1,0 @@
-#pragma once
-
-#include "ops/linear.h"
-
-namespace buoy::ops {
-
-void linear_cpu(const Context& context, const LinearArgs& args, LinearScratch& scratch);
-
-}  // namespace buoy::ops

@@ -1,9 +1,0 @@
-#pragma once
-
-#include "ops/norm.h"
-
-namespace buoy::ops {
-
-void rms_norm_rows_cpu(const NormArgs& args, std::int64_t first, std::int64_t end);
-
-}  // namespace buoy::ops

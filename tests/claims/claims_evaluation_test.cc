@@ -1,0 +1,140 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "buoy/stats/share.h"
+#include "claims/claims_support.h"
+
+namespace buoy::claims {
+namespace {
+
+Table ratio_table(double ratio, double lower, double upper, std::int64_t items = 200) {
+  Table table{"eval_gain_ratio", "", {}, {}};
+  for (const char* name :
+       {"set", "condition", "metric", "items", "diffusion_gain", "diffusion_lower", "diffusion_upper",
+        "autoregressive_gain", "autoregressive_lower", "autoregressive_upper", "ratio", "lower", "upper"})
+    table.columns.push_back({name, ""});
+  for (const char* metric : {"exact_match", "f1"})
+    table.add({"nq", "passages", metric, items, 0.5, 0.4, 0.6, 0.2, 0.1, 0.3, number_cell(ratio),
+               number_cell(lower), number_cell(upper)});
+  return table;
+}
+
+Table middle_table(double drop, double lower, double upper, std::int64_t items = 200) {
+  Table table{"eval_middle", "", {}, {}};
+  for (const char* name :
+       {"model", "kind", "set", "positions", "items", "ends", "middle", "drop", "lower", "upper"})
+    table.columns.push_back({name, ""});
+  table.add({"m", "masked diffusion", "nq", 10, items, 0.8, 0.8 - drop, drop, lower, upper});
+  table.add({"l", "autoregressive", "nq", 10, items, 0.8, 0.4, 0.4, 0.3, 0.5});
+  return table;
+}
+
+ClaimVerdict judged(const std::string& id, const std::vector<Table>& tables) {
+  return claim_of(id, tables, {});
+}
+
+TEST(GainClaim, RestsOnWhereTheIntervalOfTheRatioLies) {
+  EXPECT_EQ(judged("C7", {ratio_table(2.5, 2.1, 3.0)}).verdict, Verdict::kSupported);
+  EXPECT_EQ(judged("C7", {ratio_table(2.5, 1.9, 3.0)}).verdict, Verdict::kUndecided);
+  EXPECT_EQ(judged("C7", {ratio_table(3.0, 2.5, 3.5, 9)}).verdict, Verdict::kUndecided);
+  EXPECT_EQ(judged("C7", {ratio_table(1.2, 0.9, 1.6)}).verdict, Verdict::kContradicted);
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const auto undefined = judged("C7", {ratio_table(none, none, none)});
+  EXPECT_EQ(undefined.verdict, Verdict::kNotTestable);
+  EXPECT_NE(undefined.needs.find("not zero"), std::string::npos) << undefined.needs;
+}
+
+TEST(MiddleClaim, IsAboutMaskedDiffusionAndNamesTheOthersBesideIt) {
+  const auto claim = judged("C9", {middle_table(0.0, -0.02, 0.02)});
+  EXPECT_EQ(claim.verdict, Verdict::kSupported);
+  ASSERT_EQ(claim.by_trace.size(), 1u);
+  EXPECT_NE(claim.evidence.find("Beside it, l on nq"), std::string::npos) << claim.evidence;
+  EXPECT_EQ(judged("C9", {middle_table(0.2, 0.1, 0.3)}).verdict, Verdict::kContradicted);
+  EXPECT_EQ(judged("C9", {middle_table(0.05, 0.0, 0.1)}).verdict, Verdict::kUndecided);
+}
+
+// How far the difference of two conditions may be from zero when so many items are all right in both.
+double spread_of_none(std::size_t items) {
+  const std::vector<double> right(items, 1.0);
+  return stats::difference_estimate({right, right}, {}).upper;
+}
+
+TEST(MiddleClaim, FewItemsThatAllAgreeDecideNothing) {
+  const auto verdict = [](std::int64_t items) {
+    const double spread = spread_of_none(static_cast<std::size_t>(items));
+    return judged("C9", {middle_table(0, -spread, spread, items)}).verdict;
+  };
+  EXPECT_EQ(verdict(16), Verdict::kUndecided);
+  EXPECT_EQ(verdict(500), Verdict::kSupported);
+}
+
+struct Drop {
+  double random, structural, spread;  // differences of exact match to these, and half of the interval
+};
+
+// Of a masked-diffusion model, and of an autoregressive one beside it.
+Table columns_table(const std::vector<Drop>& thirds, std::int64_t items = 200,
+                    const std::vector<Drop>& beside = {{0, 0, 0.02}}) {
+  Table table{"eval_columns", "", {}, {}};
+  for (const char* name : {"model", "kind", "set", "third", "against", "items", "seen", "floating", "others",
+                           "difference", "lower", "upper"})
+    table.columns.push_back({name, ""});
+  const char* const names[] = {"shallow", "middle", "deep"};
+  for (const bool masked : {true, false}) {
+    const auto& drops = masked ? thirds : beside;
+    for (std::size_t t = 0; t < drops.size(); ++t) {
+      const auto add = [&](const char* against, double difference) {
+        table.add({masked ? "m" : "l", masked ? "masked diffusion" : "autoregressive", "nq", names[t],
+                   against, items, 0.9, 0.9 + difference, 0.9, difference, difference - drops[t].spread,
+                   difference + drops[t].spread});
+      };
+      add("random", drops[t].random);
+      add("structural", drops[t].structural);
+    }
+  }
+  return table;
+}
+
+TEST(CauseClaim, NeedsAThirdInWhichFloatingColumnsMatterMoreThanBothOthers) {
+  const Drop none{0, 0, 0.02}, much{-0.3, -0.3, 0.1}, like_structure{-0.3, 0, 0.02},
+      unsure{-0.05, -0.05, 0.1};
+  EXPECT_EQ(judged("C10", {columns_table({none, much, none})}).verdict, Verdict::kSupported);
+  EXPECT_EQ(judged("C10", {columns_table({none, much, none}, 9)}).verdict, Verdict::kUndecided);
+  EXPECT_EQ(judged("C10", {columns_table({none, none, none})}).verdict, Verdict::kContradicted);
+  EXPECT_EQ(judged("C10", {columns_table({none, like_structure, none})}).verdict, Verdict::kContradicted);
+  EXPECT_EQ(judged("C10", {columns_table({none, unsure, none})}).verdict, Verdict::kUndecided);
+}
+
+TEST(CauseClaim, WhatMattersToAnAutoregressiveModelInTheSameLayersDecidesNothing) {
+  const Drop none{0, 0, 0.02}, much{-0.3, -0.3, 0.1};
+  const auto shared = judged("C10", {columns_table({none, much, none}, 200, {none, much, none})});
+  EXPECT_EQ(shared.verdict, Verdict::kMixed);
+  EXPECT_TRUE(says(shared.evidence, "matter to the autoregressive model too")) << shared.evidence;
+  EXPECT_EQ(judged("C10", {columns_table({none, much, none}, 200, {none, none, much})}).verdict,
+            Verdict::kSupported);
+  EXPECT_EQ(judged("C10", {columns_table({none, none, none}, 200, {none, much, none})}).verdict,
+            Verdict::kContradicted);
+}
+
+TEST(CauseClaim, IsAboutMaskedDiffusionAndSaysWhatItNeeds) {
+  const auto claim = judged("C10", {columns_table({{0, 0, 0.02}, {0, 0, 0.02}, {0, 0, 0.02}})});
+  ASSERT_EQ(claim.by_trace.size(), 1u);
+  EXPECT_EQ(claim.by_trace[0].trace, "m on nq");
+  EXPECT_TRUE(says(claim.evidence, "Beside it, l: shallow third")) << claim.evidence;
+  const auto nothing = judged("C10", {});
+  EXPECT_EQ(nothing.verdict, Verdict::kNotTestable);
+  EXPECT_TRUE(says(nothing.needs, "--columns-from")) << nothing.needs;
+}
+
+TEST(CauseClaim, FewItemsThatAllAgreeDecideNothing) {
+  const auto verdict = [](std::int64_t items) {
+    const Drop same{0, 0, spread_of_none(static_cast<std::size_t>(items))};
+    return judged("C10", {columns_table({same, same, same}, items)}).verdict;
+  };
+  EXPECT_EQ(verdict(24), Verdict::kUndecided);
+  EXPECT_EQ(verdict(500), Verdict::kContradicted);
+}
+
+}  // namespace
+}  // namespace buoy::claims

@@ -1,0 +1,64 @@
+// Training made copying lie in two heads of each model of the pair (training/README.md): the strict score
+// must find these two, and switching them off must matter while others do not.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "buoy/questions/data/item_reader.h"
+#include "buoy/run/change/head_mask.h"
+#include "buoy/run/summary/summary.h"
+#include "buoy/run/trace_request.h"
+#include "run/runs.h"
+
+namespace buoy::run {
+namespace {
+
+using testing::TempFolder;
+
+const std::vector<HeadId> kReaders[2] = {{{5, 0}, {5, 1}}, {{6, 0}, {6, 2}}};  // autoregressive, diffusion
+const std::vector<HeadId> kOthers = {{6, 3}, {7, 0}};
+
+class PlantedHeads : public ::testing::TestWithParam<bool> {
+ protected:
+  std::filesystem::path trace(const std::filesystem::path& data) {
+    TraceRequest request;
+    request.folder = scratch_ / "trace";
+    request.items = questions::read_items(data, {});
+    request.prompt_template = testing::pair_spec(data, {}).prompt;
+    request.observe = "top,row-mass";
+    request.decode.max_new_tokens = 8;
+    LoadedModel model = load_model(testing::pair_model(GetParam()).path);
+    ThreadPool threads(1);
+    run_trace({threads}, model, make_trace_run(request, model), {[](const auto&) {}, [] {}});
+    return request.folder;
+  }
+
+  TempFolder scratch_;
+};
+INSTANTIATE_TEST_SUITE_P(Pair, PlantedHeads, ::testing::Bool(),
+                         [](const auto& one) { return one.param ? "diffusion" : "autoregressive"; });
+
+TEST_P(PlantedHeads, AreFoundByTheStrictScoreAndMatter) {
+  const auto data = testing::write_world(scratch_, {.count = 6, .passages = 4});
+  auto best = heads_by_retrieval(trace(data));
+  best.resize(2);
+  EXPECT_TRUE(std::is_permutation(best.begin(), best.end(), kReaders[GetParam()].begin())) << describe(best);
+
+  const std::string name = GetParam() ? "diffusion" : "autoregressive";
+  Condition without_best, without_others;
+  without_best.name = "without-best";
+  without_best.heads_off[name] = best;
+  without_others.name = "without-others";
+  without_others.heads_off[name] = kOthers;
+  auto spec = testing::pair_spec(data, {Condition{}, without_best, without_others});
+  std::erase_if(spec.models, [&](const NamedPath& model) { return model.name != name; });
+  testing::run(spec, scratch_ / "run");
+  const auto book = read_scores(scratch_ / "run");
+  EXPECT_EQ(testing::exact_match(book, name, "passages"), 1);
+  EXPECT_EQ(testing::exact_match(book, name, "without-best"), 0);
+  EXPECT_EQ(testing::exact_match(book, name, "without-others"), 1);
+}
+
+}  // namespace
+}  // namespace buoy::run

@@ -45,6 +45,11 @@ void collect(Json& json, std::vector<Json*>& leaves) {
   }
 }
 
+// One more or one less; unsigned, because the largest number has a neighbour too.
+std::int64_t neighbour(const Json& number, Random& random) {
+  return static_cast<std::int64_t>(number.get<std::uint64_t>() + (random() % 2 == 0 ? 1u : ~0ull));
+}
+
 void change_leaf(Json& json, Random& random) {
   std::vector<Json*> leaves;
   collect(json, leaves);
@@ -60,7 +65,7 @@ void change_leaf(Json& json, Random& random) {
       break;
     case 2:
       if (leaf.is_number_integer()) {
-        leaf = leaf.get<std::int64_t>() + (random() % 2 == 0 ? 1 : -1);
+        leaf = neighbour(leaf, random);
         break;
       }
       [[fallthrough]];
@@ -134,7 +139,7 @@ void change_size(Parts& parts, Random& random) {
   if (!shape.is_array() || shape.empty()) return;
   Json& size = shape[below(random, shape.size())];
   if (!size.is_number_integer()) return;
-  size = std::max<std::int64_t>(0, size.get<std::int64_t>() + (random() % 2 == 0 ? 1 : -1));
+  size = std::max<std::int64_t>(0, neighbour(size, random));
   std::uint64_t bytes = parts.header[name]["dtype"] == "U8" ? 1 : 4;
   for (const auto& one : shape) bytes *= one.get<std::uint64_t>();
   std::string data;

@@ -17,12 +17,12 @@ struct RidingMoments {
   DeviceRopeTable rope;  // null angles: no `before`
 };
 
-struct RidingRoom {
+struct RidingSharedStorage {
   float total[kMomentWidth + 2];
   float step_cosine[kMostHalf], step_sine[kMostHalf];  // of eight positions
 };
 
-struct SumsRoom {
+struct SumsSharedStorage {
   float inverse[kRowsPadded];  // of the queries' norms
   float norms[2];
 };
@@ -49,7 +49,7 @@ __device__ inline float squares_of_pair(std::uint32_t pair, float sum) {
 
 // Of `count` rows in swizzled panels.
 template <int kDim>
-__device__ void find_norms(SumsRoom& room, const Bf16* queries, int count, int thread) {
+__device__ void find_norms(SumsSharedStorage& smem, const Bf16* queries, int count, int thread) {
   float norms = 0;
   for (int row = thread; row < kRowsPadded; row += kSumsThreads) {
     float squares = 0;
@@ -61,27 +61,27 @@ __device__ void find_norms(SumsRoom& room, const Bf16* queries, int count, int t
           piece.x, squares_of_pair(piece.y, squares_of_pair(piece.z, squares_of_pair(piece.w, squares))));
     }
     const float norm = row < count ? sqrtf(squares) : 0.0f;
-    room.inverse[row] = norm > 0 ? 1.0f / norm : 0.0f;
+    smem.inverse[row] = norm > 0 ? 1.0f / norm : 0.0f;
     norms += norm;
   }
 #pragma unroll
   for (int next = 1; next < 32; next *= 2) norms += __shfl_xor_sync(~0u, norms, next);
-  if (thread % 32 == 0) room.norms[thread / 32] = norms;
+  if (thread % 32 == 0) smem.norms[thread / 32] = norms;
 }
 
 // Rows first_row.. of a head, up to kRowsPadded of them.
 template <int kDim>
-__device__ void sum_rows(SumsRoom& room, const Bf16* queries, const RidingSums& moments,
+__device__ void sum_rows(SumsSharedStorage& smem, const Bf16* queries, const RidingSums& moments,
                          const DeviceSequence& sequence, int first_row, int head, int barrier, int thread) {
   constexpr int kHalf = kDim / 2;
   const int count = min(kRowsPadded, sequence.query_rows - first_row);
   const std::int64_t chunk = static_cast<std::int64_t>(head) * (moments.padded_rows / kRowsPadded) +
                              (sequence.padded_start + first_row) / kRowsPadded;
   float* to = moments.sums + chunk * kMomentWidth;
-  find_norms<kDim>(room, queries, count, thread);
-  meet(barrier, kSumsThreads);
+  find_norms<kDim>(smem, queries, count, thread);
+  named_barrier_sync(barrier, kSumsThreads);
   if (thread == 0) {
-    to[4 * kMostDim] = room.norms[0] + room.norms[1];
+    to[4 * kMostDim] = smem.norms[0] + smem.norms[1];
     to[4 * kMostDim + 1] = static_cast<float>(count);
   }
   if (thread >= kHalf) return;
@@ -104,7 +104,7 @@ __device__ void sum_rows(SumsRoom& room, const Bf16* queries, const RidingSums& 
   };
 #pragma unroll 4
   for (int row = count - 1; row >= 0; --row) {
-    const float low = at(row, thread), high = at(row, kHalf + thread), inverse = room.inverse[row];
+    const float low = at(row, thread), high = at(row, kHalf + thread), inverse = smem.inverse[row];
     sum[0] += low, sum[1] += high;
     direction[0] = fmaf(low, inverse, direction[0]), direction[1] = fmaf(high, inverse, direction[1]);
     turn(sum_back, low, high);
@@ -132,7 +132,7 @@ __device__ void sum_rows(SumsRoom& room, const Bf16* queries, const RidingSums& 
 
 constexpr int kAddingThreads = 96;
 
-__device__ inline void add_all_chunks(RidingRoom& room, const RidingMoments& moments,
+__device__ inline void add_all_chunks(RidingSharedStorage& smem, const RidingMoments& moments,
                                       const DeviceSequence& sequence, int head, int thread) {
   const std::int64_t most_chunks = moments.padded_rows / kRowsPadded;
   const float* first =
@@ -142,13 +142,13 @@ __device__ inline void add_all_chunks(RidingRoom& room, const RidingMoments& mom
     float total = 0;
 #pragma unroll 8
     for (int n = 0; n < chunks; ++n) total += first[n * kMomentWidth + i];
-    room.total[i] = total;
+    smem.total[i] = total;
   }
   const int half = static_cast<int>(moments.rope.pairs);
   if (moments.rope.cosines != nullptr && thread < half) {
     const bool exists = sequence.key_rows > 8;  // else no quad has a second key
-    room.step_cosine[thread] = exists ? moments.rope.cosines[8 * half + thread] : 1.0f;
-    room.step_sine[thread] = exists ? moments.rope.sines[8 * half + thread] : 0.0f;
+    smem.step_cosine[thread] = exists ? moments.rope.cosines[8 * half + thread] : 1.0f;
+    smem.step_sine[thread] = exists ? moments.rope.sines[8 * half + thread] : 0.0f;
   }
 }
 
@@ -224,7 +224,7 @@ __device__ inline void write_columns(const CudaQkColumns& to, std::int64_t at, f
 // them, eight apart. `full` is the barrier behind add_all_chunks. Loops stay loops: unrolled, code that runs
 // once per block took 2 us more.
 template <int kDim>
-__device__ void write_key_moments(const RidingRoom& room, std::uint64_t* full, const Bf16* panels,
+__device__ void write_key_moments(const RidingSharedStorage& smem, std::uint64_t* full, const Bf16* panels,
                                   const RidingMoments& moments, const DeviceSequence& sequence, int first_key,
                                   int first_row, int head, int columns) {
   const bool back = moments.rope.cosines != nullptr;
@@ -232,7 +232,7 @@ __device__ void write_key_moments(const RidingRoom& room, std::uint64_t* full, c
             position = min(key, sequence.key_rows - 1);
   FourAngles next;
   if (back) next.load(moments.rope, position, part);
-  wait_for(full, 0);
+  mbarrier_wait(full, 0);
   KeyProducts sums[2];
 #pragma unroll 1
   for (int c = part; c < kDim / 2; c += 16) {
@@ -245,19 +245,19 @@ __device__ void write_key_moments(const RidingRoom& room, std::uint64_t* full, c
       load_fours<kDim>(panels, first_row + quad + 8 * r, c, low, high);
 #pragma unroll
       for (int e = 0; e < 4; ++e) sum.squares = fmaf(low[e], low[e], fmaf(high[e], high[e], sum.squares));
-      KeyProducts::add(sum.dot, sum.cosine, room.total + c, low, high);
+      KeyProducts::add(sum.dot, sum.cosine, smem.total + c, low, high);
       if (!back) continue;
-      if (r == 1) angles.turn_on(room.step_cosine + c, room.step_sine + c);
+      if (r == 1) angles.turn_on(smem.step_cosine + c, smem.step_sine + c);
       angles.turn_back(low, high);
-      KeyProducts::add(sum.dot_before, sum.cosine_before, room.total + 2 * kMostDim + c, low, high);
+      KeyProducts::add(sum.dot_before, sum.cosine_before, smem.total + 2 * kMostDim + c, low, high);
     }
   }
-  const float taken = room.total[4 * kMostDim + 1], per_query = taken > 0 ? 1.0f / taken : 0.0f;
+  const float taken = smem.total[4 * kMostDim + 1], per_query = taken > 0 ? 1.0f / taken : 0.0f;
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const KeyProducts& sum = sums[r];
     const float norm = sqrtf(sum_of_quad(sum.squares)), inverse = norm > 0 ? per_query / norm : 0.0f;
-    const float norms = room.total[4 * kMostDim] * norm * per_query;
+    const float norms = smem.total[4 * kMostDim] * norm * per_query;
     const float dot = sum_of_quad(sum.dot) * per_query, cosine = sum_of_quad(sum.cosine) * inverse;
     const float dot_before = sum_of_quad(sum.dot_before) * per_query,
                 cosine_before = sum_of_quad(sum.cosine_before) * inverse;

@@ -60,7 +60,7 @@ __device__ void produce_tiles(LinearSharedStorage<Tile>& smem, const HopperLinea
   constexpr int kBoth = 0b11, kRowsHalf = Tile::kRows / kLinearCluster,
                 kColumnsHalf = Tile::kColumns / kLinearCluster;
   const int tiles = args.row_tiles * args.column_tiles, early = min(args.input_tiles, Tile::kStages);
-  const auto bring_input = [&](int stage, const LinearPlace& place, int k) {
+  const auto load_input = [&](int stage, const LinearPlace& place, int k) {
     const int x = k * kLinearTileInputs, row = first_row_of<Tile>(place, rank);
     if constexpr (Tile::kSharesInput) {
       tma_load_multicast(kBoth, smem.input[stage] + rank * kRowsHalf * kLinearTileInputs, &args.input,
@@ -69,7 +69,7 @@ __device__ void produce_tiles(LinearSharedStorage<Tile>& smem, const HopperLinea
       tma_load(smem.input[stage], &args.input, &smem.full[stage], x, row);
     }
   };
-  const auto bring_weight = [&](int stage, const LinearPlace& place, int k) {
+  const auto load_weight = [&](int stage, const LinearPlace& place, int k) {
     const int x = k * kLinearTileInputs, column = tile_column_of<Tile>(args, place, rank) * Tile::kColumns;
     mbarrier_arrive_expect_tx(&smem.full[stage], LinearSharedStorage<Tile>::kStageBytes);
     if constexpr (!Tile::kSharesInput) {

@@ -210,7 +210,7 @@ void change_manifest(PackedTrace& trace, Random& random) {
 // Deeper than one field: the same change wherever a size stands.
 void change_heads(PackedTrace& trace, Random& random) {
   Json json = Json::parse(trace.manifest, nullptr, false);
-  if (!json.is_object() || !json.contains("model")) return;
+  if (!json.is_object() || !json.contains("model") || !json["model"].is_object()) return;
   json["model"][random() % 2 == 0 ? "layers" : "head_dim"] = 1 + below(random, 5);
   trace.manifest = json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -1,88 +1,7 @@
-#pragma once
-
-namespace buoy::report {
-
-// The script of the section "Explore": kExplorerScriptBegin (what is looked at, colours), then
-// kExplorerPanelScript (explorer_panel_script.h), then kExplorerScriptEnd (controls).
-inline constexpr char kExplorerScriptBegin[] = R"js(
-(() => {
-'use strict';
+// The controls above the panels, and the beginning of everything.
 const section = document.getElementById('explorer');
 if (!section) return;
 
-const make = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
-const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
-const bytesOf = text => Uint8Array.from(atob(text), character => character.charCodeAt(0));
-const percent = value => value === 0 ? '0%' : (100 * value).toPrecision(3) + '%';
-const times = value => value === 0 ? '0' : (value >= 1000 ? Math.round(value) : value.toPrecision(3)) + ' times even';
-const visible = text => text.replace(/\r/g, '\u240d').replace(/\n/g, '\u21b5').replace(/\t/g, '\u21e5');
-
-// ---- what is looked at, the same for all panels; the address keeps it
-const usual = {view: 'layers', step: 0.5, layer: 0.5, head: -1, log: false, first: false, even: false};
-const state = {...usual};
-const views = {layers: 'layers \u00d7 positions', steps: 'steps \u00d7 positions', heads: 'heads \u00d7 positions'};
-
-function readAddress() {
-  const [name, ...parts] = location.hash.slice(1).split('&');
-  if (name !== 'explore' || parts.length === 0) return false;
-  const given = new URLSearchParams(parts.join('&'));
-  const share = (key, otherwise) => {
-    const value = parseFloat(given.get(key));
-    return Number.isFinite(value) ? clamp(value, 0, 1) : otherwise;
-  };
-  const flag = (key, otherwise) => given.has(key) ? given.get(key) === '1' : otherwise;
-  const head = parseInt(given.get('head'), 10);
-  Object.assign(state, {
-    view: views[given.get('view')] ? given.get('view') : usual.view,
-    step: share('step', usual.step), layer: share('layer', usual.layer),
-    head: Number.isFinite(head) && head >= 0 ? head : -1,
-    log: flag('log', usual.log), first: flag('nofirst', usual.first), even: flag('even', usual.even)});
-  return true;
-}
-
-function writeAddress() {
-  const round = value => String(Math.round(value * 1e4) / 1e4);
-  const flag = value => value ? '1' : '0';
-  const hash = '#explore&view=' + state.view + '&step=' + round(state.step) + '&layer=' + round(state.layer) +
-    '&head=' + (state.head < 0 ? 'mean' : state.head) + '&log=' + flag(state.log) +
-    '&nofirst=' + flag(state.first) + '&even=' + flag(state.even);
-  try { history.replaceState(null, '', hash); } catch (error) { /* some viewers of files forbid it */ }
-}
-
-// ---- colours: towards the page's background for little, away from it for much
-const ramps = {
-  light: [[255, 255, 255], [222, 235, 247], [158, 202, 225], [66, 146, 198], [8, 81, 156], [8, 29, 88]],
-  dark: [[20, 23, 28], [28, 52, 92], [30, 96, 145], [49, 152, 167], [143, 211, 158], [253, 245, 180]]};
-let ramp = ramps.light, colors = [], colorPixels = [];
-let ink = '', soft = '', line = '', paper = '';  // of the page's style
-
-function takeColors() {
-  const style = getComputedStyle(document.documentElement);
-  const named = name => style.getPropertyValue(name).trim();
-  [ink, soft, line, paper] = ['--ink', '--soft', '--line', '--page'].map(named);
-  const probe = make('canvas', {width: 1, height: 1}).getContext('2d');
-  probe.fillStyle = paper;
-  probe.fillRect(0, 0, 1, 1);
-  const [red, green, blue] = probe.getImageData(0, 0, 1, 1).data;
-  ramp = red + green + blue < 384 ? ramps.dark : ramps.light;
-  colors = Array.from({length: 256}, (_, i) => {
-    const place = i / 255 * (ramp.length - 1), at = Math.min(ramp.length - 2, Math.floor(place));
-    return ramp[at].map((part, c) => Math.round(part + (ramp[at + 1][c] - part) * (place - at)));
-  });
-  colorPixels = colors.map(pixel);
-}
-const pixel = color => new Uint32Array(Uint8Array.of(...color, 255).buffer)[0];
-const css = color => 'rgb(' + color.join(',') + ')';
-const inkOn = color => 0.299 * color[0] + 0.587 * color[1] + 0.114 * color[2] > 140 ? '#111' : '#fff';
-
-)js";
-
-inline constexpr char kExplorerScriptEnd[] = R"js(
-// ---- controls
 const tip = make('div', {className: 'explorer-tip'});
 tip.setAttribute('role', 'tooltip');
 document.body.append(tip);
@@ -158,7 +77,3 @@ const linked = readAddress();
 fit();
 section.style.scrollMarginTop = bar.style.top;
 if (linked) section.scrollIntoView();
-})();
-)js";
-
-}  // namespace buoy::report

@@ -1,4 +1,5 @@
-// Traces of 0.1.0 are read, inspected and analysed as the program that wrote them did (tests/data/trace/v0.1).
+// Traces of 0.1.0 are read, inspected and analysed as the program that wrote them did
+// (tests/data/trace/v0.1).
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -86,13 +87,18 @@ TEST(OldTraces, EveryArrayIsReadAsItWasWritten) {
 }
 
 TEST(OldTraces, InspectTellsWhatEachIs) {
-  const std::vector<std::pair<std::string, std::string>> known = {
-      {"diffusion", "complete"},           {"autoregressive", "complete"},
-      {"single_precision", "complete"},    {"sums", "contribution"},
-      {"row_statistics", "log_sum_exp"},   {"chosen_rows", "row_weights"},
-      {"queries_and_keys", "qk_after_dot"}, {"states", "queries_step1_layer3"},
-      {"matrices", "dense_step1_layer3"},  {"failed_sample", "2 of 3 done, 1 failed"},
-      {"changed_model", "3.1=0"},          {"incomplete", "stopped: 1 of 3 samples"}};
+  const std::vector<std::pair<std::string, std::string>> known = {{"diffusion", "complete"},
+                                                                  {"autoregressive", "complete"},
+                                                                  {"single_precision", "complete"},
+                                                                  {"sums", "contribution"},
+                                                                  {"row_statistics", "log_sum_exp"},
+                                                                  {"chosen_rows", "row_weights"},
+                                                                  {"queries_and_keys", "qk_after_dot"},
+                                                                  {"states", "queries_step1_layer3"},
+                                                                  {"matrices", "dense_step1_layer3"},
+                                                                  {"failed_sample", "2 of 3 done, 1 failed"},
+                                                                  {"changed_model", "3.1=0"},
+                                                                  {"incomplete", "stopped: 1 of 3 samples"}};
   for (const auto& [name, words] : known) {
     const auto result = run_buoy({"inspect", (old_traces() / name).string()});
     EXPECT_EQ(result.exit_code, 0) << name << result.err;
@@ -130,8 +136,8 @@ TEST(OldTraces, EveryAnalysisComputesWhatItDid) {
 TEST(OldTraces, ThoseThatFailedStoppedOrWereChangedAreAnalysedToo) {
   const TempFolder scratch;
   for (const char* name : {"failed_sample", "incomplete", "changed_model", "single_precision", "sums"}) {
-    const auto result = run_buoy({"analyze", "absorption", (old_traces() / name).string(), "--resamples", "20",
-                                  "--out", (scratch / name).string()});
+    const auto result = run_buoy({"analyze", "absorption", (old_traces() / name).string(), "--resamples",
+                                  "20", "--out", (scratch / name).string()});
     EXPECT_EQ(result.exit_code, 0) << name << ": " << result.err;
     EXPECT_TRUE(fs::exists(scratch / name / "tables/absorption_by_layer.csv")) << name;
   }

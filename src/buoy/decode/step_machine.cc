@@ -15,6 +15,10 @@ StepMachine::StepMachine(std::span<const std::int32_t> prompt, std::int32_t gene
   revealed_at_.assign(row_.size(), -1);
 }
 
+StepRecord StepMachine::advance_chosen(std::span<const ops::RowChoice> /*choices*/) {
+  throw InternalError("a machine without choice rules was handed choices");
+}
+
 void StepMachine::reveal(StepRecord& record, std::int32_t position, std::int32_t token, double confidence) {
   row_[static_cast<size_t>(position)] = token;
   revealed_at_[static_cast<size_t>(position)] = step_;

@@ -168,7 +168,8 @@ Written write_report(const ReportInput& input, const fs::path& folder) {
       "Wilson's and Newcombe's (95% unless "
       "the command says otherwise).</p>\n";
   page += notices_html(input.notices.lines());
-  page += claims_html(claims) + explorer_html(input.explorer) + body + runs_html(input) + "</main>\n<script>\n";
+  page +=
+      claims_html(claims) + explorer_html(input.explorer) + body + runs_html(input) + "</main>\n<script>\n";
   page += web_asset("page.js");
   if (!input.explorer.empty()) {
     page += "(() => {\n'use strict';\n";

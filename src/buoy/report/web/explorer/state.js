@@ -27,5 +27,5 @@ function writeAddress() {
   const hash = '#explore&view=' + state.view + '&step=' + round(state.step) + '&layer=' + round(state.layer) +
     '&head=' + (state.head < 0 ? 'mean' : state.head) + '&log=' + flag(state.log) +
     '&nofirst=' + flag(state.first) + '&even=' + flag(state.even);
-  try { history.replaceState(null, '', hash); } catch (error) { /* some viewers of files forbid it */ }
+  try { history.replaceState(null, '', hash); } catch { /* some viewers of files forbid it */ }
 }

@@ -1,8 +1,8 @@
 // What checks look at in the section "Explore".
 
-// A control by the text of its label, such as 'Step' or 'log scale'.
+// A control by the beginning of its label, such as 'Step' or 'log scale'.
 export const control = (page, label) =>
-    page.locator('.explorer-controls label', {hasText: label}).locator('input, select').first();
+    page.locator('.explorer-controls label', {hasText: new RegExp(`^${label}`)}).locator('input, select').first();
 export const playButton = (page) => page.locator('.explorer-controls button');
 // The titles of all open panels: layer, step, head.
 export const titles = (page) => page.locator('.explorer-head b').allTextContents();

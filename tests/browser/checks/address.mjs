@@ -27,13 +27,14 @@ export async function check(page, report) {
   await page.reload({waitUntil: 'load'});
   assert.deepEqual(await chosen(page), before, 'a reload forgets');
   assert.deepEqual(await drawings(page), maps, 'a reload draws something else');
-  const top = await page.evaluate(() => document.getElementById('explorer').getBoundingClientRect().top);
-  assert.ok(Math.abs(top) < 120, `the section is at ${top}, not at the top`);
 
   // Somebody else opens the address; somebody goes on to another.
   await page.goto('about:blank');
   await page.goto(`file://${report}${hash}`, {waitUntil: 'load'});
   assert.deepEqual(await chosen(page), before, 'the address shows something else');
+  const top = await page.evaluate(() => document.getElementById('explorer').getBoundingClientRect().top);
+  const bar = await page.evaluate(() => document.querySelector('nav').getBoundingClientRect().bottom);
+  assert.ok(top >= bar && top < bar + 20, `the section begins at ${top}, the bar ends at ${bar}`);
   await page.evaluate(() => { location.hash = '#explore&view=heads&step=0&layer=0&head=mean&log=0&nofirst=1&even=0'; });
   await page.waitForFunction(() => document.querySelector('.explorer-controls select').value === 'heads');
   assert.ok((await chosen(page)).first);

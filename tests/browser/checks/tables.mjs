@@ -9,7 +9,8 @@ export async function check(page) {
   const columns = await table.locator('th').count();
   let sorted = 0;
   for (let column = 0; column < columns; ++column) {
-    const cells = async () => (await table.locator(`tbody tr td:nth-child(${column + 1})`).allTextContents()).map(Number);
+    const cells = async () => (await table.locator(`tbody tr td:nth-child(${column + 1})`).allTextContents())
+        .map((text) => text === '' ? NaN : Number(text));
     const values = await cells();
     if (values.some(Number.isNaN) || new Set(values).size < 2) continue;
     await table.locator('th').nth(column).click();

@@ -75,5 +75,4 @@ dark.addEventListener('change', () => { takeColors(); show(); });
 takeColors();
 const linked = readAddress();
 fit();
-section.style.scrollMarginTop = bar.style.top;
 if (linked) section.scrollIntoView();

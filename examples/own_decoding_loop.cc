@@ -56,14 +56,16 @@ class LeftToRight : public decode::StepMachine {
 
 int main(int argc, char** argv) try {
   if (argc < 3) throw UsageError("expected: own_decoding_loop MODEL_FOLDER PROMPT [TOKENS_PER_STEP]");
-  auto [model, tokenizer] = run::load_model(argv[1]);
-  const auto prompt = run::need_tokenizer(tokenizer, argv[1]).encode(argv[2], true).ids;
+  auto loaded = run::load_model(argv[1]);
+  auto& model = loaded.model;
+  const auto& tokenizer = run::need_tokenizer(loaded.tokenizer, argv[1]);
+  const auto prompt = tokenizer.encode(argv[2], true).ids;
   if (!model.config().mask_token) throw UsageError("expected a masked-diffusion model");
 
   LeftToRight ours(prompt, {.max_new_tokens = 8,
                             .per_step = argc > 3 ? std::max(1, std::atoi(argv[3])) : 1,
                             .mask_token = *model.config().mask_token});
-  const auto theirs = run::make_machine(model, {.max_new_tokens = 8}, prompt, tokenizer);
+  const auto theirs = run::make_machine(model, {.max_new_tokens = 8}, prompt, loaded.tokenizer);
 
   // Both at once: each gives the tokens it would give alone.
   ThreadPool threads(available_threads());
@@ -72,10 +74,10 @@ int main(int argc, char** argv) try {
                 [&](size_t sequence, const decode::StepMachine& machine, const decode::StepRecord& record) {
                   if (sequence == 0)
                     std::printf("step %d: %s\n", record.step,
-                                tokenizer->decode(machine.generated(), false).c_str());
+                                tokenizer.decode(machine.generated(), false).c_str());
                 });
-  std::printf("left to right:   %s\n", tokenizer->decode(ours.generated(), true).c_str());
-  std::printf("most confident:  %s\n", tokenizer->decode(theirs->generated(), true).c_str());
+  std::printf("left to right:   %s\n", tokenizer.decode(ours.generated(), true).c_str());
+  std::printf("most confident:  %s\n", tokenizer.decode(theirs->generated(), true).c_str());
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -95,8 +95,8 @@ TEST(Evaluation, InterruptedAnywhereAndResumedItLeavesTheSameFiles) {
     const auto folder = scratch / ("killed-" + std::to_string(answers));
     run_and_die(spec, folder, false, answers);
     EXPECT_FALSE(fs::exists(folder / "answers.jsonl")) << "a part must not look like the whole";
-    EXPECT_TRUE(testing::fails_with<InputError>([&] { read_scores(folder); }, {"finished", "--resume"}));
-    EXPECT_TRUE(testing::fails_with<UsageError>([&] { run(spec, folder); }, {"--resume", "a run"}));
+    EXPECT_TRUE(testing::fails_with<InputError>([&] { read_scores(folder); }, {"finished", "`resume`"}));
+    EXPECT_TRUE(testing::fails_with<UsageError>([&] { run(spec, folder); }, {"`resume`", "a run"}));
     const auto resumed = run(spec, folder, true);
     EXPECT_EQ(resumed.answers, 20u);
     EXPECT_LE(resumed.asked, 20u);

@@ -50,13 +50,13 @@ TEST_F(StudyFile, ThePublishedStudyHasTheFourModelsInTheirOrderAndTheirSettings)
   EXPECT_EQ(study.models[1].name, "dream");
   EXPECT_EQ(study.models[2].name, "llama");
   EXPECT_EQ(study.models[3].name, "qwen");
-  EXPECT_EQ(study.models[0].decoding.steps, 32);
-  EXPECT_EQ(study.models[0].decoding.block_length, 32);
-  EXPECT_EQ(study.models[1].decoding.algorithm, "entropy");
-  EXPECT_EQ(study.models[1].decoding.temperature, 0.2);
-  EXPECT_EQ(study.models[1].decoding.top_p, 0.95);
-  EXPECT_FALSE(study.models[2].decoding.steps);
-  EXPECT_EQ(study.decoding.max_new_tokens, 32);
+  EXPECT_EQ(study.models[0].decoding.values.steps, 32);
+  EXPECT_EQ(study.models[0].decoding.values.block_length, 32);
+  EXPECT_EQ(study.models[1].decoding.values.algorithm, "entropy");
+  EXPECT_EQ(study.models[1].decoding.values.temperature, 0.2);
+  EXPECT_EQ(study.models[1].decoding.values.top_p, 0.95);
+  EXPECT_FALSE(study.models[2].decoding.values.steps);
+  EXPECT_EQ(study.decoding.values.max_new_tokens, 32);
   EXPECT_EQ(study.evaluations[0].passages, 5);
   EXPECT_TRUE(study.evaluations[0].closed_book);
   EXPECT_EQ(study.evaluations[0].data.size(), 5u);
@@ -133,7 +133,7 @@ TEST_F(StudyFile, NumbersAreNotCutToFewerBits) {
                       {":11: data.world.count", "at most 10000000", "4294967301"}));
   EXPECT_TRUE(refuses(with("[decoding]\nseed = -1\n"), {"decoding.seed", "0 or more", "-1"}));
   EXPECT_EQ(read(with("[decoding]\nmax_new_tokens = 2147483647\nseed = 9223372036854775807\n"))
-                .decoding.max_new_tokens,
+                .decoding.values.max_new_tokens,
             2147483647);
 }
 

@@ -41,19 +41,19 @@ const std::vector<Axis>& axes() {
        },
        {}},
       {"gold-position",
-       "place of the gold passage, from 1 (with --passages N: among N)",
+       "place of the gold passage, from 1 (with `passages` N: among N)",
        1,
        kAnyNumber,
        [](C& c, std::int64_t n) { c.gold_position = n; },
        {}},
       {"noise",
-       "noise passages beside the gold one (--noise-kind)",
+       "noise passages beside the gold one (`noise_kind`)",
        0,
        kAnyNumber,
        [](C& c, std::int64_t n) { c.noise = static_cast<std::size_t>(n); },
        {}},
       {"noise-kind",
-       "random, retrieved, contradiction, shuffled, repeated (--noise passages of it)",
+       "random, retrieved, contradiction, shuffled, repeated (`noise` passages of it)",
        0,
        0,
        {},
@@ -77,7 +77,7 @@ const std::vector<Axis>& axes() {
        [](C& c, std::int64_t n) { c.steps = static_cast<std::int32_t>(n); },
        {}},
       {"order",
-       "order of unmasking, as --algorithm (masked diffusion)",
+       "order of unmasking, as `algorithm` (masked diffusion)",
        0,
        0,
        {},
@@ -99,7 +99,7 @@ const Axis& find_axis(const std::string& name) {
     if (name == axis.name) return axis;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", axis.name);
   }
-  throw_usage_error({"--sweep", "one of " + known, '"' + name + '"'});
+  throw_usage_error({"`sweep`", "one of " + known, '"' + name + '"'});
 }
 
 Condition at_value(Condition condition, std::string axis, std::string value) {
@@ -126,10 +126,10 @@ DecodeOptions decoding_of(const Condition& condition, DecodeOptions decoding) {
 std::vector<Condition> sweep(const std::string& text, const Condition& base) {
   const auto equals = text.find('=');
   if (equals == std::string::npos)
-    throw_usage_error({"--sweep", "AXIS=VALUES, as in gold-position=1-10", '"' + text + '"'});
+    throw_usage_error({"`sweep`", "AXIS=VALUES, as in gold-position=1-10", '"' + text + '"'});
   const Axis& axis = find_axis(text.substr(0, equals));
   const std::string values = text.substr(equals + 1);
-  const std::string option = "--sweep " + std::string(axis.name);
+  const std::string option = "`sweep` " + std::string(axis.name);
   const bool numbers = axis.set_number != nullptr;
   std::vector<std::pair<std::string, std::int64_t>> list;
   if (numbers) {
@@ -209,7 +209,7 @@ std::vector<Condition> make_conditions(const ConditionRequest& request) {
   }
   for (auto& condition : more) {
     if (condition.axis == "noise-kind" && !condition.noise)
-      throw_usage_error({"--sweep noise-kind", "--noise N, how many passages of it", "no --noise"});
+      throw_usage_error({"`sweep` noise-kind", "`noise` N, how many passages of it", "no `noise`"});
     check_arrangement(condition);
     all.push_back(std::move(condition));
   }
@@ -217,7 +217,7 @@ std::vector<Condition> make_conditions(const ConditionRequest& request) {
 }
 
 std::string describe_sweeps() {
-  std::string out = "Sweeps (--sweep AXIS=VALUES):\n";
+  std::string out = "Sweeps (`sweep` AXIS=VALUES):\n";
   for (const auto& axis : axes()) out += fmt::format("  {:<14} {}\n", axis.name, axis.about);
   return out;
 }

@@ -52,7 +52,7 @@ std::vector<QuestionCell> plan_cells(const EvaluationSpec& spec, const std::vect
     }
   }
   if (cells.empty())
-    throw_usage_error({"--sweep " + spec.conditions.front().axis, "a masked-diffusion model", "none"});
+    throw_usage_error({"`sweep` " + spec.conditions.front().axis, "a masked-diffusion model", "none"});
   return cells;
 }
 
@@ -63,7 +63,7 @@ std::vector<DataFacts> scan(const EvaluationSpec& spec) {
     const bool wanted = std::any_of(spec.conditions.begin(), spec.conditions.end(),
                                     [](const Condition& condition) { return !condition.closed_book; });
     if (wanted && facts.back().with_passages == 0) {
-      throw_input_error({data.path.string(), "passages (or --closed-book, or --retrieve)",
+      throw_input_error({data.path.string(), "passages (or `closed_book`, or `retrieve`)",
                          fmt::format("none in {} items", facts.back().items)});
     }
   }

@@ -35,6 +35,15 @@ std::string sum_if_there(const fs::path& file) {
   return path_exists(file) ? sha256_of_file(file) : "";
 }
 
+template <typename Value>
+const Value& plain(const Value& value) {
+  return value;
+}
+template <typename Value>
+const Value& plain(const std::optional<Value>& value) {
+  return *value;
+}
+
 }  // namespace
 
 std::string describe_machine() {
@@ -74,26 +83,13 @@ void require_trace_of(const fs::path& trace, const fs::path& model_folder) {
                      fmt::format("one of another model ({})", traced.name)});
 }
 
-Json describe_decoding(const DecodeOptions& o) {
-  Json out = {{"max_new_tokens", o.max_new_tokens}, {"temperature", o.temperature}};
-  const auto add = [&](const char* key, const auto& value) {
-    if (value) out[key] = *value;
-  };
-  add("steps", o.steps);
-  add("block_length", o.block_length);
-  add("algorithm", o.algorithm);
-  add("top_p", o.top_p);
-  add("top_k", o.top_k);
-  add("alg_temp", o.alg_temp);
-  add("eps", o.eps);
-  add("cfg_scale", o.cfg_scale);
-  add("repetition_penalty", o.repetition_penalty);
-  add("mask_token", o.mask_token);
-  add("eot_token", o.eot_token);
-  if (o.logits_eos_inf) out["logits_eos_inf"] = true;
-  if (o.confidence_eos_eot_inf) out["confidence_eos_eot_inf"] = true;
-  if (o.allow_long) out["allow_long"] = true;
-  if (!o.eos_tokens.empty()) out["eos_tokens"] = o.eos_tokens;
+Json describe_decoding(const DecodeOptions& options) {
+  Json out;
+  for (const auto& option : decode::kDecodeOptions) {
+    if (option.identity == decode::Identity::kApart || !decode::is_given(option, options)) continue;
+    std::visit([&](const auto member) { out[std::string(option.key)] = plain(options.*member); },
+               option.field);
+  }
   return out;
 }
 

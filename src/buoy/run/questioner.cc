@@ -226,7 +226,7 @@ trace::Manifest Questioner::manifest() const {
 void Questioner::ask_observed(questions::ItemReader& reader, std::size_t from,
                               const std::filesystem::path& folder, const TakeAnswer& take) {
   if (!cell_.condition->heads_off.empty() || cell_.condition->hidden)
-    throw_usage_error({"--observe", "conditions that leave the model as it is", cell_.condition->name});
+    throw_usage_error({"`observe`", "conditions that leave the model as it is", cell_.condition->name});
   TracerOptions options;
   options.decode = decode_;
   options.plan = observe::parse_plan(spec_.observe, "", "");

@@ -62,12 +62,12 @@ void check_run_folder(const std::filesystem::path& folder, const Json& descripti
     if (const auto difference = first_difference(without_commits(stored), without_commits(description), "")) {
       const std::string where = difference->path.empty() ? "" : ": " + difference->path;
       throw_input_error(
-          {file.string() + where, "the same as in this run (another --out, or remove the folder)",
+          {file.string() + where, "the same as in this run (another `out`, or remove the folder)",
            fmt::format("{} there, {} now", dump_json(difference->stored), dump_json(difference->asked))});
     }
     if (!resume)
       throw_usage_error(
-          {folder.string(), "an empty folder, or --resume to go on with the run in it", "a run"});
+          {folder.string(), "an empty folder, or `resume` to go on with the run in it", "a run"});
     return;
   }
   if (!path_exists(folder) || !is_folder(folder)) return;

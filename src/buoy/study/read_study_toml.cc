@@ -17,22 +17,46 @@ namespace {
 constexpr std::uint32_t kMostQuestions = 10'000'000;  // that a world is asked for
 constexpr std::int64_t kMostControls = 1'000;         // draws of random heads
 
+// The key of a decoding option, by the type of its field.
+std::optional<bool> read_value(CheckedTable& table, const decode::DecodeOption& option, bool) {
+  return table.boolean(std::string(option.key));
+}
+std::optional<double> read_value(CheckedTable& table, const decode::DecodeOption& option, double) {
+  return table.number(std::string(option.key));
+}
+std::optional<std::string> read_value(CheckedTable& table, const decode::DecodeOption& option,
+                                      const std::string&) {
+  return table.text(std::string(option.key));
+}
+std::optional<std::vector<std::int32_t>> read_value(CheckedTable& table, const decode::DecodeOption& option,
+                                                    const std::vector<std::int32_t>&) {
+  auto ids = table.integers(std::string(option.key), {0});
+  return ids.empty() ? std::nullopt : std::optional(std::move(ids));
+}
+template <typename Integer>
+std::optional<Integer> read_value(CheckedTable& table, const decode::DecodeOption& option, Integer) {
+  const auto least = static_cast<Integer>(std::max(option.bounds.least, 0.0));
+  return table.integer<Integer>(std::string(option.key), {least});
+}
+template <typename Value>
+std::optional<Value> read_value(CheckedTable& table, const decode::DecodeOption& option,
+                                const std::optional<Value>&) {
+  return read_value(table, option, Value{});
+}
+
 Decoding read_decoding(CheckedTable& table) {
-  Decoding d;
-  d.max_new_tokens = table.integer<std::int32_t>("max_new_tokens", {1});
-  d.steps = table.integer<std::int32_t>("steps", {1});
-  d.block_length = table.integer<std::int32_t>("block_length", {1});
-  d.algorithm = table.text("algorithm");
-  d.temperature = table.number("temperature");
-  d.top_p = table.number("top_p");
-  d.top_k = table.integer<std::int64_t>("top_k", {1});
-  d.alg_temp = table.number("alg_temp");
-  d.eps = table.number("eps");
-  d.cfg_scale = table.number("cfg_scale");
-  d.repetition_penalty = table.number("repetition_penalty");
-  d.allow_long = table.boolean("allow_long");
-  d.seed = table.integer<std::uint64_t>("seed", {0});
-  return d;
+  Decoding decoding;
+  for (const auto& option : decode::kDecodeOptions) {
+    std::visit(
+        [&](const auto member) {
+          const auto value = read_value(table, option, decoding.values.*member);
+          if (!value) return;
+          decoding.values.*member = *value;
+          decoding.given.push_back(&option);
+        },
+        option.field);
+  }
+  return decoding;
 }
 
 template <typename T>

@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "buoy/decode/options.h"
+
 namespace buoy::study {
 
 // How a model decodes; what is not given keeps the program's default.
 struct Decoding {
-  std::optional<std::int32_t> max_new_tokens, steps, block_length;
-  std::optional<std::int64_t> top_k;
-  std::optional<std::uint64_t> seed;
-  std::optional<std::string> algorithm;
-  std::optional<double> temperature, top_p, alg_temp, eps, cfg_scale, repetition_penalty;
-  std::optional<bool> allow_long;
+  decode::DecodeOptions values;
+  std::vector<const decode::DecodeOption*> given;
+
+  void apply_to(decode::DecodeOptions& options) const;
 };
 
 struct ModelEntry {

@@ -276,7 +276,7 @@ std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
 void require_space(const StudyFindings& findings, const StudyPlan& plan) {
   if (findings.missing_bytes() <= findings.free_bytes) return;
   throw IoError(
-      fmt::format("{}: the study will write about {}, but {} are free there (--ignore-space runs it "
+      fmt::format("{}: the study will write about {}, but {} are free there (`ignore_space` runs it "
                   "all the same)",
                   plan.study().out.string(), describe_bytes(findings.missing_bytes()),
                   describe_bytes(findings.free_bytes)));

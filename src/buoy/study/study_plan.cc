@@ -19,25 +19,6 @@ const T* find_named(const std::vector<T>& list, const std::string& name) {
   return found == list.end() ? nullptr : &*found;
 }
 
-void apply(const study::Decoding& from, run::DecodeOptions& to) {
-  const auto take = [](auto& target, const auto& value) {
-    if (value) target = *value;
-  };
-  take(to.max_new_tokens, from.max_new_tokens);
-  take(to.steps, from.steps);
-  take(to.block_length, from.block_length);
-  take(to.algorithm, from.algorithm);
-  take(to.temperature, from.temperature);
-  take(to.top_p, from.top_p);
-  take(to.top_k, from.top_k);
-  take(to.alg_temp, from.alg_temp);
-  take(to.eps, from.eps);
-  take(to.cfg_scale, from.cfg_scale);
-  take(to.repetition_penalty, from.repetition_penalty);
-  take(to.allow_long, from.allow_long);
-  take(to.seed, from.seed);
-}
-
 }  // namespace
 
 fs::path StudyPlan::beside(const fs::path& written) const {
@@ -95,13 +76,13 @@ std::vector<const study::ModelEntry*> StudyPlan::models_of(const std::vector<std
 run::DecodeOptions StudyPlan::decoding() const {
   run::DecodeOptions out;
   out.max_new_tokens = 32;
-  apply(study_.decoding, out);
+  study_.decoding.apply_to(out);
   return out;
 }
 
 run::DecodeOptions StudyPlan::decoding(const study::ModelEntry& model) const {
   auto out = decoding();
-  apply(model.decoding, out);
+  model.decoding.apply_to(out);
   return out;
 }
 

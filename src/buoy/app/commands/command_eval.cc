@@ -5,6 +5,7 @@
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/data_options.h"
 #include "buoy/app/options/decode_options.h"
+#include "buoy/app/options/flags.h"
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/prompt_options.h"
 #include "buoy/app/options/retrieval.h"
@@ -218,7 +219,7 @@ void add_eval(Command& app) {
   add_threads_option(*command, o->threads);
   add_resamples_option(*command, o->resamples)->alias("--replicates");
   add_decode_options(*command, o->spec.decode);
-  command->footer(run::describe_sweeps() + "docs/evaluation.md says what is written.");
+  command->footer(in_flags_of(*command, run::describe_sweeps()) + "docs/evaluation.md says what is written.");
   command->examples({
       {"buoy eval --model models/pair-diffusion --model models/pair-autoregressive --data questions.jsonl "
        "--template models/pair.prompt --passages 3 --closed-book --max-new-tokens 12 --out runs/pair",

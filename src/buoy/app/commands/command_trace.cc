@@ -6,6 +6,7 @@
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/change_options.h"
 #include "buoy/app/options/decode_options.h"
+#include "buoy/app/options/flags.h"
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/prompt_source.h"
 #include "buoy/app/options/shared_options.h"
@@ -107,7 +108,7 @@ void add_trace(Command& app) {
   add_decode_options(*command, options->request.decode);
   add_change_options(*command, options->changes);
   command->footer(
-      observe::describe_observables() +
+      in_flags_of(*command, observe::describe_observables()) +
       "\nThe trace is described in docs/trace-format.md; python/buoy_trace.py reads it with numpy.");
   command->examples({
       {"buoy trace --model models/pair-diffusion --prompt \"Who employs Klados Hebwick?\" --max-new-tokens 8 "

@@ -1,4 +1,5 @@
 #include "buoy/run/condition.h"
+#include "buoy/run/identity.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,6 @@
 #include "buoy/run/condition.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <functional>
@@ -9,8 +8,6 @@
 #include <set>
 
 #include "buoy/base/error.h"
-#include "buoy/base/file/json_file.h"
-#include "buoy/base/sha256.h"
 #include "buoy/observe/number_set.h"
 
 namespace buoy::run {
@@ -219,30 +216,6 @@ std::vector<Condition> make_conditions(const ConditionRequest& request) {
 std::string describe_sweeps() {
   std::string out = "Sweeps (`sweep` AXIS=VALUES):\n";
   for (const auto& axis : axes()) out += fmt::format("  {:<14} {}\n", axis.name, axis.about);
-  return out;
-}
-
-Json describe(const Condition& c) {
-  Json out = {{"name", c.name}};
-  if (c.closed_book) out["closed_book"] = true;
-  if (c.passages >= 0) out["passages"] = c.passages;
-  if (c.gold_position > 0) out["gold_position"] = c.gold_position;
-  if (c.noise) out["noise"] = {{"count", *c.noise}, {"kind", questions::name_of(c.noise_kind)}};
-  if (c.evidence_parts > 1) out["evidence_parts"] = c.evidence_parts;
-  if (c.gold_by_answer) out["gold_by_answer"] = true;
-  const auto add = [&](const char* key, const auto& value) {
-    if (value) out[key] = *value;
-  };
-  add("prompt", c.prompt);
-  add("slots", c.slots);
-  add("steps", c.steps);
-  add("order", c.order);
-  add("seed", c.seed);
-  for (const auto& [model, heads] : c.heads_off) out["heads_off"][model] = describe(heads);
-  if (c.hidden) out["hidden_columns"] = describe(*c.hidden);
-  for (const auto& [model, trace] : c.column_traces)
-    out["column_traces"][model] = sha256_of_file(trace / "manifest.json");
-  if (!c.axis.empty()) out["sweep"] = {{"axis", c.axis}, {"value", c.value}};
   return out;
 }
 

@@ -73,7 +73,7 @@ struct DecodeOption {
 inline constexpr std::array kDecodeOptions = {
     DecodeOption{"max_new_tokens", &DecodeOptions::max_new_tokens, kAll, kAnswerLength, Identity::kStored,
                  "tokens to generate (default 128; eval 32)"},
-    DecodeOption{"seed", &DecodeOptions::seed, kAll, kNotNegative, Identity::kApart,
+    DecodeOption{"seed", &DecodeOptions::seed, kAll, kAny, Identity::kApart,
                  "of all random draws (default 0; bootstrap and world: 1)"},
     DecodeOption{"temperature", &DecodeOptions::temperature, kAll, kNotNegative, Identity::kStored,
                  "0 is greedy (default)"},

@@ -20,7 +20,6 @@ Option* add(Command& command, const DecodeOption& option, Value& value) {
   auto* made = command.add_option(flag_of(option.key), value, std::string(option.help));
   if constexpr (std::is_same_v<Value, std::vector<std::int32_t>>) made->delimiter(',');
   const auto& bounds = option.bounds;
-  if (option.key == "seed") return made;  // its type has no other numbers
   // Bounds above are looked at with the model.
   if (bounds.least == 0 && !bounds.above_least) made->nonnegative();
   if (bounds.least == 1 || (bounds.least == 0 && bounds.above_least)) made->positive();

@@ -17,9 +17,10 @@ struct SetOne {
   void operator()(bool& value) const { value = true; }
   void operator()(std::vector<std::int32_t>& values) const { values = {1}; }
   void operator()(std::optional<std::string>& value) const { value = "random"; }
+  void operator()(double& value) const { value = 0.5; }
   template <typename Value>
   void operator()(std::optional<Value>& value) const {
-    value = Value{1};
+    (*this)(value.emplace());
   }
   template <typename Value>
   void operator()(Value& value) const {

@@ -55,7 +55,7 @@ class ChangedPair : public ::testing::TestWithParam<bool> {
     TraceRequest request;
     request.folder = scratch_ / std::to_string(number_++);
     request.items = questions::read_items(data_, {});
-    request.prompt_template = testing::pair_spec(data_, {}).prompt;
+    request.prompt_template = testing::pair_spec(data_, {}).prompt_template;
     request.observe = "received";
     request.decode.max_new_tokens = 6;
     if (GetParam()) request.decode.steps = 3;

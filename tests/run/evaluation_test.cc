@@ -179,7 +179,7 @@ TEST(Evaluation, AnotherRunInTheFolderIsRefusedByTheFirstThingThatDiffers) {
   EXPECT_TRUE(refused([](auto& s) { s.decode.seed = 5; }, {"run.json", "seed", "0 there", "5 now"}));
   EXPECT_TRUE(
       refused([](auto& s) { s.decode.max_new_tokens = 9; }, {"decoding.max_new_tokens", "8 there", "9 now"}));
-  EXPECT_TRUE(refused([](auto& s) { s.prompt = "shared-passages"; }, {"prompt"}));
+  EXPECT_TRUE(refused([](auto& s) { s.prompt_template = "shared-passages"; }, {"prompt"}));
   EXPECT_TRUE(
       refused([](auto& s) { s.first_line_only = true; }, {"answers.first_line_only", "false", "true"}));
   EXPECT_TRUE(refused([](auto& s) { s.observe = "received"; }, {"observe"}));

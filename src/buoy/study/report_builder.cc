@@ -77,7 +77,7 @@ void require_different_names(const std::vector<NamedPath>& runs) {
   std::set<std::string> names;
   for (const auto& run : runs) {
     if (!names.insert(run.name).second)
-      throw_usage_error({"--eval", "a different name for each run, as in A=" + run.path.string(),
+      throw_usage_error({"`evaluations`", "a different name for each run, as in A=" + run.path.string(),
                          fmt::format("\"{}\" twice", run.name)});
   }
 }
@@ -108,7 +108,7 @@ class ReportBuilder {
   // Wrong calls, before any work.
   void refuse_early() {
     if (request_.traces.empty() && request_.tasks.empty() && request_.evaluations.empty())
-      throw_usage_error({"report", "traces, or --eval with runs of buoy eval", "neither"});
+      throw_usage_error({"report", "traces, or `evaluations` with runs of buoy eval", "neither"});
     for (const auto& name : request_.analyses) analysis::find_analysis(name);
     traces_ = labelled_traces(readable(request_.traces), integrity_);
     tasks_ = request_.tasks.empty() ? traces_ : labelled_traces(readable(request_.tasks), integrity_);
@@ -155,9 +155,9 @@ class ReportBuilder {
       if (value >= std::max<std::int64_t>(count, 1) && !(traces_.empty() && tasks_.empty()))
         throw_usage_error({option, fmt::format("a number below {}", count), std::to_string(value)});
     };
-    require("--head", options.head, heads);
-    require("--layer", options.layer, layers);
-    require("--sample", options.sample, samples);
+    require("`head`", options.head, heads);
+    require("`layer`", options.layer, layers);
+    require("`sample`", options.sample, samples);
   }
 
   void describe(const analysis::TraceInput& trace, const std::function<void()>& add) {

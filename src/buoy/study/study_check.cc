@@ -139,24 +139,24 @@ class Examination {
 
   void look_at_trace(const study::TraceEntry& trace) {
     const std::string where = "trace " + trace.name;
-    look_at_template(where + ": prompt", trace.prompt);
+    look_at_template(where + ": prompt", trace.request.prompt_template);
     attempt(where, [&] {
-      const auto plan = observe::parse_plan(trace.observe, trace.layers, trace.steps_observed);
+      const auto plan = trace.request.plan();
       for_models(trace.models, [&](const auto& entry, const ModelConfig& config) {
         attempt(fmt::format("{}, {}", where, entry.name), [&] { plan.layers.below(config.layers); });
       });
     });
     attempt(where, [&] {
-      if (trace.groups != "regions") observe::QueryGroups::parse(trace.groups, {});
+      if (trace.request.groups != "regions") observe::QueryGroups::parse(trace.request.groups, {});
     });
-    attempt(where, [&] { run::check_arrangement(run::arrangement_of(trace.passages, trace.gold_position)); });
+    attempt(where, [&] { run::check_arrangement(trace.request.arrangement); });
   }
 
   void look_at_evaluation(const study::EvaluateEntry& entry) {
     const std::string where = "evaluate " + entry.name;
-    look_at_template(where + ": prompt", entry.prompt);
+    look_at_template(where + ": prompt", entry.request.prompt_template);
     attempt(where, [&] {
-      if (!entry.observe.empty()) observe::parse_plan(StudyPlan::observables(entry), "", "");
+      if (const auto request = plan_.completed(entry.request); !request.observe.empty()) request.plan();
     });
     if (entry.heads) {
       look_at_used_trace(where + ": heads.trace", entry, entry.heads->trace);
@@ -276,7 +276,7 @@ std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
 void require_space(const StudyFindings& findings, const StudyPlan& plan) {
   if (findings.missing_bytes() <= findings.free_bytes) return;
   throw IoError(
-      fmt::format("{}: the study will write about {}, but {} are free there (--ignore-space runs it "
+      fmt::format("{}: the study will write about {}, but {} are free there (`ignore_space` runs it "
                   "all the same)",
                   plan.study().out.string(), describe_bytes(findings.missing_bytes()),
                   describe_bytes(findings.free_bytes)));

@@ -60,7 +60,7 @@ std::int64_t layer_of_map(const ObservedSample& sample, const AnalysisOptions& o
   if (options.layer < 0) return sample.layer_count() * 7 / 8;
   const auto at = std::lower_bound(sample.layers.begin(), sample.layers.end(), options.layer);
   if (at == sample.layers.end() || *at != options.layer) {
-    throw_usage_error({"--layer", fmt::format("a layer that sample {} was observed in", sample.id()),
+    throw_usage_error({"`layer`", fmt::format("a layer that sample {} was observed in", sample.id()),
                        fmt::format("{}", options.layer)});
   }
   return at - sample.layers.begin();
@@ -109,7 +109,7 @@ QkMaps::QkMaps(const AnalysisOptions& options)
 void QkMaps::draw(const ObservedSample& sample) {
   if (options_.head >= sample.heads) {
     throw_usage_error(
-        {"--head", fmt::format("a head below {}", sample.heads), fmt::format("{}", options_.head)});
+        {"`head`", fmt::format("a head below {}", sample.heads), fmt::format("{}", options_.head)});
   }
   const std::int64_t l = layer_of_map(sample, options_);
   draw_columns(sample, l);

@@ -12,6 +12,7 @@
 #include "buoy/result/schema/retrieval.h"
 #include "buoy/result/schema/search.h"
 #include "buoy/result/schema/structure.h"
+#include "buoy/result/schema/study.h"
 #include "buoy/result/schema/tasks.h"
 
 namespace buoy::schema {
@@ -82,6 +83,7 @@ constexpr auto kTables = std::to_array<const TableSchema*>({
     &overview,
     &claims,
     &hits,
+    &study_parts,
 });
 
 }  // namespace

@@ -26,7 +26,7 @@ std::string study_of_everything() {
          R"(
 [[data]]
 name = "unknown"
-world = { people = "unknown", passages = 4, count = 6 }
+world = { people = "unknown", passages = 5, count = 6 }
 [[data]]
 name = "known"
 world = { people = "asked", passages = 5, count = 2 }

@@ -60,7 +60,7 @@ std::string claims_html(const std::vector<claims::ClaimVerdict>& claims) {
       "arXiv 2601.07894. Mixed: something speaks for a claim and something against it. Not decided: nothing "
       "contradicts anything, but intervals are too wide, or there are fewer than 10 samples; a study to be "
       "cited should have 200. Hover a claim for its test.</p>\n<table "
-      "class=\"claims\"><thead><tr><th></th><th>Claim</th><th>claims::Verdict</th><th>Evidence</th>"
+      "class=\"claims\"><thead><tr><th></th><th>Claim</th><th>Verdict</th><th>Evidence</th>"
       "</tr></thead><tbody>\n";
   for (const auto& claim : claims) {
     const std::string evidence =

@@ -18,7 +18,7 @@ enum class Finding { kFor, kAgainst, kSplit, kUndecided, kLacking };  // split: 
 
 // The columns of a number, and of the ends of its interval.
 struct EstimateColumns {
-  EstimateColumns(const Interval& interval)  // NOLINT: an interval is such columns
+  EstimateColumns(const Interval& interval)  // an interval is such columns
       : value(&interval), lower(&interval.lower), upper(&interval.upper) {}
   // Of a number without an interval: it is its own ends.
   explicit EstimateColumns(const ColumnSchema& number) : value(&number), lower(&number), upper(&number) {}

@@ -16,6 +16,7 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/say.h"
 #include "buoy/report/page.h"
+#include "buoy/result/schema/evaluation.h"
 #include "buoy/run/change/changes.h"
 #include "buoy/run/summary/summary.h"
 #include "buoy/study/analysed_traces.h"
@@ -197,7 +198,8 @@ class ReportBuilder {
       });
       if (failure) input_.notices.add(run.name, "this run is left out: " + *failure);
     }
-    report::AnalysedTables out{"evaluation", "Questions and answers", {}};
+    report::AnalysedTables out{
+        std::string(schema::kEvaluation.name), std::string(schema::kEvaluation.title), {}};
     const auto failure = attempt([&] {
       for (const auto& name : order) out.tables.push_back(stack(by_name[name]));
     });

@@ -16,6 +16,7 @@
 #include "buoy/questions/data/item_json.h"
 #include "buoy/questions/data/item_reader.h"
 #include "buoy/questions/prompt/prompt_template.h"
+#include "buoy/result/schema/study.h"
 #include "buoy/study/memory_line.h"
 #include "buoy/study/output_folder.h"
 
@@ -248,13 +249,17 @@ StudyFindings examine(const StudyPlan& plan, Device device) {
 }
 
 std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
-  Table table{"study", "", {{"part", ""}, {"questions", ""}, {"forward_passes", ""}, {"on_disk", ""}}, {}};
+  const auto& t = schema::study_parts;
+  Table table(t);
   StudyPart sum{"in all"};
   const auto add = [&](const StudyPart& part) {
     const auto count = [](std::uint64_t n) { return n == 0 ? Cell{} : Cell(static_cast<std::int64_t>(n)); };
     std::string bytes = part.known ? describe_bytes(part.bytes) : "not known";
     if (!part.known && part.questions > 0) bytes = "more than " + describe_bytes(part.bytes);
-    table.add({part.name, count(part.questions), count(part.forwards), std::move(bytes)});
+    table.add({{t.part, part.name},
+               {t.questions, count(part.questions)},
+               {t.forward_passes, count(part.forwards)},
+               {t.on_disk, std::move(bytes)}});
   };
   for (const auto& part : findings.parts) {
     add(part);

@@ -1,4 +1,4 @@
-#include "buoy/analysis/floating/head_agreement.h"
+#include "buoy/analysis/retrieval/head_agreement.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "buoy/result/schema/retrieval.h"
 #include "buoy/stats/rank_correlation.h"
 
 namespace buoy::analysis {
@@ -34,24 +35,13 @@ std::set<size_t> strongest(const std::vector<double>& scores, size_t count) {
 
 }  // namespace
 
-Table head_agreement(const Table& by_head, const std::vector<std::string>& scores, double share) {
-  Table table{
-      "retrieval_agreement",
-      "Do two models have the same retrieval heads? Pairs of traces with equal layers and heads",
-      {{"score", "which score"},
-       {"first", "one trace"},
-       {"second", "the other"},
-       {"heads", "heads compared; 0: the models' layers or heads differ"},
-       {"pearson", "correlation of the scores over heads (Wu: above 0.8 in a family, below 0.1 across)"},
-       {"spearman", "rank correlation over heads"},
-       {"top_heads", "heads that count as the top"},
-       {"top_shared", "share of the top heads of the first that are top in the second"},
-       {"top_chance", "the same for unrelated models"}},
-      {}};
-  const size_t trace = by_head.column("trace"), layer = by_head.column("layer"),
-               head = by_head.column("head");
-  for (const auto& score : scores) {
-    const size_t value = by_head.column(score);
+Table head_agreement(const Table& by_head, std::span<const Interval* const> scores, double share) {
+  const auto& t = schema::retrieval_agreement;
+  Table table(t);
+  const size_t trace = by_head.column(schema::trace), layer = by_head.column(schema::retrieval_by_head.layer),
+               head = by_head.column(schema::retrieval_by_head.head);
+  for (const auto* score : scores) {
+    const size_t value = by_head.column(*score);
     std::vector<std::string> labels;
     std::map<std::string, HeadScores> traces;
     for (const auto& row : by_head.rows) {
@@ -63,7 +53,15 @@ Table head_agreement(const Table& by_head, const std::vector<std::string>& score
       for (size_t j = i + 1; j < labels.size(); ++j) {
         const auto &a = traces[labels[i]], &b = traces[labels[j]];
         if (!same_heads(a, b)) {
-          table.add({score, labels[i], labels[j], std::int64_t{0}, {}, {}, {}, {}, {}});
+          table.add({{t.score, std::string(score->name())},
+                     {t.first, labels[i]},
+                     {t.second, labels[j]},
+                     {t.heads, std::int64_t{0}},
+                     {t.pearson, {}},
+                     {t.spearman, {}},
+                     {t.top_heads, {}},
+                     {t.top_shared, {}},
+                     {t.top_chance, {}}});
           continue;
         }
         const auto x = values_of(a), y = values_of(b);
@@ -72,10 +70,15 @@ Table head_agreement(const Table& by_head, const std::vector<std::string>& score
         const auto top_x = strongest(x, top), top_y = strongest(y, top);
         const auto shared =
             std::count_if(top_x.begin(), top_x.end(), [&](size_t h) { return top_y.contains(h); });
-        table.add({score, labels[i], labels[j], static_cast<std::int64_t>(x.size()),
-                   number_cell(stats::pearson(x, y)), number_cell(stats::spearman(x, y)),
-                   static_cast<std::int64_t>(top), static_cast<double>(shared) / static_cast<double>(top),
-                   static_cast<double>(top) / heads});
+        table.add({{t.score, std::string(score->name())},
+                   {t.first, labels[i]},
+                   {t.second, labels[j]},
+                   {t.heads, static_cast<std::int64_t>(x.size())},
+                   {t.pearson, number_cell(stats::pearson(x, y))},
+                   {t.spearman, number_cell(stats::spearman(x, y))},
+                   {t.top_heads, static_cast<std::int64_t>(top)},
+                   {t.top_shared, static_cast<double>(shared) / static_cast<double>(top)},
+                   {t.top_chance, static_cast<double>(top) / heads}});
       }
     }
   }

@@ -14,10 +14,9 @@ std::string how_to_get(const TableSchema& table) {
   if (producer.source == Source::kAnalysis)
     return fmt::format("buoy analyze {} on a trace with --observe {}{}", producer.name, observe_for(table),
                        producer.data);
-  std::string options;
-  if (!table.needs().question.empty()) options += fmt::format(" {}", table.needs().question);
-  if (!observe_for(table).empty()) options += fmt::format(" --observe {}", observe_for(table));
-  return fmt::format("buoy eval{}, and buoy report --eval RUN", options);
+  std::string command(table.needs().question.empty() ? "buoy eval" : table.needs().question);
+  if (!observe_for(table).empty()) command += fmt::format(" --observe {}", observe_for(table));
+  return command + ", and buoy report --eval RUN";
 }
 
 }  // namespace buoy

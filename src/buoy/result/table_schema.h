@@ -74,7 +74,7 @@ class ColumnSchema {
 // What a table needs besides what its producer does.
 struct TableNeeds {
   std::string_view observe = "";   // more observables: without them it has no rows
-  std::string_view question = "";  // of an evaluation: the options of `buoy eval` that give it rows
+  std::string_view question = "";  // of an evaluation: the call of `buoy eval` that gives it rows
 };
 
 struct TableText {

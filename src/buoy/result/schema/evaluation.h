@@ -25,7 +25,7 @@ inline constexpr EvalScores eval_scores;
 struct EvalAverages : TableSchema {
   constexpr EvalAverages()
       : TableSchema(
-            {kEvaluation, "eval_averages", "Averages over data sets", {.question = "several --data"}}) {}
+            {kEvaluation, "eval_averages", "Averages over data sets", {.question = "buoy eval with several --data"}}) {}
   Axis model{*this, {"model", "text", "name of the model"}};
   Axis condition{*this, {"condition", "text", "how it was asked"}};
   Axis metric{*this,
@@ -44,7 +44,7 @@ struct EvalGains : TableSchema {
       : TableSchema({kEvaluation,
                      "eval_gains",
                      "What passages add to closed book, item by item",
-                     {.question = "--closed-book --passages K"}}) {}
+                     {.question = "buoy eval --closed-book --passages K"}}) {}
   Axis model{*this, {"model", "text", "name of the model"}};
   Value kind{*this, {"kind", "name", "masked diffusion or autoregressive"}};
   Axis set{*this, {"set", "text", "data set; all: the items of all sets together"}};
@@ -62,7 +62,7 @@ struct EvalGainRatio : TableSchema {
       : TableSchema({kEvaluation,
                      "eval_gain_ratio",
                      "Gain of masked-diffusion models over gain of autoregressive ones",
-                     {.question = "--closed-book --passages K with models of both kinds"}}) {}
+                     {.question = "buoy eval --closed-book --passages K with models of both kinds"}}) {}
   Axis set{*this, {"set", "text", "data set; all: the items of all sets together"}};
   Axis condition{*this, {"condition", "text", "how it was asked"}};
   Axis metric{*this, {"metric", "name", "see eval_scores"}};
@@ -85,7 +85,7 @@ struct EvalDifferences : TableSchema {
       : TableSchema({kEvaluation,
                      "eval_differences",
                      "Model against model on the same items",
-                     {.question = "several --model"}}) {}
+                     {.question = "buoy eval with several --model"}}) {}
   Axis a{*this, {"a", "text", "one model"}};
   Axis b{*this, {"b", "text", "the other"}};
   Axis set{*this, {"set", "text", "data set"}};
@@ -101,7 +101,7 @@ struct EvalEffects : TableSchema {
       : TableSchema({kEvaluation,
                      "eval_effects",
                      "Every value of a sweep against its first, on the same items",
-                     {.question = "--sweep AXIS=VALUES"}}) {}
+                     {.question = "buoy eval --sweep AXIS=VALUES"}}) {}
   Axis model{*this, {"model", "text", "name of the model"}};
   Axis set{*this, {"set", "text", "data set"}};
   Axis axis{*this, {"axis", "text", "what the sweep varies"}};
@@ -119,7 +119,7 @@ struct EvalMiddle : TableSchema {
       : TableSchema({kEvaluation,
                      "eval_middle",
                      "Lost in the middle: exact match by the place of the gold passage, item by item",
-                     {.question = "--sweep gold-position=1-10 (or 1-20)"}}) {}
+                     {.question = "buoy eval --sweep gold-position=1-10 (or 1-20)"}}) {}
   Axis model{*this, {"model", "text", "name of the model"}};
   Value kind{*this, {"kind", "name", "masked diffusion or autoregressive"}};
   Axis set{*this, {"set", "text", "data set"}};
@@ -136,7 +136,7 @@ struct EvalColumns : TableSchema {
       : TableSchema({kEvaluation,
                      "eval_columns",
                      "Columns of attention hidden: floating ones against as many others, on the same items",
-                     {.question = "--columns-from MODEL=TRACE with a masked-diffusion model"}}) {}
+                     {.question = "buoy eval --columns-from MODEL=TRACE with a masked-diffusion model"}}) {}
   Axis model{*this, {"model", "text", "name of the model"}};
   Value kind{*this, {"kind", "name", "masked diffusion or autoregressive"}};
   Axis set{*this, {"set", "text", "data set"}};

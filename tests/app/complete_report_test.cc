@@ -9,7 +9,7 @@
 #include "app/program.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
-#include "buoy/result/schema/all_tables.h"
+#include "buoy/analysis/core/all_tables.h"
 #include "buoy/study/study.h"
 #include "support/temp_folder.h"
 

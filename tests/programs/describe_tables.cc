@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "buoy/result/schema/all_tables.h"
+#include "buoy/analysis/core/all_tables.h"
 
 int main() {
   std::fputs(buoy::schema::describe_tables().c_str(), stdout);

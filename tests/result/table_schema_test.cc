@@ -11,7 +11,7 @@
 #include "buoy/base/file/files.h"
 #include "buoy/result/rule_names.h"
 #include "buoy/result/schema/absorption.h"
-#include "buoy/result/schema/all_tables.h"
+#include "buoy/analysis/core/all_tables.h"
 #include "buoy/result/schema/evaluation.h"
 #include "buoy/result/schema/qk.h"
 #include "buoy/result/table_advice.h"

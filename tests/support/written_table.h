@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "buoy/result/schema/all_tables.h"
+#include "buoy/analysis/core/all_tables.h"
 #include "buoy/result/schema/common.h"
 #include "buoy/result/table.h"
 

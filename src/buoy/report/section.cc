@@ -19,6 +19,17 @@
 
 namespace buoy::report {
 
+// Each in the file of its section.
+Section floating_section(std::span<const Table> tables);
+Section drift_section(std::span<const Table> tables);
+Section absorption_section(std::span<const Table> tables);
+Section qk_section(std::span<const Table> tables);
+Section retrieval_section(std::span<const Table> tables);
+Section flow_section(std::span<const Table> tables);
+Section structure_section(std::span<const Table> tables);
+Section tasks_section(std::span<const Table> tables);
+Section evaluation_section(std::span<const Table> tables);
+
 Section build_section(const std::string& analysis, std::span<const Table> tables) {
   struct Builder {
     const Producer& producer;

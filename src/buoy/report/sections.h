@@ -5,16 +5,6 @@
 
 namespace buoy::report {
 
-Section floating_section(std::span<const Table> tables);
-Section drift_section(std::span<const Table> tables);
-Section absorption_section(std::span<const Table> tables);
-Section qk_section(std::span<const Table> tables);
-Section retrieval_section(std::span<const Table> tables);
-Section flow_section(std::span<const Table> tables);
-Section structure_section(std::span<const Table> tables);
-Section tasks_section(std::span<const Table> tables);
-Section evaluation_section(std::span<const Table> tables);
-
 // The section of a producer, without anything in it; `question` is what it asks.
 Section empty_section(const Producer& producer, const std::string& question);
 

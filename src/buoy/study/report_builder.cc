@@ -211,12 +211,12 @@ class ReportBuilder {
     const auto& wanted = request_.analyses;
     const auto& traces = kind.compare != nullptr ? tasks_ : traces_;
     if (traces.empty()) return;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), kind.name) == wanted.end()) return;
-    const std::string title(kind.title);
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), kind.producer.name) == wanted.end()) return;
+    const std::string title(kind.producer.title);
     const auto failure = attempt([&] {
       auto run = request_.run;
       run.leave_out_lacking = true;
-      auto result = run_with_progress({std::string(kind.name)}, traces, run);
+      auto result = run_with_progress({std::string(kind.producer.name)}, traces, run);
       for (const auto& lacking : result.left_out) {
         input_.notices.leave_out(title, lacking.trace, lacking.reason);
         left_out_.insert(lacking.trace);
@@ -228,7 +228,7 @@ class ReportBuilder {
       }
       for (auto& skipped : result.skipped) failed_[skipped.trace].insert(skipped.id);
       if (!result.analyses[0].tables.empty())
-        input_.analyses.push_back({std::string(kind.name), title, std::move(result.analyses[0].tables)});
+        input_.analyses.push_back({std::string(kind.producer.name), title, std::move(result.analyses[0].tables)});
     });
     if (failure) input_.notices.leave_out(title, "", *failure);
   }

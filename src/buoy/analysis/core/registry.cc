@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "buoy/analysis/core/kinds.h"
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/base/error.h"
 #include "buoy/result/schema/absorption.h"
 #include "buoy/result/schema/drift.h"
@@ -13,21 +13,29 @@
 
 namespace buoy::analysis {
 
-namespace {
+// Each in the file of its analysis.
+std::unique_ptr<Analysis> make_floating(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_drift(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_absorption(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_qk(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_retrieval(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_flow(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_structure(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_tasks(const TraceFacts& facts, const AnalysisOptions& options);
 
-AnalysisKind kind_of(const Producer& producer, decltype(AnalysisKind::make) make,
-                     decltype(AnalysisKind::compare) compare = nullptr) {
-  return {producer.name, producer.title, producer.observe, make, compare};
-}
-
-}  // namespace
+std::vector<Table> compare_tasks(std::span<const std::unique_ptr<Analysis>> traces,
+                                 const AnalysisOptions& options);
 
 const std::vector<AnalysisKind>& analysis_kinds() {
   static const std::vector<AnalysisKind> kinds = {
-      kind_of(schema::kFloating, make_floating),     kind_of(schema::kDrift, make_drift),
-      kind_of(schema::kAbsorption, make_absorption), kind_of(schema::kQk, make_qk),
-      kind_of(schema::kRetrieval, make_retrieval),   kind_of(schema::kFlow, make_flow),
-      kind_of(schema::kStructure, make_structure),   kind_of(schema::kTasks, make_tasks, compare_tasks),
+      {schema::kFloating, schema::kFloatingTables, make_floating},
+      {schema::kDrift, schema::kDriftTables, make_drift},
+      {schema::kAbsorption, schema::kAbsorptionTables, make_absorption},
+      {schema::kQk, schema::kQkTables, make_qk},
+      {schema::kRetrieval, schema::kRetrievalTables, make_retrieval},
+      {schema::kFlow, schema::kFlowTables, make_flow},
+      {schema::kStructure, schema::kStructureTables, make_structure},
+      {schema::kTasks, schema::kTasksTables, make_tasks, compare_tasks},
   };
   return kinds;
 }
@@ -35,8 +43,8 @@ const std::vector<AnalysisKind>& analysis_kinds() {
 const AnalysisKind& find_analysis(std::string_view name) {
   std::string names;
   for (const auto& kind : analysis_kinds()) {
-    if (kind.name == name) return kind;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.name);
+    if (kind.producer.name == name) return kind;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.producer.name);
   }
   throw_usage_error({"analysis", "one of " + names, fmt::format("\"{}\"", name)});
 }

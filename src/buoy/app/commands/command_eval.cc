@@ -32,7 +32,7 @@ struct EvalOptions {
   run::HeadStudy heads;
   int threads = 0;
   std::string device = "auto";
-  std::size_t resamples = 2000;
+  std::int64_t resamples = 2000;
 };
 
 // MODEL=TRACE for every model.

@@ -145,4 +145,9 @@ struct PublishedAbsorption : TableSchema {
 };
 inline constexpr PublishedAbsorption published_absorption;
 
+// In the order the analysis makes them.
+inline constexpr auto kAbsorptionTables = std::to_array<const TableSchema*>(
+    {&absorption_published, &absorption_by_layer, &absorption_summary, &absorption_by_step,
+     &absorption_by_head, &absorption_split_half, &published_absorption});
+
 }  // namespace buoy::schema

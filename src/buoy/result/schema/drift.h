@@ -144,4 +144,8 @@ struct DriftTracks : TableSchema {
 };
 inline constexpr DriftTracks drift_tracks;
 
+// In the order the analysis makes them.
+inline constexpr auto kDriftTables = std::to_array<const TableSchema*>(
+    {&drift_by_layer, &drift_summary, &drift_by_head, &drift_order, &drift_map, &drift_path, &drift_tracks});
+
 }  // namespace buoy::schema

@@ -24,8 +24,10 @@ inline constexpr EvalScores eval_scores;
 
 struct EvalAverages : TableSchema {
   constexpr EvalAverages()
-      : TableSchema(
-            {kEvaluation, "eval_averages", "Averages over data sets", {.question = "buoy eval with several --data"}}) {}
+      : TableSchema({kEvaluation,
+                     "eval_averages",
+                     "Averages over data sets",
+                     {.question = "buoy eval with several --data"}}) {}
   Axis model{*this, {"model", "text", "name of the model"}};
   Axis condition{*this, {"condition", "text", "how it was asked"}};
   Axis metric{*this,

@@ -148,4 +148,9 @@ struct FloatingTokens : TableSchema {
 };
 inline constexpr FloatingTokens floating_tokens;
 
+// In the order the analysis makes them.
+inline constexpr auto kFloatingTables = std::to_array<const TableSchema*>(
+    {&floating_by_layer, &floating_concentration, &floating_depth, &floating_by_step, &floating_by_head,
+     &floating_composition, &floating_tokens});
+
 }  // namespace buoy::schema

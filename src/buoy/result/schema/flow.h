@@ -166,4 +166,9 @@ struct FlowSamples : TableSchema {
 };
 inline constexpr FlowSamples flow_samples;
 
+// In the order the analysis makes them.
+inline constexpr auto kFlowTables =
+    std::to_array<const TableSchema*>({&flow_by_layer, &flow_by_head, &flow_gold_by_layer,
+                                       &flow_gold_by_rollout, &flow_rollout, &flow_matrix, &flow_samples});
+
 }  // namespace buoy::schema

@@ -216,4 +216,9 @@ struct QkRotationCheck : TableSchema {
 };
 inline constexpr QkRotationCheck qk_rotation_check;
 
+// In the order the analysis makes them.
+inline constexpr auto kQkTables =
+    std::to_array<const TableSchema*>({&qk_by_layer, &qk_by_head, &qk_by_step, &qk_depth, &qk_columns,
+                                       &qk_pairs, &qk_published, &qk_rotation_check});
+
 }  // namespace buoy::schema

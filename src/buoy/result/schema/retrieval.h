@@ -136,4 +136,8 @@ struct RetrievalAgreement : TableSchema {
 };
 inline constexpr RetrievalAgreement retrieval_agreement;
 
+// In the order the analysis makes them.
+inline constexpr auto kRetrievalTables = std::to_array<const TableSchema*>(
+    {&retrieval_by_head, &retrieval_by_layer, &retrieval_summary, &retrieval_tests, &retrieval_agreement});
+
 }  // namespace buoy::schema

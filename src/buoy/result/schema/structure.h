@@ -99,4 +99,8 @@ struct StructureDepth : TableSchema {
 };
 inline constexpr StructureDepth structure_depth;
 
+// In the order the analysis makes them.
+inline constexpr auto kStructureTables = std::to_array<const TableSchema*>(
+    {&structure_by_layer, &structure_by_head, &structure_floating, &structure_depth});
+
 }  // namespace buoy::schema

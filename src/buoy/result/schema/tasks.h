@@ -110,4 +110,8 @@ struct TasksTraces : TableSchema {
 };
 inline constexpr TasksTraces tasks_traces;
 
+// In the order the analysis makes them.
+inline constexpr auto kTasksTables =
+    std::to_array<const TableSchema*>({&tasks_anchors, &tasks_by_layer, &tasks_by_task, &tasks_traces});
+
 }  // namespace buoy::schema

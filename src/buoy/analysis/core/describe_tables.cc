@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "buoy/result/schema/all_tables.h"
+#include "buoy/analysis/core/all_tables.h"
 #include "buoy/result/schema/common.h"
 #include "buoy/result/table_advice.h"
 

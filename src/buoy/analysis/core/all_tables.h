@@ -1,14 +1,15 @@
 #pragma once
 
-#include <span>
 #include <string>
+#include <vector>
 
 #include "buoy/result/table_schema.h"
 
 namespace buoy::schema {
 
-// Every table there is, by its producer and in the order it makes them.
-std::span<const TableSchema* const> all_tables();
+// Every table there is: those of the analyses, of evaluations and of claims, by producer and in the order it
+// makes them.
+const std::vector<const TableSchema*>& all_tables();
 
 // All tables with their columns, as docs/tables.md holds them.
 std::string describe_tables();

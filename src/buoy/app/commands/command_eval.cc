@@ -110,7 +110,7 @@ run::EvaluationSpec make_spec(const EvalOptions& options) {
 
 // What can be refused before anything is read or loaded.
 void check(const EvalOptions& options) {
-  constexpr std::size_t kFewest = 100;  // an interval of fewer is noise
+  constexpr std::int64_t kFewest = 100;  // an interval of fewer is noise
   if (options.resamples < kFewest)
     throw_usage_error(
         {"--resamples", fmt::format("at least {}", kFewest), std::to_string(options.resamples)});

@@ -193,7 +193,7 @@ struct QkPublished : TableSchema {
                "paper: LLaDA, read off the figure; trace: this sample (only when states were traced)"}};
   Axis layer{*this, {"layer", "layer", "layer, from 0"}};
   Axis panel{*this, {"panel", "name", "dot (no 1/sqrt(head size)), cosine or norm_product"}};
-  Value position{*this, {"position", "position", "the floating column"}};
+  Axis position{*this, {"position", "position", "the floating column"}};
   Value columns{*this, {"columns", "columns", "key columns"}};
   Value floating{*this, {"floating", "as the panel", "mean of the floating column over the rows"}};
   Value others{*this, {"others", "as the panel", "mean over the columns that do not float"}};

@@ -63,8 +63,12 @@ TEST(OptionTable, AnOptionOfAnotherLoopIsRefusedByItsKeyAndLeftOutWhereLoopsAreC
       const bool fits = (option.loops & loops_of(family)) != 0;
       if (!fits) expect_refused(field, [&] { check_options(config_of(family), options); });
       EXPECT_NO_THROW(check_options(config_of(family), fitting(family, options))) << option.key;
-      if (!fits) EXPECT_FALSE(is_given(option, fitting(family, options))) << option.key;
-      if (fits) EXPECT_TRUE(is_given(option, fitting(family, options))) << option.key;
+      if (!fits) {
+        EXPECT_FALSE(is_given(option, fitting(family, options))) << option.key;
+      }
+      if (fits) {
+        EXPECT_TRUE(is_given(option, fitting(family, options))) << option.key;
+      }
     }
   }
 }
@@ -76,12 +80,16 @@ TEST(OptionTable, ValuesOutOfBoundsAreRefusedByTheirKey) {
     if (std::isfinite(least)) {
       expect_refused(field, [&] { check_bounds(option.key, least - 1); });
       if (above) expect_refused(field, [&] { check_bounds(option.key, least); });
-      if (!above) EXPECT_NO_THROW(check_bounds(option.key, least)) << field;
+      if (!above) {
+        EXPECT_NO_THROW(check_bounds(option.key, least)) << field;
+      }
     }
     if (std::isfinite(most)) {
       expect_refused(field, [&] { check_bounds(option.key, most + 1); });
       if (below) expect_refused(field, [&] { check_bounds(option.key, most); });
-      if (!below) EXPECT_NO_THROW(check_bounds(option.key, most)) << field;
+      if (!below) {
+        EXPECT_NO_THROW(check_bounds(option.key, most)) << field;
+      }
     }
     if (!token) expect_refused(field, [&] { check_bounds(option.key, std::nan("")); });
   }

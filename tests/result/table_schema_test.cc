@@ -8,10 +8,10 @@
 #include <concepts>
 #include <set>
 
+#include "buoy/analysis/core/all_tables.h"
 #include "buoy/base/file/files.h"
 #include "buoy/result/rule_names.h"
 #include "buoy/result/schema/absorption.h"
-#include "buoy/analysis/core/all_tables.h"
 #include "buoy/result/schema/evaluation.h"
 #include "buoy/result/schema/qk.h"
 #include "buoy/result/table_advice.h"
@@ -148,15 +148,21 @@ TEST(TableSchema, DescriptionsNameEveryTableAndNoOther) {
     const std::string name(table->name());
     declared.insert(name);
     prefixes.insert(name.substr(0, name.find('_') + 1));
-    if (table->producer().source == Source::kAnalysis) EXPECT_TRUE(analyses.contains(name)) << name;
-    if (name.starts_with("eval_")) EXPECT_TRUE(evaluation.contains(name)) << name;
+    if (table->producer().source == Source::kAnalysis) {
+      EXPECT_TRUE(analyses.contains(name)) << name;
+    }
+    if (name.starts_with("eval_")) {
+      EXPECT_TRUE(evaluation.contains(name)) << name;
+    }
   }
   prefixes.erase("");
   declared.insert("floating_share");  // a quantity of structure_depth
   for (const auto* names : {&analyses, &evaluation}) {
     for (const auto& name : *names) {
       const bool like_a_table = prefixes.contains(name.substr(0, name.find('_') + 1));
-      if (like_a_table) EXPECT_TRUE(declared.contains(name)) << name << " is no table";
+      if (like_a_table) {
+        EXPECT_TRUE(declared.contains(name)) << name << " is no table";
+      }
     }
   }
 }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include <algorithm>
 #include <concepts>
 #include <set>
@@ -115,7 +117,7 @@ TEST(TableSchema, SaysHowToGetATable) {
 }
 
 std::string page(const std::string& name) {
-  return read_file(std::string(BUOY_TEST_DATA) + "/../../docs/" + name);
+  return read_file(std::filesystem::path(BUOY_TEST_DATA) / ".." / ".." / "docs" / name);
 }
 
 TEST(TableSchema, IsWhatTheDocumentationLists) {

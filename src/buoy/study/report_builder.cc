@@ -211,7 +211,8 @@ class ReportBuilder {
     const auto& wanted = request_.analyses;
     const auto& traces = kind.compare != nullptr ? tasks_ : traces_;
     if (traces.empty()) return;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), kind.producer.name) == wanted.end()) return;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), kind.producer.name) == wanted.end())
+      return;
     const std::string title(kind.producer.title);
     const auto failure = attempt([&] {
       auto run = request_.run;
@@ -228,7 +229,8 @@ class ReportBuilder {
       }
       for (auto& skipped : result.skipped) failed_[skipped.trace].insert(skipped.id);
       if (!result.analyses[0].tables.empty())
-        input_.analyses.push_back({std::string(kind.producer.name), title, std::move(result.analyses[0].tables)});
+        input_.analyses.push_back(
+            {std::string(kind.producer.name), title, std::move(result.analyses[0].tables)});
     });
     if (failure) input_.notices.leave_out(title, "", *failure);
   }

@@ -1,6 +1,6 @@
 #include "buoy/result/schema/flow.h"
-#include "buoy/analysis/core/extent.h"
 #include "buoy/analysis/core/analysis.h"
+#include "buoy/analysis/core/extent.h"
 #include "buoy/analysis/flow/answer_flow.h"
 #include "buoy/analysis/flow/gold_flow.h"
 #include "buoy/analysis/flow/rollout_flow.h"

@@ -143,10 +143,10 @@ void bench_analysis(bool long_run, const Report& report) {
       double seconds = 0;
       const std::uint64_t peak = benchmark::peak_extra_bytes([&] {
         const auto start = std::chrono::steady_clock::now();
-        run_analyses({std::string(kind.name)}, {{folder, "bench"}}, options);
+        run_analyses({std::string(kind.producer.name)}, {{folder, "bench"}}, options);
         seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       });
-      report({fmt::format("analyze {}, {} samples: peak {}", kind.name, limit, describe_bytes(peak)),
+      report({fmt::format("analyze {}, {} samples: peak {}", kind.producer.name, limit, describe_bytes(peak)),
               seconds / static_cast<double>(limit), seconds / static_cast<double>(limit), "s/sample", 0});
       if (samples == 2) break;
     }

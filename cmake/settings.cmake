@@ -1,11 +1,18 @@
+# How Buoy's own files are compiled. Nothing here reaches a project that Buoy is a part of, or that uses its libraries:
+# variables end with this directory, and only Buoy's own targets link buoy_settings.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  find_program(BUOY_CCACHE ccache)
+  if(BUOY_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${BUOY_CCACHE})
+  endif()
+endif()
 
 add_library(buoy_settings INTERFACE)
-target_include_directories(buoy_settings INTERFACE ${PROJECT_SOURCE_DIR}/src)
 # Contraction off: whether a*b+c is fused must never depend on how the compiler happened to split a
 # loop. Where a fused multiply-add is wanted, the code says so.
 target_compile_options(buoy_settings INTERFACE
@@ -27,9 +34,4 @@ if(BUOY_SANITIZE)
   target_compile_options(buoy_settings INTERFACE
     -fsanitize=${BUOY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(buoy_settings INTERFACE -fsanitize=${BUOY_SANITIZE})
-endif()
-
-find_program(BUOY_CCACHE ccache)
-if(BUOY_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${BUOY_CCACHE})
 endif()

@@ -7,3 +7,6 @@ function(buoy_version_source variable)
   add_custom_target(buoy_version COMMAND ${write} BYPRODUCTS ${source} COMMENT "Which commit this is" VERBATIM)
   set(${variable} ${source} PARENT_SCOPE)
 endfunction()
+
+# The header for the preprocessor, as <buoy/version.h>.
+configure_file(cmake/version.h.in ${PROJECT_BINARY_DIR}/include/buoy/version.h @ONLY)

@@ -35,6 +35,15 @@ class ReadsWhatBuoyWrites(unittest.TestCase):
                 self.assertEqual(sample.texts("token_texts")[0], f"<{number}> \u00e9")
                 self.assertTrue(received.flags.aligned)
 
+    def test_traces_of_0_1(self):
+        rows = (DATA / "v0.1/expected/arrays.tsv").read_text().splitlines()[1:]
+        self.assertGreater(len(rows), 100)
+        for row in rows:
+            folder, sample, name, _, shape, total = row.split("\t")
+            values = Trace(DATA / "v0.1" / folder)[sample][name]
+            self.assertEqual(",".join(map(str, values.shape)), shape, row)
+            self.assertAlmostEqual(values.sum(dtype="f8"), float(total), places=4, msg=row)
+
     def test_an_unfinished_trace(self):
         trace = Trace(DATA / "unfinished")
         self.assertFalse(trace.complete)

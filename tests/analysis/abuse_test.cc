@@ -24,8 +24,9 @@ TEST(TraceAbuse, TheUnspoiledOnesGoThroughEveryAnalysis) {
     for (const auto& kind : analysis::analysis_kinds()) {
       analysis::RunOptions options;
       options.analysis.bootstrap.replicates = 10;
-      EXPECT_NO_THROW(analysis::run_analyses({std::string(kind.name)}, {{folder.path(), "t"}}, options))
-          << kind.name;
+      EXPECT_NO_THROW(
+          analysis::run_analyses({std::string(kind.producer.name)}, {{folder.path(), "t"}}, options))
+          << kind.producer.name;
     }
   }
 }

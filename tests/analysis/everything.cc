@@ -206,7 +206,7 @@ void compute_everything(const fs::path& folder) {
       analysis::RunOptions options;
       options.trust = true;
       options.analysis.bootstrap.replicates = 10;
-      analysis::run_analyses({std::string(kind.name)}, {{folder, "trace"}}, options);
+      analysis::run_analyses({std::string(kind.producer.name)}, {{folder, "trace"}}, options);
     });
   }
 }

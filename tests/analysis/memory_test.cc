@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/planted.h"
-#include "buoy/analysis/core/kinds.h"
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/benchmark/peak_memory.h"
 #include "buoy/trace/reader.h"
 #include "support/temp_folder.h"

@@ -8,6 +8,7 @@
 #include "buoy/base/sha256.h"
 #include "buoy/trace/array.h"
 #include "support/temp_folder.h"
+#include "support/written_table.h"
 
 namespace buoy::testing {
 namespace {
@@ -122,14 +123,14 @@ double Findings::value(const std::string& table, const Where& where, const std::
       const std::vector<Cell>* found = nullptr;
       for (const auto& row : candidate.rows) {
         const bool wanted = std::all_of(where.begin(), where.end(), [&](const auto& pair) {
-          return text_of(row[candidate.column(pair.first)]) == pair.second;
+          return text_of(row[testing::column_named(candidate, pair.first)]) == pair.second;
         });
         if (!wanted) continue;
         if (found != nullptr) throw std::runtime_error(table + ": more than one row");
         found = &row;
       }
       if (found == nullptr) throw std::runtime_error(table + ": no such row");
-      return number_of((*found)[candidate.column(column)]);
+      return number_of((*found)[testing::column_named(candidate, column)]);
     }
   }
   throw std::runtime_error("no table " + table);

@@ -4,6 +4,7 @@
 
 #include "analysis/synthetic_trace.h"
 #include "buoy/trace/schema.h"
+#include "support/written_table.h"
 
 namespace buoy::testing {
 namespace {
@@ -88,7 +89,8 @@ TEST(PlantedRetrieval, HeadsComeBackWithTheirScores) {
   EXPECT_NEAR(number(0, 0, "chance_strict_set"), 1.0 / 66, 1e-9);
   EXPECT_NEAR(number(0, 0, "chance_hit_rate"), 3.0 / 66, 1e-9);
   int found = 0;
-  for (const auto& row : heads.rows) found += text_of(row[heads.column("above_chance")]) == "yes";
+  for (const auto& row : heads.rows)
+    found += text_of(row[testing::column_named(heads, "above_chance")]) == "yes";
   EXPECT_EQ(found, 2) << "the two planted heads and no other";
   const Table& summary = table_of(tables, "retrieval_summary");
   EXPECT_EQ(number_at(summary, {{"variant", "strict_set"}, {"statistic", "heads >= 0.1"}}, "value"), 2);
@@ -104,12 +106,12 @@ TEST(PlantedRetrieval, NullHeadsStayAtChance) {
   const Table& heads = table_of(tables, "retrieval_by_head");
   double strict = 0, hit = 0, score = 0, mass = 0;
   for (const auto& row : heads.rows) {
-    strict += number_of(row[heads.column("p_strict")]) < 0.05;
-    hit += number_of(row[heads.column("p_hit")]) < 0.05;
-    score += number_of(row[heads.column("hit_rate")]) / 1200;
-    mass += number_of(row[heads.column("mass")]) / 1200;
-    EXPECT_EQ(text_of(row[heads.column("above_chance")]), "no");
-    EXPECT_EQ(text_of(row[heads.column("hit_above_chance")]), "no");
+    strict += number_of(row[testing::column_named(heads, "p_strict")]) < 0.05;
+    hit += number_of(row[testing::column_named(heads, "p_hit")]) < 0.05;
+    score += number_of(row[testing::column_named(heads, "hit_rate")]) / 1200;
+    mass += number_of(row[testing::column_named(heads, "mass")]) / 1200;
+    EXPECT_EQ(text_of(row[testing::column_named(heads, "above_chance")]), "no");
+    EXPECT_EQ(text_of(row[testing::column_named(heads, "hit_above_chance")]), "no");
   }
   ASSERT_EQ(heads.rows.size(), 1200u);
   EXPECT_LE(strict / 1200, 0.07);

@@ -9,6 +9,7 @@
 #include "buoy/base/sha256.h"
 #include "buoy/trace/schema.h"
 #include "support/temp_folder.h"
+#include "support/written_table.h"
 
 namespace buoy::testing {
 
@@ -62,11 +63,13 @@ const Table& table_of(const std::vector<Table>& tables, const std::string& name)
 }
 
 Table rows_where(const Table& table, const std::map<std::string, std::string>& where) {
-  Table out{table.name, table.title, table.columns, {}};
+  Table out = table;
+  out.rows.clear();
   for (const auto& row : table.rows) {
     bool wanted = true;
-    for (const auto& [column, value] : where) wanted &= text_of(row[table.column(column)]) == value;
-    if (wanted) out.add(row);
+    for (const auto& [column, value] : where)
+      wanted &= text_of(row[testing::column_named(table, column)]) == value;
+    if (wanted) out.rows.push_back(row);
   }
   return out;
 }
@@ -75,7 +78,7 @@ double number_at(const Table& table, const std::map<std::string, std::string>& w
                  const std::string& column) {
   const Table rows = rows_where(table, where);
   EXPECT_EQ(rows.rows.size(), 1u) << table.name;
-  return rows.rows.empty() ? std::nan("") : number_of(rows.rows[0][table.column(column)]);
+  return rows.rows.empty() ? std::nan("") : number_of(rows.rows[0][testing::column_named(table, column)]);
 }
 
 }  // namespace buoy::testing

@@ -6,6 +6,7 @@
 #include "buoy/analysis/core/run.h"
 #include "buoy/base/error.h"
 #include "support/temp_folder.h"
+#include "support/written_table.h"
 
 namespace buoy::testing {
 namespace {
@@ -76,13 +77,14 @@ void compare(const Expectation& expected, const analysis::AnalysisResult& result
   std::vector<std::vector<Cell>> rows;
   for (const auto& row : table->rows) {
     bool wanted = true;
-    for (const auto& [column, value] : expected.where) wanted &= agrees(value, row[table->column(column)]);
+    for (const auto& [column, value] : expected.where)
+      wanted &= agrees(value, row[testing::column_named(*table, column)]);
     if (wanted) rows.push_back(row);
   }
   ASSERT_EQ(rows.size(), expected.rows.size()) << where << "\n" << to_text(*table);
   for (size_t r = 0; r < rows.size(); ++r) {
     for (size_t c = 0; c < expected.columns.size(); ++c) {
-      const Cell& cell = rows[r][table->column(expected.columns[c])];
+      const Cell& cell = rows[r][testing::column_named(*table, expected.columns[c])];
       EXPECT_TRUE(agrees(expected.rows[r][c], cell))
           << where << ": row " << r + 1 << ", " << expected.columns[c] << ": expected " << expected.rows[r][c]
           << ", found " << text_of(cell);

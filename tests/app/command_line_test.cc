@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <map>
 
 #include "app/pair.h"
 #include "app/program.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
+#include "buoy/decode/options.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
 
@@ -78,6 +80,29 @@ TEST(CommandLine, TheTableInTheDocsHasEveryOption) {
     if (page.find(row) == std::string::npos) missing += row;
   }
   EXPECT_EQ(missing, "") << "rows that docs/command-line.md lacks";
+}
+
+TEST(CommandLine, EveryDecodingOptionIsAFlagOfWhatDecodes) {
+  const auto all = meanings();
+  for (const auto& option : decode::kDecodeOptions) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) {
+      return one.second[0].help == option.help && one.second.size() >= 3;
+    });
+    EXPECT_NE(found, all.end()) << option.key;
+  }
+}
+
+// Libraries speak of fields; a user of the command line reads flags, one of a study its keys.
+TEST(CommandLine, ErrorsOfLibrariesNameFlags) {
+  expect_refused(generate({"--top-p", "0.5"}), 2,
+                 {"--top-p: expected a model it belongs to (Dream and auto"});
+  expect_refused(generate({"--block-length", "3"}), 2,
+                 {"--block-length: expected a divisor of --max-new-tokens (4), found 3"});
+  expect_refused(generate({"--mask-token-id", "99999"}), 2, {"--mask-token-id: expected an id from 0"});
+  expect_refused(generate({"--algorithm", "best"}), 2, {"--algorithm: expected one of low_confidence"});
+  const std::string help = run_buoy({"eval", "--help"}).out + run_buoy({"trace", "--help"}).out;
+  EXPECT_NE(help.find("(with --passages N: among N)"), std::string::npos);
+  EXPECT_NE(help.find("(--observe, comma-separated"), std::string::npos);
 }
 
 TEST(CommandLine, WhatIsMisspeltIsNamedWithTheNearest) {

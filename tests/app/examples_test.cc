@@ -38,21 +38,33 @@ void expect_to_run(const ExampleWorkshop& workshop, const std::string& line) {
   EXPECT_EQ(result.exit_code, 0) << line << "\n" << result.err;
 }
 
-// Commands stand indented by four; a backslash at the end goes on in the next line.
-std::vector<std::string> readme_commands() {
+struct ReadmeCommand {
+  std::string line;
+  std::string output;  // "": the README shows none
+};
+
+// Commands stand indented by four; a backslash at the end goes on in the next line. Behind "$ " the lines up
+// to the next empty one are what the command prints.
+std::vector<ReadmeCommand> readme_commands() {
   std::istringstream lines(source_file("README.md"));
-  std::vector<std::string> commands;
-  bool goes_on = false;
+  std::vector<ReadmeCommand> commands;
+  bool goes_on = false, shows_output = false;
   for (std::string line; std::getline(lines, line);) {
+    const bool indented = line.starts_with("    ");
     if (goes_on) {
-      commands.back() += line;
-    } else if (line.starts_with("    ") && std::regex_search(line, std::regex("^    (buoy|make|build/)"))) {
-      commands.push_back(line.substr(4));
+      commands.back().line += line;
+    } else if (shows_output && indented) {
+      commands.back().output += line.substr(4) + "\n";
+      continue;
+    } else if (std::regex_search(line, std::regex("^    (\\$ )?(buoy|make|build/)"))) {
+      shows_output = line.starts_with("    $ ");
+      commands.push_back({line.substr(shows_output ? 6 : 4), ""});
     } else {
+      shows_output = false;
       continue;
     }
-    goes_on = commands.back().ends_with('\\');
-    if (goes_on) commands.back().pop_back();
+    goes_on = commands.back().line.ends_with('\\');
+    if (goes_on) commands.back().line.pop_back();
   }
   return commands;
 }
@@ -80,12 +92,16 @@ TEST(Examples, OfTheReadmeRun) {
   ASSERT_FALSE(commands.empty());
   const std::string makefile = source_file("Makefile");
   const ExampleWorkshop workshop;
-  for (const auto& command : commands) {
+  for (const auto& [command, output] : commands) {
     if (command.starts_with("make ")) {
       const std::string target = command.substr(5, command.find_first_of(" \t", 5) - 5);
       EXPECT_TRUE(std::regex_search(makefile, std::regex("(^|\n)" + target + ":"))) << command;
     } else {
-      expect_to_run(workshop, std::regex_replace(command, std::regex("^build/[a-z]+/bin/buoy"), "buoy"));
+      const auto call = std::regex_replace(command, std::regex("^build/[a-z]+/bin/buoy"), "buoy");
+      expect_to_run(workshop, call);
+      if (!output.empty()) {
+        EXPECT_EQ(workshop.run(call).out, output) << command;
+      }
     }
   }
 }

@@ -113,7 +113,7 @@ TEST_F(StudyCommand, RefusesBeforeItBeginsWhatWouldFailLater) {
   };
   const std::string good = small_study("5");
   for (const Mistake& mistake :
-       {Mistake{"received,top,row-mass", "received,tops", {"trace t", "--observe", "\"tops\""}},
+       {Mistake{"received,top,row-mass", "received,tops", {"trace t", "`observe`", "\"tops\""}},
         {"closed_book = true\npassages = 2", "sweep = \"places=1-2\"", {"evaluate gain", "\"places\""}},
         {"world = { passages = 2", "world = { people = \"nobody\"", {"data q", "\"nobody\""}},
         {"world = { passages = 2", "world = { passages = 2, gold_position = 9", {"data q", "9"}},

@@ -9,24 +9,21 @@ namespace buoy::claims {
 namespace {
 
 Table ratio_table(double ratio, double lower, double upper, std::int64_t items = 200) {
-  Table table{"eval_gain_ratio", "", {}, {}};
-  for (const char* name :
-       {"set", "condition", "metric", "items", "diffusion_gain", "diffusion_lower", "diffusion_upper",
-        "autoregressive_gain", "autoregressive_lower", "autoregressive_upper", "ratio", "lower", "upper"})
-    table.columns.push_back({name, ""});
+  Table table = testing::written_table(
+      "eval_gain_ratio",
+      {"set", "condition", "metric", "items", "diffusion_gain", "diffusion_lower", "diffusion_upper",
+       "autoregressive_gain", "autoregressive_lower", "autoregressive_upper", "ratio", "lower", "upper"});
   for (const char* metric : {"exact_match", "f1"})
-    table.add({"nq", "passages", metric, items, 0.5, 0.4, 0.6, 0.2, 0.1, 0.3, number_cell(ratio),
-               number_cell(lower), number_cell(upper)});
+    add_cells(table, {"nq", "passages", metric, items, 0.5, 0.4, 0.6, 0.2, 0.1, 0.3, number_cell(ratio),
+                      number_cell(lower), number_cell(upper)});
   return table;
 }
 
 Table middle_table(double drop, double lower, double upper, std::int64_t items = 200) {
-  Table table{"eval_middle", "", {}, {}};
-  for (const char* name :
-       {"model", "kind", "set", "positions", "items", "ends", "middle", "drop", "lower", "upper"})
-    table.columns.push_back({name, ""});
-  table.add({"m", "masked diffusion", "nq", 10, items, 0.8, 0.8 - drop, drop, lower, upper});
-  table.add({"l", "autoregressive", "nq", 10, items, 0.8, 0.4, 0.4, 0.3, 0.5});
+  Table table = testing::written_table("eval_middle", {"model", "kind", "set", "positions", "items", "ends",
+                                                       "middle", "drop", "lower", "upper"});
+  add_cells(table, {"m", "masked diffusion", "nq", 10, items, 0.8, 0.8 - drop, drop, lower, upper});
+  add_cells(table, {"l", "autoregressive", "nq", 10, items, 0.8, 0.4, 0.4, 0.3, 0.5});
   return table;
 }
 
@@ -76,18 +73,17 @@ struct Drop {
 // Of a masked-diffusion model, and of an autoregressive one beside it.
 Table columns_table(const std::vector<Drop>& thirds, std::int64_t items = 200,
                     const std::vector<Drop>& beside = {{0, 0, 0.02}}) {
-  Table table{"eval_columns", "", {}, {}};
-  for (const char* name : {"model", "kind", "set", "third", "against", "items", "seen", "floating", "others",
-                           "difference", "lower", "upper"})
-    table.columns.push_back({name, ""});
+  Table table =
+      testing::written_table("eval_columns", {"model", "kind", "set", "third", "against", "items", "seen",
+                                              "floating", "others", "difference", "lower", "upper"});
   const char* const names[] = {"shallow", "middle", "deep"};
   for (const bool masked : {true, false}) {
     const auto& drops = masked ? thirds : beside;
     for (std::size_t t = 0; t < drops.size(); ++t) {
       const auto add = [&](const char* against, double difference) {
-        table.add({masked ? "m" : "l", masked ? "masked diffusion" : "autoregressive", "nq", names[t],
-                   against, items, 0.9, 0.9 + difference, 0.9, difference, difference - drops[t].spread,
-                   difference + drops[t].spread});
+        add_cells(table, {masked ? "m" : "l", masked ? "masked diffusion" : "autoregressive", "nq", names[t],
+                          against, items, 0.9, 0.9 + difference, 0.9, difference,
+                          difference - drops[t].spread, difference + drops[t].spread});
       };
       add("random", drops[t].random);
       add("structural", drops[t].structural);

@@ -22,8 +22,8 @@ Table absorption(const Absorption& a) {
   Table out = table("absorption_summary", {"trace", "steps", "view", "selector", "depth", "absorbed_percent",
                                            "lower", "upper", "lift", "lift_lower", "lift_upper", "samples"});
   const auto add = [&](const std::string& trace, const std::string& selector, const Interval& i) {
-    out.add({trace, "final", "per_head", selector, "all layers", 7.0, 6.0, 8.0, i.value, i.lower, i.upper,
-             kSamples});
+    add_cells(out, {trace, "final", "per_head", selector, "all layers", 7.0, 6.0, 8.0, i.value, i.lower,
+                    i.upper, kSamples});
   };
   add("causal", "position_0", a.causal_first);
   add("causal", "top_1", a.causal_largest);
@@ -70,7 +70,7 @@ Table split(const Interval& angle, const Interval& scale, const std::string& set
   Table out = table("qk_depth",
                     {"trace", "set", "stage", "statistic", "samples", "value", "value_lower", "value_upper"});
   const auto add = [&](const std::string& statistic, const Interval& i) {
-    out.add({"diffusion", set, "after", statistic, kSamples, i.value, i.lower, i.upper});
+    add_cells(out, {"diffusion", set, "after", statistic, kSamples, i.value, i.lower, i.upper});
   };
   add("slope of the fraction due to angle", angle);
   add("slope of the fraction due to scale", scale);
@@ -108,8 +108,8 @@ std::vector<Table> content(const Interval& structural, const Interval& pearson, 
                                               "depth", "value", "lower", "upper", "samples"});
   const auto add = [&](const std::string& quantity, const std::string& token_class, const Interval& i) {
     const bool floating = quantity == "floating_share";
-    structure.add({"diffusion", quantity, token_class, floating ? "" : "all", floating ? rule : "",
-                   floating ? "per_head" : "", "slope", i.value, i.lower, i.upper, kSamples});
+    add_cells(structure, {"diffusion", quantity, token_class, floating ? "" : "all", floating ? rule : "",
+                          floating ? "per_head" : "", "slope", i.value, i.lower, i.upper, kSamples});
   };
   add("floating_share", "structural", structural);
   add("lift", "structural", structural);
@@ -117,8 +117,8 @@ std::vector<Table> content(const Interval& structural, const Interval& pearson, 
   Table retrieval =
       table("retrieval_summary", {"trace", "variant", "statistic", "value", "value_lower", "value_upper"});
   for (const std::string variant : {"strict_set", "mass"}) {
-    retrieval.add({"diffusion", variant, "pearson of layer and layer mean", pearson.value, pearson.lower,
-                   pearson.upper});
+    add_cells(retrieval, {"diffusion", variant, "pearson of layer and layer mean", pearson.value,
+                          pearson.lower, pearson.upper});
   }
   return {structure, retrieval};
 }
@@ -161,7 +161,7 @@ TEST(ContentClaim, NeedsEveryPartUnlessThoseThereDisagree) {
 TEST(ContentClaim, CountsTheSamplesThatWereScored) {
   auto tables = content(kBelow, kAbove, kAbove);
   tables.push_back(table("retrieval_tests", {"trace", "what", "value"}));
-  tables.back().add({"diffusion", "tests (samples scored)", std::int64_t{3}});
+  add_cells(tables.back(), {"diffusion", "tests (samples scored)", std::int64_t{3}});
   const auto claim = judged("C6", tables);
   EXPECT_EQ(claim.verdict, Verdict::kUndecided);
   EXPECT_TRUE(says(claim.evidence, "3 samples are too few")) << claim.evidence;
@@ -182,14 +182,14 @@ std::vector<Table> flow(const Flow& f) {
     for (std::int64_t layer = 0; layer < 6; ++layer) {
       const Interval deep = position == f.positions ? f.last_position : f.deep;
       const Interval i = layer < 4 ? f.shallow : deep;
-      gold.add({"diffusion", name, layer, f.samples, i.value, i.lower, i.upper});
+      add_cells(gold, {"diffusion", name, layer, f.samples, i.value, i.lower, i.upper});
     }
   }
   Table regions = table("flow_by_layer", {"trace", "queries", "steps", "layer", "region", "samples", "lift",
                                           "lift_lower", "lift_upper"});
   for (std::int64_t layer = 0; layer < 6; ++layer) {
     const Interval i = layer < 4 ? f.shallow : f.first_token;
-    regions.add({"causal", "answer", "mean", layer, "bos", kSamples, i.value, i.lower, i.upper});
+    add_cells(regions, {"causal", "answer", "mean", layer, "bos", kSamples, i.value, i.lower, i.upper});
   }
   return {gold, regions};
 }

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "buoy/claims/claims.h"
+#include "support/written_table.h"
 
 // What the tests of the claims share: small tables, two traces, a verdict by its id.
 namespace buoy::claims {
 
-using Row = std::vector<Cell>;
 inline constexpr std::int64_t kSamples = 40;
 inline const TraceKind kDiffusion{"diffusion", true, kSamples};
 inline const TraceKind kCausal{"causal", false, kSamples};
@@ -20,12 +20,13 @@ struct Interval {
 };
 inline constexpr Interval kAbove{0.5, 0.3, 0.7}, kBelow{-0.5, -0.7, -0.3}, kAround{0.1, -0.3, 0.5};
 
+using testing::add_cells;
+using testing::column_named;
+
 inline Table table(const std::string& name, const std::vector<std::string>& columns,
-                   std::vector<Row> rows = {}) {
-  Table out;
-  out.name = name;
-  for (const auto& column : columns) out.columns.push_back({column, ""});
-  for (auto& row : rows) out.add(std::move(row));
+                   std::vector<std::vector<Cell>> rows = {}) {
+  Table out = testing::written_table(name, columns);
+  for (auto& row : rows) add_cells(out, std::move(row));
   return out;
 }
 

@@ -32,10 +32,10 @@ Table tasks(const std::vector<Layer>& layers, const Model& model = {}) {
   for (const auto& set : model.sets) {
     for (size_t l = 0; l < layers.size(); ++l) {
       const auto add = [&](const std::string& quantity, const Anchor& a) {
-        out.add({model.name, kind, set, static_cast<std::int64_t>(l), quantity, number_cell(a.share.value),
-                 number_cell(a.share.lower), number_cell(a.share.upper), number_cell(a.p),
-                 number_cell(a.layout), a.distinct > 0 ? Cell(a.distinct) : Cell(), std::int64_t{3},
-                 3 * model.fewest, model.fewest});
+        add_cells(out, {model.name, kind, set, static_cast<std::int64_t>(l), quantity,
+                        number_cell(a.share.value), number_cell(a.share.lower), number_cell(a.share.upper),
+                        number_cell(a.p), number_cell(a.layout), a.distinct > 0 ? Cell(a.distinct) : Cell(),
+                        std::int64_t{3}, 3 * model.fewest, model.fewest});
       };
       add("relative_position", layers[l].place);
       add("position", kFollows);
@@ -46,7 +46,7 @@ Table tasks(const std::vector<Layer>& layers, const Model& model = {}) {
 }
 
 Table both(Table one, const Table& other) {
-  for (const auto& row : other.rows) one.add(row);
+  for (const auto& row : other.rows) add_cells(one, row);
   return one;
 }
 

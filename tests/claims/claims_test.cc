@@ -30,8 +30,9 @@ std::vector<Table> drift(const Drift& d) {
             {"trace", "view", "positions", "scalar", "depth", "value", "lower", "upper", "samples"}, {});
   const auto add = [&](const std::string& scalar, const Interval& i, bool defined = true) {
     const Cell none;
-    summary.add({d.trace, "head_mean", "all", scalar, "all layers", defined ? Cell{i.value} : none,
-                 defined ? Cell{i.lower} : none, defined ? Cell{i.upper} : none, defined ? d.samples : 0});
+    add_cells(summary,
+              {d.trace, "head_mean", "all", scalar, "all layers", defined ? Cell{i.value} : none,
+               defined ? Cell{i.lower} : none, defined ? Cell{i.upper} : none, defined ? d.samples : 0});
   };
   add("static", d.still);
   add("spearman_step", d.step, d.has_step);
@@ -41,8 +42,8 @@ std::vector<Table> drift(const Drift& d) {
             {"trace", "layer", "view", "positions", "scalar", "value", "lower", "upper", "samples"}, {});
   for (std::int64_t l = 0; l < 4; ++l) {
     const Cell value = d.has_step ? Cell{d.layer.value} : Cell{};
-    layers.add(
-        {d.trace, l, "head_mean", "all", "spearman_step", value, d.layer.lower, d.layer.upper, d.samples});
+    add_cells(layers, {d.trace, l, "head_mean", "all", "spearman_step", value, d.layer.lower, d.layer.upper,
+                       d.samples});
   }
   return {summary, layers,
           table("drift_order", {"trace", "scalar", "value", "lower", "upper", "samples"},
@@ -111,7 +112,7 @@ Table depth(const Interval& set_size, const Interval& entropy, const Interval& t
   for (const auto& trace : traces) {
     for (const std::string view : {"per_head", "head_mean"}) {
       const auto add = [&](const std::string& quantity, const std::string& rule, const Interval& i) {
-        out.add({trace, quantity, rule, view, "slope", i.value, i.lower, i.upper, kSamples});
+        add_cells(out, {trace, quantity, rule, view, "slope", i.value, i.lower, i.upper, kSamples});
       };
       add("set_size", set_rule, set_size);
       add("entropy", "", entropy);
@@ -166,7 +167,7 @@ TEST(DepthClaim, SaysWhichColumnIsLacking) {
 
 TEST(DepthClaim, IsMixedWhenTracesDisagreeAndKeepsTheVerdictOfEach) {
   Table both = depth(kBelow, kBelow, kAbove);
-  for (auto& row : depth(kAbove, kAbove, kBelow, {"second"}).rows) both.add(row);
+  for (auto& row : depth(kAbove, kAbove, kBelow, {"second"}).rows) add_cells(both, row);
   const auto claim = judged("C2", {both}, {kDiffusion, {"second", true, kSamples}});
   EXPECT_EQ(claim.verdict, Verdict::kMixed);
   ASSERT_EQ(claim.by_trace.size(), 2u);
@@ -176,7 +177,7 @@ TEST(DepthClaim, IsMixedWhenTracesDisagreeAndKeepsTheVerdictOfEach) {
 
 TEST(DepthClaim, IsNotDecidedWhenOneTraceDecidesNothing) {
   Table both = depth(kBelow, kBelow, kAbove);
-  for (auto& row : depth(kAround, kAround, kAround, {"second"}).rows) both.add(row);
+  for (auto& row : depth(kAround, kAround, kAround, {"second"}).rows) add_cells(both, row);
   const auto claim = judged("C2", {both}, {kDiffusion, {"second", true, kSamples}});
   EXPECT_EQ(claim.verdict, Verdict::kUndecided);
   EXPECT_EQ(claim.by_trace[0].verdict, Verdict::kSupported);
@@ -247,7 +248,7 @@ TEST(ClaimsTable, HasARowForEachClaimAndForEachTraceOfIt) {
   const std::vector<Table> tables = {depth(kBelow, kBelow, kAbove)};
   const Table out = claims_table(judge_claims(tables, traces));
   const auto has = [&](const std::string& id, const std::string& trace, Verdict verdict) {
-    return std::any_of(out.rows.begin(), out.rows.end(), [&](const Row& row) {
+    return std::any_of(out.rows.begin(), out.rows.end(), [&](const std::vector<Cell>& row) {
       return text_of(row[0]) == id && text_of(row[1]) == trace && text_of(row[2]) == name_of(verdict);
     });
   };

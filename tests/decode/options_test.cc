@@ -45,48 +45,50 @@ void autoregressive_refused(const std::string& option, const Spoil& spoil, const
 
 TEST(LladaOptions, ThatMakeNoSenseAreRefused) {
   for (const std::int32_t steps : {0, -3, 7, 1}) {  // there are three blocks
-    llada_refused("steps", [&](auto& o) { o.steps = steps; });
+    llada_refused("`steps`", [&](auto& o) { o.steps = steps; });
   }
   for (const std::int32_t block : {0, -4, 5, 13, 24}) {
-    llada_refused("block-length", [&](auto& o) { o.block_length = block; });
+    llada_refused("`block_length`", [&](auto& o) { o.block_length = block; });
   }
   for (const std::int32_t count : {0, -1})
-    llada_refused("max-new-tokens", [&](auto& o) { o.max_new_tokens = count; });
+    llada_refused("`max_new_tokens`", [&](auto& o) { o.max_new_tokens = count; });
   for (const double bad : {-0.1, kNan}) {
-    llada_refused("temperature", [&](auto& o) { o.temperature = bad; });
-    llada_refused("cfg-scale", [&](auto& o) { o.cfg_scale = bad; });
+    llada_refused("`temperature`", [&](auto& o) { o.temperature = bad; });
+    llada_refused("`cfg_scale`", [&](auto& o) { o.cfg_scale = bad; });
   }
-  llada_refused("eos", [](auto& o) { o.logits_eos_inf = true; });
-  llada_refused("eos", [](auto& o) { o.confidence_eos_eot_inf = true, o.eot_token = 2; });
-  llada_refused("confidence-eos-eot-inf", [](auto& o) { o.confidence_eos_eot_inf = true, o.eos_token = 2; });
+  llada_refused("`logits_eos_inf`", [](auto& o) { o.logits_eos_inf = true; });
+  llada_refused("`confidence_eos_eot_inf`",
+                [](auto& o) { o.confidence_eos_eot_inf = true, o.eot_token = 2; });
+  llada_refused("`confidence_eos_eot_inf`",
+                [](auto& o) { o.confidence_eos_eot_inf = true, o.eos_token = 2; });
   llada_refused("prompt", [](auto&) {}, {});
 }
 
 TEST(DreamOptions, ThatMakeNoSenseAreRefused) {
-  for (const std::int32_t steps : {0, -3}) dream_refused("steps", [&](auto& o) { o.steps = steps; });
+  for (const std::int32_t steps : {0, -3}) dream_refused("`steps`", [&](auto& o) { o.steps = steps; });
   for (const std::int32_t count : {0, -1})
-    dream_refused("max-new-tokens", [&](auto& o) { o.max_new_tokens = count; });
+    dream_refused("`max_new_tokens`", [&](auto& o) { o.max_new_tokens = count; });
   for (const double bad : {-0.1, kNan}) {
-    dream_refused("temperature", [&](auto& o) { o.temperature = bad; });
-    dream_refused("alg-temp", [&](auto& o) { o.alg_temp = bad; });
+    dream_refused("`temperature`", [&](auto& o) { o.temperature = bad; });
+    dream_refused("`alg_temp`", [&](auto& o) { o.alg_temp = bad; });
   }
-  for (const double bad : {0.0, -0.5, 1.01, kNan}) dream_refused("top-p", [&](auto& o) { o.top_p = bad; });
+  for (const double bad : {0.0, -0.5, 1.01, kNan}) dream_refused("`top_p`", [&](auto& o) { o.top_p = bad; });
   for (const double bad : {0.0, 1.0, -1.0, kNan}) dream_refused("eps", [&](auto& o) { o.eps = bad; });
-  for (const std::int64_t bad : {0, -1}) dream_refused("top-k", [&](auto& o) { o.top_k = bad; });
+  for (const std::int64_t bad : {0, -1}) dream_refused("`top_k`", [&](auto& o) { o.top_k = bad; });
   dream_refused("prompt", [](auto&) {}, {});
 }
 
 TEST(AutoregressiveOptions, ThatMakeNoSenseAreRefused) {
   for (const std::int32_t count : {0, -1}) {
-    autoregressive_refused("max-new-tokens", [&](auto& o) { o.max_new_tokens = count; });
+    autoregressive_refused("`max_new_tokens`", [&](auto& o) { o.max_new_tokens = count; });
   }
   for (const double bad : {-0.1, kNan})
-    autoregressive_refused("temperature", [&](auto& o) { o.temperature = bad; });
+    autoregressive_refused("`temperature`", [&](auto& o) { o.temperature = bad; });
   for (const double bad : {0.0, -0.5, 1.01, kNan})
-    autoregressive_refused("top-p", [&](auto& o) { o.top_p = bad; });
-  for (const std::int64_t bad : {0, -1}) autoregressive_refused("top-k", [&](auto& o) { o.top_k = bad; });
+    autoregressive_refused("`top_p`", [&](auto& o) { o.top_p = bad; });
+  for (const std::int64_t bad : {0, -1}) autoregressive_refused("`top_k`", [&](auto& o) { o.top_k = bad; });
   for (const double bad : {0.0, -1.0, kNan}) {
-    autoregressive_refused("repetition-penalty", [&](auto& o) { o.repetition_penalty = bad; });
+    autoregressive_refused("`repetition_penalty`", [&](auto& o) { o.repetition_penalty = bad; });
   }
   autoregressive_refused("prompt", [](auto&) {}, {});
 }

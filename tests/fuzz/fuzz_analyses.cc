@@ -45,6 +45,11 @@ void collect(Json& json, std::vector<Json*>& leaves) {
   }
 }
 
+// One more or one less; unsigned, because the largest number has a neighbour too.
+std::int64_t neighbour(const Json& number, Random& random) {
+  return static_cast<std::int64_t>(number.get<std::uint64_t>() + (random() % 2 == 0 ? 1u : ~0ull));
+}
+
 void change_leaf(Json& json, Random& random) {
   std::vector<Json*> leaves;
   collect(json, leaves);
@@ -60,7 +65,7 @@ void change_leaf(Json& json, Random& random) {
       break;
     case 2:
       if (leaf.is_number_integer()) {
-        leaf = leaf.get<std::int64_t>() + (random() % 2 == 0 ? 1 : -1);
+        leaf = neighbour(leaf, random);
         break;
       }
       [[fallthrough]];
@@ -93,11 +98,18 @@ struct Parts {
     return out + text + data;
   }
 
+  // Mutations of bytes may have made anything of it.
+  static bool is_array(const Json& entry) {
+    if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("data_offsets")) return false;
+    const Json& offsets = entry.at("data_offsets");
+    return offsets.is_array() && offsets.size() == 2 && offsets[0].is_number_unsigned() &&
+           offsets[1].is_number_unsigned();
+  }
+
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& [name, entry] : header.items()) {
-      if (name != "__metadata__" && entry.is_object() && entry.contains("data_offsets"))
-        names.push_back(name);
+      if (name != "__metadata__" && is_array(entry)) names.push_back(name);
     }
     return names;
   }
@@ -134,12 +146,16 @@ void change_size(Parts& parts, Random& random) {
   if (!shape.is_array() || shape.empty()) return;
   Json& size = shape[below(random, shape.size())];
   if (!size.is_number_integer()) return;
-  size = std::max<std::int64_t>(0, size.get<std::int64_t>() + (random() % 2 == 0 ? 1 : -1));
+  size = std::max<std::int64_t>(0, neighbour(size, random));
   std::uint64_t bytes = parts.header[name]["dtype"] == "U8" ? 1 : 4;
-  for (const auto& one : shape) bytes *= one.get<std::uint64_t>();
+  for (const auto& one : shape) {
+    if (!one.is_number_integer()) return;
+    bytes *= one.get<std::uint64_t>();
+  }
   std::string data;
   for (auto& [other, entry] : parts.header.items()) {
     if (other == "__metadata__") continue;
+    if (!Parts::is_array(entry)) return;
     const auto begin = entry["data_offsets"][0].get<std::uint64_t>(),
                end = entry["data_offsets"][1].get<std::uint64_t>();
     if (begin > end || end > parts.data.size()) return;
@@ -156,7 +172,8 @@ void drop_array(Parts& parts, Random& random) {
   if (names.empty()) return;
   const std::string name = names[below(random, names.size())];
   // Under a private name nobody reads it, and the others stay in their places.
-  parts.header["x_" + name] = parts.header[name];
+  Json entry = parts.header[name];  // a copy: the map grows below
+  parts.header["x_" + name] = std::move(entry);
   parts.header.erase(name);
 }
 
@@ -193,7 +210,7 @@ void change_manifest(PackedTrace& trace, Random& random) {
 // Deeper than one field: the same change wherever a size stands.
 void change_heads(PackedTrace& trace, Random& random) {
   Json json = Json::parse(trace.manifest, nullptr, false);
-  if (!json.is_object() || !json.contains("model")) return;
+  if (!json.is_object() || !json.contains("model") || !json["model"].is_object()) return;
   json["model"][random() % 2 == 0 ? "layers" : "head_dim"] = 1 + below(random, 5);
   trace.manifest = json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -19,12 +19,27 @@ void expect(bool promise) {
   if (!promise) std::abort();
 }
 
-void check_decoding(const Decoding& d) {
-  for (const auto& count : {d.max_new_tokens, d.steps, d.block_length}) expect(!count || *count > 0);
-  expect(!d.top_k || *d.top_k > 0);
-  for (const auto& number : {d.temperature, d.top_p, d.alg_temp, d.eps, d.cfg_scale, d.repetition_penalty}) {
-    expect(!number || std::isfinite(*number));
+// Whole numbers keep to the bounds of their option when a file is read, others when a model is known.
+struct Sound {
+  const buoy::decode::DecodeOption& option;
+
+  void operator()(double number) const { expect(std::isfinite(number)); }
+  void operator()(std::int32_t number) const { expect(number >= option.bounds.least); }
+  void operator()(std::int64_t number) const { expect(static_cast<double>(number) >= option.bounds.least); }
+  void operator()(const std::vector<std::int32_t>& ids) const {
+    for (const auto id : ids) expect(id >= 0);
   }
+  template <typename Value>
+  void operator()(const std::optional<Value>& value) const {
+    if (value) (*this)(*value);
+  }
+  template <typename Value>
+  void operator()(const Value&) const {}
+};
+
+void check_decoding(const Decoding& decoding) {
+  for (const auto* option : decoding.given)
+    std::visit([&](const auto member) { Sound{*option}(decoding.values.*member); }, option->field);
 }
 
 template <typename Entries>

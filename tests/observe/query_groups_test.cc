@@ -48,7 +48,7 @@ TEST(QueryGroups, MoreThanSixteenAreRefusedWithAWayOut) {
     QueryGroups::by_region(regions);
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("--groups state"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("`groups` state"), std::string::npos) << error.what();
   }
   regions.names.pop_back();
   regions.of_token.pop_back();

@@ -3,23 +3,27 @@
 #include <string>
 
 #include "buoy/report/section.h"
+#include "support/written_table.h"
 
 namespace buoy::report {
 namespace {
 
+using testing::add_cells;
+
 Table scores_table() {
-  Table table{"eval_scores", "", {}, {}};
-  for (const char* name : {"trace", "model", "set", "condition", "kind", "axis", "value", "items", "failed",
-                           "metric", "mean", "lower", "upper"})
-    table.columns.push_back({name, ""});
+  Table table =
+      testing::written_table("eval_scores", {"trace", "model", "set", "condition", "kind", "axis", "value",
+                                             "items", "failed", "metric", "mean", "lower", "upper"});
   for (const char* metric : {"exact_match", "f1"}) {
     for (int n = 1; n <= 5; ++n) {
       const std::string value = std::to_string(n);
-      table.add({"position", "m", "nq", "gold-position=" + value, "masked diffusion", "gold-position", value,
-                 40, 0, metric, n == 3 ? 0.5 : 0.9, 0.4, 0.95});
+      add_cells(table, {"position", "m", "nq", "gold-position=" + value, "masked diffusion", "gold-position",
+                        value, 40, 0, metric, n == 3 ? 0.5 : 0.9, 0.4, 0.95});
     }
-    table.add({"base", "m", "nq", "closed-book", "masked diffusion", "", "", 40, 0, metric, 0.1, 0.0, 0.2});
-    table.add({"base", "m", "nq", "passages", "masked diffusion", "", "", 40, 0, metric, 0.8, 0.7, 0.9});
+    add_cells(table,
+              {"base", "m", "nq", "closed-book", "masked diffusion", "", "", 40, 0, metric, 0.1, 0.0, 0.2});
+    add_cells(table,
+              {"base", "m", "nq", "passages", "masked diffusion", "", "", 40, 0, metric, 0.8, 0.7, 0.9});
   }
   return table;
 }

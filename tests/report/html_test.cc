@@ -13,8 +13,9 @@ namespace {
 
 TEST(Html, EscapesWhatWouldBeMarkup) {
   EXPECT_EQ(escape_html("<b a=\"1\">&'\xff"), "&lt;b a=&quot;1&quot;&gt;&amp;&#39;\xEF\xBF\xBD");
-  Table table{"t", "<script>", {{"value", ""}}, {}};
-  for (int row = 0; row < 3; ++row) table.add({std::int64_t{row}});
+  Table table = Table::undeclared("t", {{"value", ""}});
+  table.title = "<script>";
+  for (int row = 0; row < 3; ++row) table.rows.push_back({std::int64_t{row}});
   EXPECT_EQ(table_html(table, 2, "f").find("<script>"), std::string::npos);
   EXPECT_NE(table_html(table, 2, "f").find("1 more rows"), std::string::npos);
 }

@@ -13,6 +13,8 @@
 namespace buoy::report {
 namespace {
 
+using claims::add_cells;
+using claims::column_named;
 using claims::kSamples;
 using claims::says;
 using claims::table;
@@ -87,8 +89,8 @@ std::vector<Table> drift_tables(std::int64_t thin) {
                                           "lower", "upper", "null", "samples"});
   const auto add = [&](double layer, const std::string& rule, const std::string& scalar, std::int64_t n) {
     const Cell none;
-    layers.add({"d", layer, "head_mean", "all", rule, scalar, 0.5, n > 1 ? Cell(0.25) : none,
-                n > 1 ? Cell(0.75) : none, 0.0, n});
+    add_cells(layers, {"d", layer, "head_mean", "all", rule, scalar, 0.5, n > 1 ? Cell(0.25) : none,
+                       n > 1 ? Cell(0.75) : none, 0.0, n});
   };
   for (const double layer : {0.0, 1.0, 2.0}) {
     const std::int64_t n = layer == 1 ? thin : kSamples;
@@ -99,9 +101,9 @@ std::vector<Table> drift_tables(std::int64_t thin) {
   Table summary = table("drift_summary", {"trace", "view", "positions", "scalar", "depth", "value", "lower",
                                           "upper", "samples"});
   for (const std::string scalar : {"jaccard", "static", "spearman_step"})
-    summary.add({"d", "head_mean", "all", scalar, "all layers", 0.5, 0.25, 0.75, kSamples});
-  summary.add(
-      {"d", "head_mean", "all", "spearman_step_given_frontier", "all layers", 0.0, Cell(), Cell(), thin});
+    add_cells(summary, {"d", "head_mean", "all", scalar, "all layers", 0.5, 0.25, 0.75, kSamples});
+  add_cells(summary, {"d", "head_mean", "all", "spearman_step_given_frontier", "all layers", 0.0, Cell(),
+                      Cell(), thin});
   return {layers, summary};
 }
 
@@ -175,7 +177,8 @@ TEST(FlowSection, RolloutAndItsNullHaveOneScale) {
 TEST(DriftSection, OfWhatNeverFloatsDrawsWhatThereIs) {
   auto tables = drift_tables(10);
   for (auto& row : tables[0].rows) {
-    if (text_of(row[tables[0].column("scalar")]) == "jaccard") row[tables[0].column("value")] = Cell();
+    if (text_of(row[column_named(tables[0], "scalar")]) == "jaccard")
+      row[column_named(tables[0], "value")] = Cell();
   }
   auto section = build_section("drift", tables);
   const auto* figure = figure_of(section, "drift_by_layer");
@@ -183,7 +186,7 @@ TEST(DriftSection, OfWhatNeverFloatsDrawsWhatThereIs) {
   EXPECT_TRUE(std::get<figure::LineChart>(figure->figure.panels.at(0).content).series.empty());
   EXPECT_EQ(std::get<figure::LineChart>(figure->figure.panels.at(1).content).series.size(), 2u)
       << "the direction does not hang on the sets";
-  for (auto& row : tables[0].rows) row[tables[0].column("value")] = Cell();
+  for (auto& row : tables[0].rows) row[column_named(tables[0], "value")] = Cell();
   section = build_section("drift", tables);
   EXPECT_EQ(section.readings.size(), 1u);
 }
@@ -219,8 +222,8 @@ TEST(QkSection, DrawsTheTriangleOfACausalModel) {
                                    "cosine", "norm_product"});
   for (std::int64_t query = 0; query < 3; ++query) {
     for (std::int64_t key = 0; key <= query; ++key)
-      pairs.add({"a", "s7", 0.0, 5.0, std::int64_t{1}, query, key, static_cast<double>(10 * query + key), 0.5,
-                 2.0});
+      add_cells(pairs, {"a", "s7", 0.0, 5.0, std::int64_t{1}, query, key,
+                        static_cast<double>(10 * query + key), 0.5, 2.0});
   }
   const Table columns = table("qk_columns",
                               {"trace", "sample", "step", "layer", "head", "stage", "position", "floating",

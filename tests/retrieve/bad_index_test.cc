@@ -90,7 +90,7 @@ TEST_F(BadIndex, AnExistingFileIsKeptUnlessItIsToBeReplaced) {
   const auto build = [&](bool replace) {
     build_index({data_file("documents")}, out, {{}, false, replace, {}});
   };
-  EXPECT_TRUE(fails_with<UsageError>([&] { build(false); }, {"mine.db", "--force", "exists"}));
+  EXPECT_TRUE(fails_with<UsageError>([&] { build(false); }, {"mine.db", "`force`", "exists"}));
   EXPECT_EQ(read_file(out), "precious");
   build(true);
   EXPECT_NO_THROW(Index::open(out));

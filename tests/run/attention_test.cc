@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "buoy/result/schema/evaluation.h"
 #include "buoy/run/attention_features.h"
 #include "buoy/run/summary/summary.h"
 #include "run/runs.h"
@@ -60,7 +61,8 @@ TEST(Attention, ComesWithTheSameAnswersAndTellsOfTheGoldPassage) {
       std::find_if(tables.begin(), tables.end(), [](auto& t) { return t.name == "eval_attention"; });
   ASSERT_NE(table, tables.end());
   std::set<std::string> features;
-  for (const auto& row : table->rows) features.insert(text_of(row[table->column("feature")]));
+  for (const auto& row : table->rows)
+    features.insert(text_of(row[table->column(schema::eval_attention.feature)]));
   EXPECT_EQ(features.size(), feature_names().size());
 }
 

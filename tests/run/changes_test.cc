@@ -40,9 +40,9 @@ TEST(Changes, AreReadFromShortTexts) {
 TEST(Changes, ThatCannotBeReadAreRefused) {
   for (const char* text :
        {"", "3.1", "=0", "3=0", "3.=0", "a.b=0", "3.1=x", "3.1=nan", "3.1=-1", "3.1=inf", "3.1=1e39"})
-    EXPECT_TRUE(fails_with<UsageError>([&] { parse_changes({text}, {}); }, {"--scale-heads"})) << text;
+    EXPECT_TRUE(fails_with<UsageError>([&] { parse_changes({text}, {}); }, {"`scale_heads`"})) << text;
   for (const char* text : {"", "0", "=0", "@1=0", "0@=0", "0/=0", "0@x=0", "0=1e999", "0@3-1=0"})
-    EXPECT_TRUE(fails_with<UsageError>([&] { parse_changes({}, {text}); }, {"--scale-keys"})) << text;
+    EXPECT_TRUE(fails_with<UsageError>([&] { parse_changes({}, {text}); }, {"`scale_keys`"})) << text;
 }
 
 class ChangedPair : public ::testing::TestWithParam<bool> {
@@ -55,7 +55,7 @@ class ChangedPair : public ::testing::TestWithParam<bool> {
     TraceRequest request;
     request.folder = scratch_ / std::to_string(number_++);
     request.items = questions::read_items(data_, {});
-    request.prompt_template = testing::pair_spec(data_, {}).prompt;
+    request.prompt_template = testing::pair_spec(data_, {}).prompt_template;
     request.observe = "received";
     request.decode.max_new_tokens = 6;
     if (GetParam()) request.decode.steps = 3;
@@ -145,16 +145,16 @@ TEST_P(ChangedPair, RefusesWhatItDoesNotHave) {
   const auto refuses = [&](const Changes& changes, std::initializer_list<std::string> said) {
     return fails_with<UsageError>([&] { ChangingProbe(changes, config, {{}, 20, 4}, nullptr); }, said);
   };
-  EXPECT_TRUE(refuses(parse_changes({"8.0=0"}, {}), {"--scale-heads", "0 to 7", "8.0"}));
-  EXPECT_TRUE(refuses(parse_changes({"0.4=0"}, {}), {"--scale-heads", "0 to 3", "0.4"}));
-  EXPECT_TRUE(refuses(parse_changes({}, {"0@8=0"}), {"--scale-keys", "below 8", "8"}));
-  EXPECT_TRUE(refuses(parse_changes({}, {"title=0"}), {"--scale-keys", "no regions", "title"}));
-  EXPECT_TRUE(refuses(parse_changes({}, {"20-30=0"}), {"--scale-keys", "below 20", "20-30"}));
+  EXPECT_TRUE(refuses(parse_changes({"8.0=0"}, {}), {"`scale_heads`", "0 to 7", "8.0"}));
+  EXPECT_TRUE(refuses(parse_changes({"0.4=0"}, {}), {"`scale_heads`", "0 to 3", "0.4"}));
+  EXPECT_TRUE(refuses(parse_changes({}, {"0@8=0"}), {"`scale_keys`", "below 8", "8"}));
+  EXPECT_TRUE(refuses(parse_changes({}, {"title=0"}), {"`scale_keys`", "no regions", "title"}));
+  EXPECT_TRUE(refuses(parse_changes({}, {"20-30=0"}), {"`scale_keys`", "below 20", "20-30"}));
   if (GetParam()) {
-    EXPECT_TRUE(refuses(parse_changes({}, {"0/4=0"}), {"--scale-keys", "below 4", "4"}));
+    EXPECT_TRUE(refuses(parse_changes({}, {"0/4=0"}), {"`scale_keys`", "below 4", "4"}));
   }
   if (!GetParam()) {
-    EXPECT_TRUE(refuses(parse_changes({}, {"0/1=0"}), {"--scale-keys", "no steps"}));
+    EXPECT_TRUE(refuses(parse_changes({}, {"0/1=0"}), {"`scale_keys`", "no steps"}));
   }
 }
 

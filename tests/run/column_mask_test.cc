@@ -34,7 +34,7 @@ struct TracedModel {
     TraceRequest request;
     request.folder = folder;
     request.items = questions::read_items(data, {});
-    request.prompt_template = testing::pair_spec(data, {}).prompt;
+    request.prompt_template = testing::pair_spec(data, {}).prompt_template;
     request.observe = "received";
     request.layers = layers;
     request.decode.max_new_tokens = 8;

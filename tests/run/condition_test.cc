@@ -1,4 +1,5 @@
 #include "buoy/run/condition.h"
+#include "buoy/run/identity.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -183,24 +184,24 @@ TEST(Sweep, SaysWhatIsWrong) {
   const auto refused = [](const std::string& text, std::initializer_list<std::string> said) {
     return fails_with<UsageError>([&] { sweep(text, {}); }, said);
   };
-  EXPECT_TRUE(refused("noise", {"--sweep", "AXIS=VALUES", "\"noise\""}));
-  EXPECT_TRUE(refused("volume=1", {"--sweep", "passages, gold-position", "seed", "\"volume\""}));
-  EXPECT_TRUE(refused("noise=loud", {"--sweep noise", "numbers and ranges", "\"loud\""}));
-  EXPECT_TRUE(refused("noise=3-1", {"--sweep noise", "go up", "3-1"}));
-  EXPECT_TRUE(refused("noise=", {"--sweep noise", "at least one value"}));
+  EXPECT_TRUE(refused("noise", {"`sweep`", "AXIS=VALUES", "\"noise\""}));
+  EXPECT_TRUE(refused("volume=1", {"`sweep`", "passages, gold-position", "seed", "\"volume\""}));
+  EXPECT_TRUE(refused("noise=loud", {"`sweep` noise", "numbers and ranges", "\"loud\""}));
+  EXPECT_TRUE(refused("noise=3-1", {"`sweep` noise", "go up", "3-1"}));
+  EXPECT_TRUE(refused("noise=", {"`sweep` noise", "at least one value"}));
   EXPECT_TRUE(refused("noise-kind=loud", {"noise", "random", "repeated", "\"loud\""}));
-  EXPECT_TRUE(refused("noise=1,1", {"--sweep noise", "once", "\"1\" twice"}));
-  EXPECT_TRUE(refused("noise=1-3,2", {"--sweep noise", "once", "\"2\" twice"}));
+  EXPECT_TRUE(refused("noise=1,1", {"`sweep` noise", "once", "\"1\" twice"}));
+  EXPECT_TRUE(refused("noise=1-3,2", {"`sweep` noise", "once", "\"2\" twice"}));
   for (const char* axis : {"gold-position", "evidence", "slots", "steps"})
-    EXPECT_TRUE(refused(std::string(axis) + "=0-2", {std::string("--sweep ") + axis, "from 1", "0"}));
+    EXPECT_TRUE(refused(std::string(axis) + "=0-2", {std::string("`sweep` ") + axis, "from 1", "0"}));
 }
 
 TEST(Sweep, NumbersAreNotCutToFewerBits) {
   const auto refused = [](const std::string& text, std::initializer_list<std::string> said) {
     return fails_with<UsageError>([&] { sweep(text, {}); }, said);
   };
-  EXPECT_TRUE(refused("slots=4294967298", {"--sweep slots", "2147483647", "4294967298"}));
-  EXPECT_TRUE(refused("steps=4294967298", {"--sweep steps", "2147483647", "4294967298"}));
+  EXPECT_TRUE(refused("slots=4294967298", {"`sweep` slots", "2147483647", "4294967298"}));
+  EXPECT_TRUE(refused("steps=4294967298", {"`sweep` steps", "2147483647", "4294967298"}));
   EXPECT_EQ(sweep("slots=2147483647", {})[0].slots, 2147483647);
 }
 

@@ -95,8 +95,8 @@ TEST(Evaluation, InterruptedAnywhereAndResumedItLeavesTheSameFiles) {
     const auto folder = scratch / ("killed-" + std::to_string(answers));
     run_and_die(spec, folder, false, answers);
     EXPECT_FALSE(fs::exists(folder / "answers.jsonl")) << "a part must not look like the whole";
-    EXPECT_TRUE(testing::fails_with<InputError>([&] { read_scores(folder); }, {"finished", "--resume"}));
-    EXPECT_TRUE(testing::fails_with<UsageError>([&] { run(spec, folder); }, {"--resume", "a run"}));
+    EXPECT_TRUE(testing::fails_with<InputError>([&] { read_scores(folder); }, {"finished", "`resume`"}));
+    EXPECT_TRUE(testing::fails_with<UsageError>([&] { run(spec, folder); }, {"`resume`", "a run"}));
     const auto resumed = run(spec, folder, true);
     EXPECT_EQ(resumed.answers, 20u);
     EXPECT_LE(resumed.asked, 20u);
@@ -179,7 +179,7 @@ TEST(Evaluation, AnotherRunInTheFolderIsRefusedByTheFirstThingThatDiffers) {
   EXPECT_TRUE(refused([](auto& s) { s.decode.seed = 5; }, {"run.json", "seed", "0 there", "5 now"}));
   EXPECT_TRUE(
       refused([](auto& s) { s.decode.max_new_tokens = 9; }, {"decoding.max_new_tokens", "8 there", "9 now"}));
-  EXPECT_TRUE(refused([](auto& s) { s.prompt = "shared-passages"; }, {"prompt"}));
+  EXPECT_TRUE(refused([](auto& s) { s.prompt_template = "shared-passages"; }, {"prompt"}));
   EXPECT_TRUE(
       refused([](auto& s) { s.first_line_only = true; }, {"answers.first_line_only", "false", "true"}));
   EXPECT_TRUE(refused([](auto& s) { s.observe = "received"; }, {"observe"}));

@@ -25,7 +25,7 @@ class PlantedHeads : public ::testing::TestWithParam<bool> {
     TraceRequest request;
     request.folder = scratch_ / "trace";
     request.items = questions::read_items(data, {});
-    request.prompt_template = testing::pair_spec(data, {}).prompt;
+    request.prompt_template = testing::pair_spec(data, {}).prompt_template;
     request.observe = "top,row-mass";
     request.decode.max_new_tokens = 8;
     LoadedModel model = load_model(testing::pair_model(GetParam()).path);

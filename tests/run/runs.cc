@@ -37,7 +37,7 @@ run::EvaluationSpec pair_spec(const fs::path& data, std::vector<run::Condition> 
   spec.models = {pair_model(true), pair_model(false)};
   spec.data = {{"world", data}};
   spec.conditions = std::move(conditions);
-  spec.prompt = bundled("pair.prompt").string();
+  spec.prompt_template = bundled("pair.prompt").string();
   spec.decode.max_new_tokens = 8;
   spec.decode.steps = 2;
   return spec;

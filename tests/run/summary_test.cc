@@ -10,6 +10,7 @@
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
 #include "support/temp_folder.h"
+#include "support/written_table.h"
 
 namespace buoy::run {
 namespace {
@@ -69,7 +70,8 @@ std::vector<Cell> row_of(const std::vector<Table>& tables, const std::string& na
   std::vector<std::vector<Cell>> found;
   for (const auto& row : table->rows) {
     bool fits = true;
-    for (const auto& [column, value] : where) fits = fits && text_of(row[table->column(column)]) == value;
+    for (const auto& [column, value] : where)
+      fits = fits && text_of(row[testing::column_named(*table, column)]) == value;
     if (fits) found.push_back(row);
   }
   EXPECT_EQ(found.size(), 1u) << name;
@@ -79,7 +81,7 @@ std::vector<Cell> row_of(const std::vector<Table>& tables, const std::string& na
 double value(const std::vector<Table>& tables, const std::string& name, const Where& where,
              const std::string& column) {
   const auto row = row_of(tables, name, where);
-  return row.empty() ? NAN : number_of(row[find(tables, name)->column(column)]);
+  return row.empty() ? NAN : number_of(row[testing::column_named(*find(tables, name), column)]);
 }
 
 TEST(Summary, MeansCountsAndFailures) {
@@ -222,7 +224,7 @@ TEST(Summary, IsWrittenAsJsonAndAsOneTableForSpreadsheets) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 5) << "a header and five metrics";
   const Table shown = overview(tables);
   ASSERT_EQ(shown.rows.size(), 1u);
-  EXPECT_EQ(text_of(shown.rows[0][shown.column("exact_match")]).substr(0, 7), "0.500 [");
+  EXPECT_EQ(text_of(shown.rows[0][testing::column_named(shown, "exact_match")]).substr(0, 7), "0.500 [");
 }
 
 }  // namespace

@@ -34,6 +34,33 @@ class StudyFile : public ::testing::Test {
   TempFolder folder_;
 };
 
+std::string toml_value(const decode::DecodeOption& option) {
+  return std::visit(
+      [](const auto member) -> std::string {
+        using Value = std::remove_cvref_t<decltype(decode::DecodeOptions{}.*member)>;
+        if constexpr (std::is_same_v<Value, bool>) return "true";
+        if constexpr (std::is_same_v<Value, std::optional<std::string>>) return "\"random\"";
+        if constexpr (std::is_same_v<Value, std::vector<std::int32_t>>) return "[1, 2]";
+        return "1";
+      },
+      option.field);
+}
+
+TEST_F(StudyFile, EveryDecodingOptionIsAKey) {
+  std::string table = "[decoding]\n";
+  for (const auto& option : decode::kDecodeOptions)
+    table += std::string(option.key) + " = " + toml_value(option) + "\n";
+  const auto decoding = read(with(table)).decoding;
+  EXPECT_EQ(decoding.given.size(), decode::kDecodeOptions.size());
+  decode::DecodeOptions options;
+  decoding.apply_to(options);
+  EXPECT_EQ(options.eos_tokens, (std::vector<std::int32_t>{1, 2}));
+  EXPECT_EQ(options.seed, 1u);
+  EXPECT_TRUE(options.logits_eos_inf);
+  EXPECT_TRUE(fails_with<InputError>([&] { read(with("[decoding]\neos_tokens = [1, -2]\n")); },
+                                     {"decoding.eos_tokens", "0 or more", "-2"}));
+}
+
 TEST_F(StudyFile, EveryStudyOfTheRepositoryReads) {
   int studies = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kStudies)) {
@@ -50,14 +77,14 @@ TEST_F(StudyFile, ThePublishedStudyHasTheFourModelsInTheirOrderAndTheirSettings)
   EXPECT_EQ(study.models[1].name, "dream");
   EXPECT_EQ(study.models[2].name, "llama");
   EXPECT_EQ(study.models[3].name, "qwen");
-  EXPECT_EQ(study.models[0].decoding.steps, 32);
-  EXPECT_EQ(study.models[0].decoding.block_length, 32);
-  EXPECT_EQ(study.models[1].decoding.algorithm, "entropy");
-  EXPECT_EQ(study.models[1].decoding.temperature, 0.2);
-  EXPECT_EQ(study.models[1].decoding.top_p, 0.95);
-  EXPECT_FALSE(study.models[2].decoding.steps);
-  EXPECT_EQ(study.decoding.max_new_tokens, 32);
-  EXPECT_EQ(study.evaluations[0].passages, 5);
+  EXPECT_EQ(study.models[0].decoding.values.steps, 32);
+  EXPECT_EQ(study.models[0].decoding.values.block_length, 32);
+  EXPECT_EQ(study.models[1].decoding.values.algorithm, "entropy");
+  EXPECT_EQ(study.models[1].decoding.values.temperature, 0.2);
+  EXPECT_EQ(study.models[1].decoding.values.top_p, 0.95);
+  EXPECT_FALSE(study.models[2].decoding.values.steps);
+  EXPECT_EQ(study.decoding.values.max_new_tokens, 32);
+  EXPECT_EQ(study.evaluations[0].request.arrangement.passages, 5);
   EXPECT_TRUE(study.evaluations[0].closed_book);
   EXPECT_EQ(study.evaluations[0].data.size(), 5u);
 }
@@ -66,7 +93,7 @@ TEST_F(StudyFile, WhatIsNotGivenKeepsItsDefault) {
   const Study study = read(with(""));
   EXPECT_EQ(study.out, "build/study");
   EXPECT_EQ(study.prompt.chat, "auto");
-  EXPECT_FALSE(study.evaluations[0].passages);
+  EXPECT_EQ(study.evaluations[0].request.arrangement.passages, -1);
   EXPECT_EQ(study.evaluations[0].noise_kind, "random");
   EXPECT_TRUE(study.report.analyses.empty());
 }
@@ -133,7 +160,7 @@ TEST_F(StudyFile, NumbersAreNotCutToFewerBits) {
                       {":11: data.world.count", "at most 10000000", "4294967301"}));
   EXPECT_TRUE(refuses(with("[decoding]\nseed = -1\n"), {"decoding.seed", "0 or more", "-1"}));
   EXPECT_EQ(read(with("[decoding]\nmax_new_tokens = 2147483647\nseed = 9223372036854775807\n"))
-                .decoding.max_new_tokens,
+                .decoding.values.max_new_tokens,
             2147483647);
 }
 
@@ -193,7 +220,7 @@ prompt = ''''ö'''''
 )"));
   EXPECT_EQ(study.title, "Straße \"so\"");
   EXPECT_EQ(study.evaluations[0].sweep, "ü ................. \\");
-  EXPECT_EQ(study.evaluations[0].prompt, "'ö''");
+  EXPECT_EQ(study.evaluations[0].request.prompt_template, "'ö''");
 }
 
 TEST_F(StudyFile, AMissingFileIsSaid) {

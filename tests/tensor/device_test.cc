@@ -21,7 +21,7 @@ TEST(Device, ModelsRunOnGpusFromAmpereOn) {
 TEST(Device, NamesAreCpuCudaAndAuto) {
   EXPECT_EQ(device_from_name("cpu"), Device::kCpu);
   EXPECT_TRUE(
-      testing::fails_with<UsageError>([] { device_from_name("tpu"); }, {"--device", "auto", "\"tpu\""}));
+      testing::fails_with<UsageError>([] { device_from_name("tpu"); }, {"`device`", "auto", "\"tpu\""}));
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ TEST_F(Refusal, AManifestChangedByHand) {
                                  {"\"seed\": 1", "\"seed\": "}}) {
     testing::spill(manifest_, whole);
     edit(manifest_, from, to);
-    EXPECT_TRUE(open_fails({"manifest.json: checksum", "of its fields", "--trust"})) << from;
+    EXPECT_TRUE(open_fails({"manifest.json: checksum", "of its fields", "`trust`"})) << from;
     EXPECT_NO_THROW(TraceReader::open(folder_, Integrity::kSizeOnly).read("sample-0")) << from;
   }
   testing::spill(manifest_, whole);

@@ -12,6 +12,7 @@
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/commands/describe_commands.h"
 #include "buoy/app/exit_codes.h"
+#include "buoy/app/options/flags.h"
 #include "buoy/app/standard_streams.h"
 #include "buoy/base/error.h"
 #include "buoy/base/interrupt.h"
@@ -66,6 +67,7 @@ int run(int argc, char** argv) {
     bool describe = false;
     app.add_flag("--describe", describe, "print all commands, options and examples as JSON");
     add_commands(app);
+    word_messages(in_flags);
     app.callback([&] {
       if (!describe)
         throw_usage_error({"buoy", "a command, as in `buoy inspect DIR`; --help lists them", "none"});

@@ -4,7 +4,7 @@
 
 namespace buoy {
 
-// "0.1.0", as CMakeLists.txt has it.
+// "0.2.0", as CMakeLists.txt has it.
 std::string_view version();
 
 // The git commit this program was built from, 12 digits, with "-modified" behind it when tracked files

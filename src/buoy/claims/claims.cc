@@ -4,6 +4,7 @@
 
 #include "buoy/base/attempt.h"
 #include "buoy/claims/claims_judges.h"
+#include "buoy/result/schema/claims.h"
 
 namespace buoy::claims {
 namespace {
@@ -67,27 +68,21 @@ std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<
 }
 
 Table claims_table(std::span<const ClaimVerdict> verdicts) {
-  Table table{
-      "claims",
-      "The paper's claims: what this data says",
-      {{"id", "claim of the paper"},
-       {"trace", "overall, a trace, or one trace against another"},
-       {"verdict",
-        "supported, contradicted, mixed (traces, parts or layers disagree), not decided (by this many "
-        "samples) or not testable with this data"},
-       {"claim", "the claim in one sentence"},
-       {"test", "what was computed, with its threshold"},
-       {"evidence", "numbers with bootstrap intervals over samples"},
-       {"needs", "what is lacking and how to get it"}},
-      {}};
+  const auto& t = schema::claims;
+  Table table(t);
   const auto text = [](const std::string& value) { return value.empty() ? Cell{} : Cell{value}; };
+  const auto add = [&](const ClaimVerdict& claim, const TraceVerdict& one) {
+    table.add({{t.id, claim.id},
+               {t.trace, one.trace},
+               {t.verdict, std::string(name_of(one.verdict))},
+               {t.claim, claim.claim},
+               {t.test, claim.test},
+               {t.evidence, text(one.evidence)},
+               {t.needs, text(one.needs)}});
+  };
   for (const auto& claim : verdicts) {
-    table.add({claim.id, "overall", std::string(name_of(claim.verdict)), claim.claim, claim.test,
-               text(claim.evidence), text(claim.needs)});
-    for (const auto& one : claim.by_trace) {
-      table.add({claim.id, one.trace, std::string(name_of(one.verdict)), claim.claim, claim.test,
-                 text(one.evidence), text(one.needs)});
-    }
+    add(claim, {"overall", claim.verdict, claim.evidence, claim.needs});
+    for (const auto& one : claim.by_trace) add(claim, one);
   }
   return table;
 }

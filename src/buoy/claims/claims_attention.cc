@@ -4,6 +4,10 @@
 
 #include "buoy/claims/claims_judges.h"
 #include "buoy/result/rule_names.h"
+#include "buoy/result/schema/absorption.h"
+#include "buoy/result/schema/drift.h"
+#include "buoy/result/schema/floating.h"
+#include "buoy/result/schema/qk.h"
 
 namespace buoy::claims {
 namespace {
@@ -24,15 +28,21 @@ ClaimVerdict without_diffusion(ClaimVerdict claim) {
 }
 
 Lookup drift_row(const std::string& scalar) {
-  return {"drift_summary",
-          {{"view", "head_mean"}, {"positions", "all"}, {"scalar", scalar}, {"depth", "all layers"}}};
+  const auto& t = schema::drift_summary;
+  return {t,
+          {{t.view, "head_mean"}, {t.positions, "all"}, {t.scalar, scalar}, {t.depth, "all layers"}},
+          t.value,
+          &t.samples};
 }
 
 TraceVerdict judge_drift_of(const Material& material, const TraceKind& trace) {
   const Reading still = material.read(trace, drift_row("static"));
+  const auto& t = schema::drift_by_layer;
+  const auto& o = schema::drift_order;
   const Reading by_layer = material.read(
-      trace, {"drift_by_layer", {{"view", "head_mean"}, {"positions", "all"}, {"scalar", "spearman_step"}}});
-  const Reading order = material.read(trace, {"drift_order", {{"scalar", "reveal_order"}}});
+      trace,
+      {t, {{t.view, "head_mean"}, {t.positions, "all"}, {t.scalar, "spearman_step"}}, t.value, &t.samples});
+  const Reading order = material.read(trace, {o, {{o.scalar, "reveal_order"}}, o.value, &o.samples});
 
   const Part step = judge(material.read(trace, drift_row("spearman_step")),
                           {"Spearman of anchor and step", Side::kAbove, 0, kCorrelationMargin});
@@ -70,15 +80,18 @@ TraceVerdict judge_depth_of(const Material& material, const TraceKind& trace) {
   constexpr DepthTrend kTrends[] = {{"set_size", true, Side::kBelow, kSetSizeMargin},
                                     {"entropy", false, Side::kBelow, kEntropyMargin},
                                     {"top_share", false, Side::kAbove, kTopShareMargin}};
-  const std::string rule = sigma_rule(find_table(material.tables, "floating_depth"));
+  const auto& t = schema::floating_depth;
+  const std::string rule = sigma_rule(find_table(material.tables, t), t.rule);
   std::vector<Part> parts;
   for (const std::string view : {"per_head", "head_mean"}) {
     for (const auto& trend : kTrends) {
-      const Lookup row{"floating_depth",
-                       {{"quantity", trend.quantity},
-                        {"rule", trend.of_a_set ? rule : ""},
-                        {"view", view},
-                        {"depth", "slope"}}};
+      const Lookup row{t,
+                       {{t.quantity, trend.quantity},
+                        {t.rule, trend.of_a_set ? rule : ""},
+                        {t.view, view},
+                        {t.depth, "slope"}},
+                       t.value,
+                       &t.samples};
       const std::string name =
           fmt::format("slope of {}{}, {}", trend.quantity, trend.of_a_set ? by_other_rule(rule) : "", view);
       parts.push_back(judge(material.read(trace, row), {name, trend.side, 0, trend.margin}));
@@ -87,20 +100,20 @@ TraceVerdict judge_depth_of(const Material& material, const TraceKind& trace) {
   return judge_trace(trace.label, parts);
 }
 
-Lookup absorption_row(const std::string& selector) {
-  return {"absorption_summary",
-          {{"steps", "final"}, {"view", "per_head"}, {"selector", selector}, {"depth", "all layers"}},
-          "lift",
-          "lift_lower",
-          "lift_upper"};
+Lookup absorption_row(const std::string& selector, const Interval& columns) {
+  const auto& t = schema::absorption_summary;
+  return {t,
+          {{t.steps, "final"}, {t.view, "per_head"}, {t.selector, selector}, {t.depth, "all layers"}},
+          columns,
+          &t.samples};
+}
+
+Lookup lift_row(const std::string& selector) {
+  return absorption_row(selector, schema::absorption_summary.lift);
 }
 
 Lookup percent_row(const std::string& selector) {
-  Lookup row = absorption_row(selector);
-  row.value = "absorbed_percent";
-  row.lower = "lower";
-  row.upper = "upper";
-  return row;
+  return absorption_row(selector, schema::absorption_summary.absorbed_percent);
 }
 
 // Whether the first interval lies above the second.
@@ -127,13 +140,13 @@ Part judge_higher(const std::string& name, const Reading& first, const Reading& 
 
 TraceVerdict judge_absorption_of(const Material& material, const TraceKind& causal,
                                  const TraceKind& diffusion) {
-  const Reading sink = material.read(causal, absorption_row("position_0"));
+  const Reading sink = material.read(causal, lift_row("position_0"));
   const Part is_sink =
       judge(sink, {"lift of position 0 in the autoregressive model", Side::kAbove, 1, kLiftMargin});
   const Part at_0 = judge_higher("lift of position 0, autoregressive against diffusion,", sink,
-                                 material.read(diffusion, absorption_row("position_0")));
-  const Part largest = judge_higher("lift of the largest", material.read(causal, absorption_row("top_1")),
-                                    material.read(diffusion, absorption_row("top_1")));
+                                 material.read(diffusion, lift_row("position_0")));
+  const Part largest = judge_higher("lift of the largest", material.read(causal, lift_row("top_1")),
+                                    material.read(diffusion, lift_row("top_1")));
 
   TraceVerdict out = judge_trace(fmt::format("{} against {}", causal.label, diffusion.label),
                                  std::vector<Part>{is_sink, at_0, largest});
@@ -150,14 +163,12 @@ TraceVerdict judge_absorption_of(const Material& material, const TraceKind& caus
 }
 
 TraceVerdict judge_split_of(const Material& material, const TraceKind& trace) {
-  const std::string rule = sigma_rule(find_table(material.tables, "qk_depth"), "set");
+  const auto& t = schema::qk_depth;
+  const std::string rule = sigma_rule(find_table(material.tables, t), t.set);
   const std::string set = rule + "_head", by = by_other_rule(rule);
   const auto row = [&](const std::string& statistic) {
-    return material.read(trace, {"qk_depth",
-                                 {{"set", set}, {"stage", "after"}, {"statistic", statistic}},
-                                 "value",
-                                 "value_lower",
-                                 "value_upper"});
+    return material.read(
+        trace, {t, {{t.set, set}, {t.stage, "after"}, {t.statistic, statistic}}, t.value, &t.samples});
   };
   const Part angle = judge(row("slope of the fraction due to angle"),
                            {"slope of the fraction due to angle" + by, Side::kAbove, 0, kFractionMargin});

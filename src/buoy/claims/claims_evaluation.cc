@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "buoy/claims/claims_judges.h"
+#include "buoy/result/schema/evaluation.h"
+#include "buoy/result/table_advice.h"
 
 namespace buoy::claims {
 namespace {
@@ -11,18 +13,18 @@ constexpr double kTwice = 2;          // what the paper claims of the ratio of g
 constexpr double kDropMargin = 0.05;  // a drop below this is none
 
 std::string run_of(const TableView& row) {
-  return row.has("trace") ? row.text("trace") + ": " : "";
+  return row.has(schema::trace) ? row.text(schema::trace) + ": " : "";
 }
 
 // Every row of a view as a view of its own.
-std::vector<TableView> rows_of(const TableView& view, const std::vector<std::string>& keys) {
+std::vector<TableView> rows_of(const TableView& view, std::initializer_list<const ColumnSchema*> keys) {
   if (view.empty()) return {};
   std::vector<TableView> todo = {view};
-  for (const auto& key : keys) {
-    if (!view.has(key)) continue;
+  for (const auto* key : keys) {
+    if (!view.has(*key)) continue;
     std::vector<TableView> next;
     for (const auto& part : todo) {
-      for (const auto& value : part.distinct(key)) next.push_back(part.where({{key, value}}));
+      for (const auto& value : part.distinct(*key)) next.push_back(part.where({{*key, value}}));
     }
     todo = std::move(next);
   }
@@ -30,8 +32,8 @@ std::vector<TableView> rows_of(const TableView& view, const std::vector<std::str
 }
 
 // Few items decide nothing, however well they agree.
-bool few_items(const TableView& row, TraceVerdict& verdict) {
-  const auto items = static_cast<std::int64_t>(row.number("items"));
+bool few_items(double number, TraceVerdict& verdict) {
+  const auto items = static_cast<std::int64_t>(number);
   if (items >= kFewestSamples) return false;
   verdict.verdict = Verdict::kUndecided;
   verdict.evidence += fmt::format(" ({})", too_few(items));
@@ -39,21 +41,19 @@ bool few_items(const TableView& row, TraceVerdict& verdict) {
 }
 
 TraceVerdict judge_ratio(const TableView& row) {
-  const Estimate ratio{row.number("ratio"), row.number("lower"), row.number("upper"), 0};
+  const auto& t = schema::eval_gain_ratio;
+  const Estimate ratio = estimate_in(row, t.ratio);
   TraceVerdict verdict;
-  verdict.trace = fmt::format("{}{}, {}", run_of(row), row.text("set"), row.text("condition"));
-  verdict.evidence =
-      fmt::format("gain in exact match: masked diffusion {}, autoregressive {}",
-                  words_of({row.number("diffusion_gain"), row.number("diffusion_lower"),
-                            row.number("diffusion_upper"), 0}),
-                  words_of({row.number("autoregressive_gain"), row.number("autoregressive_lower"),
-                            row.number("autoregressive_upper"), 0}));
+  verdict.trace = fmt::format("{}{}, {}", run_of(row), row.text(t.set), row.text(t.condition));
+  verdict.evidence = fmt::format("gain in exact match: masked diffusion {}, autoregressive {}",
+                                 words_of(estimate_in(row, t.diffusion_gain)),
+                                 words_of(estimate_in(row, t.autoregressive_gain)));
   if (!std::isfinite(ratio.value)) {
     verdict.needs = "autoregressive models whose gain is surely not zero: otherwise the ratio means nothing";
     return verdict;
   }
   verdict.evidence += fmt::format("; ratio {}", words_of(ratio));
-  if (few_items(row, verdict)) return verdict;
+  if (few_items(row.number(t.items), verdict)) return verdict;
   verdict.verdict = ratio.lower > kTwice   ? Verdict::kSupported
                     : ratio.upper < kTwice ? Verdict::kContradicted
                                            : Verdict::kUndecided;
@@ -61,13 +61,14 @@ TraceVerdict judge_ratio(const TableView& row) {
 }
 
 TraceVerdict judge_drop(const TableView& row) {
-  const Estimate drop = {row.number("drop"), row.number("lower"), row.number("upper"), 0};
+  const auto& t = schema::eval_middle;
+  const Estimate drop = estimate_in(row, t.drop);
   TraceVerdict verdict;
-  verdict.trace = fmt::format("{}{} on {}", run_of(row), row.text("model"), row.text("set"));
+  verdict.trace = fmt::format("{}{} on {}", run_of(row), row.text(t.model), row.text(t.set));
   verdict.evidence = fmt::format(
       "{} places, {} items: exact match {:.3g} at the ends, {:.3g} in the middle, drop {}",
-      row.number("positions"), row.number("items"), row.number("ends"), row.number("middle"), words_of(drop));
-  if (few_items(row, verdict)) return verdict;
+      row.number(t.positions), row.number(t.items), row.number(t.ends), row.number(t.middle), words_of(drop));
+  if (few_items(row.number(t.items), verdict)) return verdict;
   verdict.verdict = drop.lower > kDropMargin   ? Verdict::kContradicted
                     : drop.upper < kDropMargin ? Verdict::kSupported
                                                : Verdict::kUndecided;
@@ -85,13 +86,13 @@ ClaimVerdict judge_gain(const Material& material) {
       "Gain in exact match over closed book, same prompt and items, item by item: supported when the "
       "interval "
       "of the ratio of gains lies above 2, contradicted when below.";
-  const auto ratios = find_table(material.tables, "eval_gain_ratio").where({{"metric", "exact_match"}});
-  for (const auto& row : rows_of(ratios, {"trace", "set", "condition"}))
+  const auto& t = schema::eval_gain_ratio;
+  const auto ratios = find_table(material.tables, t).where({{t.metric, "exact_match"}});
+  for (const auto& row : rows_of(ratios, {&schema::trace, &t.set, &t.condition}))
     claim.by_trace.push_back(judge_ratio(row));
   if (claim.by_trace.empty()) {
     claim.evidence = "There are no scored answers of both kinds of models.";
-    claim.needs =
-        "buoy eval --closed-book --passages K with models of both kinds, and buoy report --eval RUN";
+    claim.needs = how_to_get(t);
     return claim;
   }
   conclude(claim, combine(std::span<const TraceVerdict>(claim.by_trace)));
@@ -107,11 +108,12 @@ ClaimVerdict judge_middle(const Material& material) {
       "item, "
       "five places or more: supported when the interval lies below {}, contradicted when above.",
       kDropMargin);
-  const auto drops = find_table(material.tables, "eval_middle");
+  const auto& t = schema::eval_middle;
+  const auto drops = find_table(material.tables, t);
   std::string others;
-  for (const auto& row : rows_of(drops, {"trace", "model", "set"})) {
+  for (const auto& row : rows_of(drops, {&schema::trace, &t.model, &t.set})) {
     const auto verdict = judge_drop(row);
-    if (row.text("kind") == "masked diffusion") {
+    if (row.text(t.kind) == "masked diffusion") {
       claim.by_trace.push_back(verdict);
     } else {
       others += fmt::format(" Beside it, {}: {}.", verdict.trace, verdict.evidence);
@@ -120,7 +122,7 @@ ClaimVerdict judge_middle(const Material& material) {
   if (claim.by_trace.empty()) {
     claim.evidence =
         "There are no scored answers of a masked-diffusion model by the place of the gold passage.";
-    claim.needs = "buoy eval --sweep gold-position=1-10 (or 1-20), and buoy report --eval RUN";
+    claim.needs = how_to_get(t);
     return claim;
   }
   conclude(claim, combine(std::span<const TraceVerdict>(claim.by_trace)));

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "buoy/result/schema/common.h"
+#include "buoy/result/table_advice.h"
+
 namespace buoy::claims {
 namespace {
-
-bool has_column(const Table& table, const std::string& name) {
-  return std::any_of(table.columns.begin(), table.columns.end(),
-                     [&](const Column& column) { return column.name == name; });
-}
 
 bool has_interval(const Estimate& estimate) {
   return std::isfinite(estimate.lower) && std::isfinite(estimate.upper);
@@ -56,57 +54,52 @@ std::string words_of(const Estimate& estimate) {
   return fmt::format("{:.3g} [{:.3g}, {:.3g}]", estimate.value, estimate.lower, estimate.upper);
 }
 
-std::string how_to_get(const std::string& table) {
-  const std::string analysis = table.substr(0, table.find('_'));
-  std::string observe = "received";
-  if (analysis == "qk") observe = "received,qk,norms";
-  if (analysis == "retrieval") observe = "top,row-mass and data with passages";
-  if (analysis == "flow") observe = "mass and data with passages";
-  if (analysis == "structure") observe = "received, texts of tokens and, for gold, data with passages";
-  return fmt::format("buoy analyze {} on a trace with --observe {}", analysis, observe);
-}
-
 Reading read(std::span<const Table> tables, const TraceKind& trace, const Lookup& lookup) {
   Reading reading;
+  const std::string_view name = lookup.table.name();
   const auto table =
-      std::find_if(tables.begin(), tables.end(), [&](const Table& t) { return t.name == lookup.table; });
+      std::find_if(tables.begin(), tables.end(), [&](const Table& t) { return t.is(lookup.table); });
   const auto without = [&](const std::string& what) {
     reading.lacking = fmt::format("{} ({})", what, how_to_get(lookup.table));
     return reading;
   };
-  if (table == tables.end()) return without("table " + lookup.table);
+  if (table == tables.end()) return without(fmt::format("table {}", name));
 
-  std::vector<std::string> columns = {"trace", lookup.value, lookup.lower, lookup.upper};
-  for (const auto& condition : lookup.rows) columns.push_back(condition.first);
-  for (const auto& column : columns) {
-    if (!has_column(*table, column))
-      return without(fmt::format("column {} of table {}", column, lookup.table));
+  const auto& numbers = lookup.columns;
+  std::vector<const ColumnSchema*> columns = {&schema::trace, numbers.value, numbers.lower, numbers.upper};
+  for (const auto& condition : lookup.rows) columns.push_back(condition.column);
+  for (const auto* column : columns) {
+    if (!table->has(*column)) return without(fmt::format("column {} of table {}", column->name(), name));
   }
 
-  TableView view = TableView(*table).where({{"trace", trace.label}});
+  TableView view = TableView(*table).where({{schema::trace, trace.label}});
   std::string wanted;
   for (const auto& condition : lookup.rows) {
     view = view.where({condition});
-    if (!condition.second.empty()) wanted += (wanted.empty() ? "" : ", ") + condition.second;
+    if (!condition.value.empty()) wanted += (wanted.empty() ? "" : ", ") + condition.value;
   }
-  const auto value = view.numbers(lookup.value);
-  const auto lower = view.numbers(lookup.lower), upper = view.numbers(lookup.upper);
-  const bool counts = has_column(*table, "samples");
-  const auto samples = counts ? view.numbers("samples") : std::vector<double>(value.size(), NAN);
+  const auto value = view.numbers(*numbers.value);
+  const auto lower = view.numbers(*numbers.lower), upper = view.numbers(*numbers.upper);
+  const bool counts = lookup.samples != nullptr && table->has(*lookup.samples);
+  const auto samples = counts ? view.numbers(*lookup.samples) : std::vector<double>(value.size(), NAN);
   for (size_t i = 0; i < value.size(); ++i) {
     Estimate estimate{value[i], lower[i], upper[i], trace.samples};
     if (std::isfinite(samples[i]))
       estimate.samples = std::min(estimate.samples, static_cast<std::int64_t>(samples[i]));
     reading.rows.push_back(estimate);
   }
-  if (has_column(*table, "layer")) reading.layers = view.numbers("layer");
+  if (lookup.layer != nullptr) reading.layers = view.numbers(*lookup.layer);
   if (std::none_of(value.begin(), value.end(), [](double v) { return std::isfinite(v); })) {
     reading.rows.clear();
     reading.layers.clear();
-    return without(fmt::format("a value in {} of {}{}{}", lookup.table, trace.label,
-                               wanted.empty() ? "" : " for ", wanted));
+    return without(
+        fmt::format("a value in {} of {}{}{}", name, trace.label, wanted.empty() ? "" : " for ", wanted));
   }
   return reading;
+}
+
+Estimate estimate_in(const TableView& rows, const Interval& columns) {
+  return {rows.number(columns), rows.number(columns.lower), rows.number(columns.upper), 0};
 }
 
 Finding side_of_null(const Estimate& estimate, const Expectation& expected) {

@@ -16,22 +16,37 @@ using stats::Estimate;
 // What one number says about a claim.
 enum class Finding { kFor, kAgainst, kSplit, kUndecided, kLacking };  // split: some of it for, some against
 
-// Which row of which table; a trace is a condition like any other.
+// The columns of a number, and of the ends of its interval.
+struct EstimateColumns {
+  EstimateColumns(const Interval& interval)  // an interval is such columns
+      : value(&interval), lower(&interval.lower), upper(&interval.upper) {}
+  // Of a number without an interval: it is its own ends.
+  explicit EstimateColumns(const ColumnSchema& number) : value(&number), lower(&number), upper(&number) {}
+
+  const ColumnSchema *value, *lower, *upper;
+};
+
+// Which rows of which table.
 struct Lookup {
-  std::string table;
+  const TableSchema& table;
   std::vector<TableView::Condition> rows;
-  std::string value = "value", lower = "lower", upper = "upper";
+  EstimateColumns columns;
+  const ColumnSchema* samples = nullptr;  // where the table counts them
+  const ColumnSchema* layer = nullptr;    // where the rows are those of layers
 };
 
 struct Reading {
   std::vector<Estimate> rows;
-  std::vector<double> layers;  // when the table has them
+  std::vector<double> layers;  // when the lookup names their column
   std::string lacking;         // what is not there; then there are no rows
 };
 
 // All rows that fit. A missing table, column or row is said, not thrown. Samples are those of the row where
 // the table counts them, and never more than the trace has.
 Reading read(std::span<const Table> tables, const TraceKind& trace, const Lookup& lookup);
+
+// The number and its interval in the first row.
+Estimate estimate_in(const TableView& rows, const Interval& columns);
 
 enum class Side { kAbove, kBelow };
 struct Expectation {
@@ -73,7 +88,6 @@ void conclude(ClaimVerdict& claim, Verdict verdict);  // and gathers evidence an
 
 std::string words_of(const Estimate& estimate);  // "0.31 [0.2, 0.42]"
 std::string too_few(std::int64_t samples);
-std::string how_to_get(const std::string& table);
 std::string join(std::span<const std::string> texts, const std::string& separator);
 
 }  // namespace buoy::claims

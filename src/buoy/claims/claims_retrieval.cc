@@ -5,6 +5,9 @@
 
 #include "buoy/claims/claims_judges.h"
 #include "buoy/result/rule_names.h"
+#include "buoy/result/schema/flow.h"
+#include "buoy/result/schema/retrieval.h"
+#include "buoy/result/schema/structure.h"
 
 namespace buoy::claims {
 namespace {
@@ -34,18 +37,22 @@ Part merge(const std::string& name, std::span<const Part> parts) {
 }
 
 std::string set_rule(const Material& material) {
-  return sigma_rule(find_table(material.tables, "structure_depth"));
+  const auto& t = schema::structure_depth;
+  return sigma_rule(find_table(material.tables, t), t.rule);
 }
 
 Lookup structure_row(const Material& material, const std::string& quantity, const std::string& token_class) {
   const bool floating = quantity == "floating_share";
-  return {"structure_depth",
-          {{"quantity", quantity},
-           {"class", token_class},
-           {"queries", floating ? "" : "all"},
-           {"rule", floating ? set_rule(material) : ""},
-           {"view", floating ? "per_head" : ""},
-           {"depth", "slope"}}};
+  const auto& t = schema::structure_depth;
+  return {t,
+          {{t.quantity, quantity},
+           {t.token_class, token_class},
+           {t.queries, floating ? "" : "all"},
+           {t.rule, floating ? set_rule(material) : ""},
+           {t.view, floating ? "per_head" : ""},
+           {t.depth, "slope"}},
+          t.value,
+          &t.samples};
 }
 
 Part judge_structural(const Material& material, const TraceKind& trace) {
@@ -69,8 +76,9 @@ Part judge_gold_lift(const Material& material, const TraceKind& trace) {
 
 // retrieval_summary does not count samples, retrieval_tests does.
 TraceKind scored_samples(const Material& material, TraceKind trace) {
-  const Reading tests = material.read(
-      trace, {"retrieval_tests", {{"what", "tests (samples scored)"}}, "value", "value", "value"});
+  const auto& t = schema::retrieval_tests;
+  const Reading tests =
+      material.read(trace, {t, {{t.what, "tests (samples scored)"}}, EstimateColumns(t.value)});
   if (!tests.rows.empty() && std::isfinite(tests.rows[0].value))
     trace.samples = std::min(trace.samples, static_cast<std::int64_t>(tests.rows[0].value));
   return trace;
@@ -79,11 +87,8 @@ TraceKind scored_samples(const Material& material, TraceKind trace) {
 Part judge_retrieval_depth(const Material& material, const TraceKind& whole_trace) {
   const TraceKind trace = scored_samples(material, whole_trace);
   const auto row = [&](const std::string& variant, const std::string& statistic) {
-    return material.read(trace, {"retrieval_summary",
-                                 {{"variant", variant}, {"statistic", statistic}},
-                                 "value",
-                                 "value_lower",
-                                 "value_upper"});
+    const auto& t = schema::retrieval_summary;
+    return material.read(trace, {t, {{t.variant, variant}, {t.statistic, statistic}}, t.value});
   };
   std::vector<Part> parts;
   for (const std::string variant : {"strict_set", "mass"}) {
@@ -99,12 +104,10 @@ Part judge_retrieval_depth(const Material& material, const TraceKind& whole_trac
 }
 
 TraceVerdict judge_gold_flow(const Material& material, const TraceKind& trace) {
+  const auto& t = schema::flow_gold_by_layer;
   const auto by_layer = [&](const std::string& position) {
-    return material.read(trace, {"flow_gold_by_layer",
-                                 {{"gold_position", position}},
-                                 "gold_over_distractors",
-                                 "gold_over_distractors_lower",
-                                 "gold_over_distractors_upper"});
+    return material.read(trace,
+                         {t, {{t.gold_position, position}}, t.gold_over_distractors, &t.samples, &t.layer});
   };
   const Reading all = by_layer("all");
   std::vector<Part> parts;
@@ -112,8 +115,8 @@ TraceVerdict judge_gold_flow(const Material& material, const TraceKind& trace) {
     parts.push_back({Finding::kLacking, "gold against distractors not defined", all.lacking});
     return judge_trace(trace.label, parts);
   }
-  const auto rows = find_table(material.tables, "flow_gold_by_layer").where({{"trace", trace.label}});
-  for (const auto& position : rows.distinct("gold_position")) {
+  const auto rows = find_table(material.tables, t).where({{schema::trace, trace.label}});
+  for (const auto& position : rows.distinct(t.gold_position)) {
     if (position == "all") continue;
     const Reading here = by_layer(position);
     if (here.rows.empty()) continue;
@@ -133,11 +136,10 @@ TraceVerdict judge_gold_flow(const Material& material, const TraceKind& trace) {
 }
 
 TraceVerdict judge_first_token_flow(const Material& material, const TraceKind& trace) {
-  const Reading reading = material.read(trace, {"flow_by_layer",
-                                                {{"queries", "answer"}, {"steps", "mean"}, {"region", "bos"}},
-                                                "lift",
-                                                "lift_lower",
-                                                "lift_upper"});
+  const auto& t = schema::flow_by_layer;
+  const Reading reading = material.read(
+      trace,
+      {t, {{t.queries, "answer"}, {t.steps, "mean"}, {t.region, "bos"}}, t.lift, &t.samples, &t.layer});
   Part part = judge_layers(deep_third(reading),
                            {"answer to BOS over even attention, deep third", Side::kAbove, 1, kLiftMargin});
   if (!reading.lacking.empty()) part.lacking = reading.lacking;

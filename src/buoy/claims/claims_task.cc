@@ -4,10 +4,13 @@
 #include <cmath>
 
 #include "buoy/claims/claims_judges.h"
+#include "buoy/result/schema/tasks.h"
+#include "buoy/result/table_advice.h"
 
 namespace buoy::claims {
 namespace {
 
+constexpr const auto& kByLayer = schema::tasks_by_layer;
 constexpr double kAlpha = 0.05;  // of all layers of a quantity together
 
 // What counts as large, and what as less than medium (Cohen).
@@ -19,12 +22,12 @@ constexpr Scale kPlace{"relative_position", "relative position, epsilon squared"
 constexpr Scale kType{"token_type", "token type, Cramer's V", 0.3, 0.2};
 
 Finding finding_of(const TableView& row, const Scale& scale) {
-  if (row.number("distinct") == 1) return Finding::kAgainst;  // the same in all tasks
-  const double value = row.number("value");
+  if (row.number(kByLayer.distinct) == 1) return Finding::kAgainst;  // the same in all tasks
+  const double value = row.number(kByLayer.value);
   if (!std::isfinite(value)) return Finding::kLacking;
-  if (row.number("p_holm") < kAlpha && value >= scale.large && value > row.number("layout"))
+  if (row.number(kByLayer.p_holm) < kAlpha && value >= scale.large && value > row.number(kByLayer.layout))
     return Finding::kFor;
-  return row.number("upper") < scale.medium ? Finding::kAgainst : Finding::kUndecided;
+  return row.number(kByLayer.value.upper) < scale.medium ? Finding::kAgainst : Finding::kUndecided;
 }
 
 struct Count {
@@ -46,20 +49,20 @@ std::string range_of(const std::vector<double>& values) {
 }
 
 std::string words_of(const TableView& rows, const Scale& scale, const Count& count) {
-  const auto of_quantity = rows.where({{"quantity", scale.quantity}});
+  const auto of_quantity = rows.where({{kByLayer.quantity, scale.quantity}});
   if (count.defined == 0) return fmt::format("{} not defined", scale.name);
   return fmt::format("{} {} (anchors drawn evenly: {:.3g})", scale.name,
-                     range_of(of_quantity.numbers("value")), of_quantity.number("layout"));
+                     range_of(of_quantity.numbers(kByLayer.value)), of_quantity.number(kByLayer.layout));
 }
 
 // Some tasks of one model; `rows` are those of all layers.
 Part judge_set(const std::string& name, const TableView& rows) {
   Count place, type, together;
-  const auto layers = rows.distinct("layer");
+  const auto layers = rows.distinct(kByLayer.layer);
   for (const auto& layer : layers) {
-    const auto of_layer = rows.where({{"layer", layer}});
-    const Finding by_place = finding_of(of_layer.where({{"quantity", kPlace.quantity}}), kPlace);
-    const Finding by_type = finding_of(of_layer.where({{"quantity", kType.quantity}}), kType);
+    const auto of_layer = rows.where({{kByLayer.layer, layer}});
+    const Finding by_place = finding_of(of_layer.where({{kByLayer.quantity, kPlace.quantity}}), kPlace);
+    const Finding by_type = finding_of(of_layer.where({{kByLayer.quantity, kType.quantity}}), kType);
     place.add(by_place);
     type.add(by_type);
     const bool against =
@@ -75,10 +78,10 @@ Part judge_set(const std::string& name, const TableView& rows) {
     part.finding = Finding::kSplit;
   part.words = fmt::format(
       "{} ({} tasks, {} samples): {}, {}; {} of {} layers as claimed ({} by place, {} by type), {} against",
-      name, rows.number("tasks"), rows.number("samples"), words_of(rows, kPlace, place),
+      name, rows.number(kByLayer.tasks), rows.number(kByLayer.samples), words_of(rows, kPlace, place),
       words_of(rows, kType, type), together.in_favour, layers.size(), place.in_favour, type.in_favour,
       together.against);
-  const auto fewest = static_cast<std::int64_t>(rows.number("fewest"));
+  const auto fewest = static_cast<std::int64_t>(rows.number(kByLayer.fewest));
   if (fewest < kFewestSamples) {
     part.finding = Finding::kUndecided;
     part.words += fmt::format(" (of one task {})", too_few(fewest));
@@ -87,14 +90,14 @@ Part judge_set(const std::string& name, const TableView& rows) {
 }
 
 TraceVerdict judge_model(const TableView& rows) {
-  std::vector<Part> parts = {judge_set("all tasks", rows.where({{"set", "all"}}))};
-  const auto alike = rows.where({{"set", "alike"}});
+  std::vector<Part> parts = {judge_set("all tasks", rows.where({{kByLayer.set, "all"}}))};
+  const auto alike = rows.where({{kByLayer.set, "alike"}});
   parts.push_back(alike.empty()
                       ? Part{Finding::kLacking, "no two tasks have rows of like length",
                              "tasks whose rows have like lengths (means within a tenth), two or more: "
                              "otherwise the length of prompts may be all that differs"}
                       : judge_set("tasks of like length", alike));
-  return judge_trace(rows.text("model"), parts);
+  return judge_trace(rows.text(kByLayer.model), parts);
 }
 
 }  // namespace
@@ -112,12 +115,12 @@ ClaimVerdict judge_tasks(const Material& material) {
       "contradicted by more than half of the layers, both of all tasks and of those whose rows have like "
       "lengths.",
       kPlace.large, kType.large, kAlpha, kPlace.medium, kType.medium);
-  const auto table = find_table(material.tables, "tasks_by_layer");
+  const auto table = find_table(material.tables, kByLayer);
   std::string others;
-  for (const auto& model : table.distinct("model")) {
-    const auto rows = table.where({{"model", model}});
+  for (const auto& model : table.distinct(kByLayer.model)) {
+    const auto rows = table.where({{kByLayer.model, model}});
     auto verdict = judge_model(rows);
-    if (rows.text("kind") == "masked diffusion") {
+    if (rows.text(kByLayer.kind) == "masked diffusion") {
       claim.by_trace.push_back(std::move(verdict));
     } else {
       others += fmt::format(" Beside it, {}: {}.", verdict.trace, verdict.evidence);
@@ -125,9 +128,11 @@ ClaimVerdict judge_tasks(const Material& material) {
   }
   if (claim.by_trace.empty()) {
     claim.evidence = "There are no three data sets, traced with the same masked-diffusion model.";
-    claim.needs =
-        "traces of one masked-diffusion model on at least three tasks: buoy trace --data SET --observe "
-        "received for each data set, then buoy report --tasks TRACE TRACE TRACE";
+    claim.needs = fmt::format(
+        "traces of one masked-diffusion model on at least three tasks: buoy trace --data SET --observe {} "
+        "for "
+        "each data set, then buoy report --tasks TRACE TRACE TRACE",
+        observe_for(kByLayer));
     return claim;
   }
   conclude(claim, combine(std::span<const TraceVerdict>(claim.by_trace)));

@@ -1,7 +1,5 @@
 #include "buoy/decode/autoregressive.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -23,19 +21,24 @@ void penalise(std::vector<double>& logits, std::span<const std::int32_t> seen, d
 
 }  // namespace
 
+AutoregressiveOptions autoregressive_options(const DecodeOptions& o) {
+  AutoregressiveOptions options;
+  options.max_new_tokens = o.max_new_tokens;
+  options.temperature = o.temperature;
+  options.top_k = o.top_k;
+  options.top_p = o.top_p;
+  options.repetition_penalty = o.repetition_penalty.value_or(1);
+  options.eos_tokens = o.eos_tokens;
+  options.seed = o.seed;
+  return options;
+}
+
 void check_options(const AutoregressiveOptions& options) {
-  if (!(options.temperature >= 0) || std::isinf(options.temperature)) {
-    throw_usage_error({"temperature", "a finite number, 0 or more", fmt::format("{}", options.temperature)});
-  }
-  if (options.top_p && !(*options.top_p > 0 && *options.top_p <= 1)) {
-    throw_usage_error({"top-p", "more than 0, at most 1", fmt::format("{}", *options.top_p)});
-  }
-  if (options.top_k && *options.top_k < 1) {
-    throw_usage_error({"top-k", "at least 1", std::to_string(*options.top_k)});
-  }
-  if (!(options.repetition_penalty > 0)) {
-    throw_usage_error({"repetition-penalty", "more than 0", fmt::format("{}", options.repetition_penalty)});
-  }
+  check_bounds("max_new_tokens", options.max_new_tokens);
+  check_bounds("temperature", options.temperature);
+  if (options.top_p) check_bounds("top_p", *options.top_p);
+  if (options.top_k) check_bounds("top_k", static_cast<double>(*options.top_k));
+  check_bounds("repetition_penalty", options.repetition_penalty);
 }
 
 AutoregressiveMachine::AutoregressiveMachine(std::span<const std::int32_t> prompt,

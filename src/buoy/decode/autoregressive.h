@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "buoy/decode/options.h"
 #include "buoy/decode/step_machine.h"
 #include "buoy/model/kv_cache.h"
 
@@ -16,6 +17,9 @@ struct AutoregressiveOptions {
   std::vector<std::int32_t> eos_tokens;
   std::uint64_t seed = 0;
 };
+
+// What the options come to for this loop.
+AutoregressiveOptions autoregressive_options(const DecodeOptions& options);
 
 // UsageError for values that make no sense together; the machine looks too.
 void check_options(const AutoregressiveOptions& options);

@@ -1,11 +1,10 @@
 #include "buoy/decode/dream.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "buoy/base/error.h"
+#include "buoy/base/field_name.h"
 #include "buoy/base/random.h"
 #include "buoy/ops/sampling/sampling.h"
 
@@ -32,24 +31,40 @@ double confidence_of(DreamAlgorithm algorithm, const std::vector<double>& p, siz
   return 0;
 }
 
+DreamAlgorithm dream_algorithm(const std::string& name) {
+  if (name == "origin") return DreamAlgorithm::kOrigin;
+  if (name == "maskgit_plus") return DreamAlgorithm::kMaskgitPlus;
+  if (name == "topk_margin") return DreamAlgorithm::kTopkMargin;
+  if (name == "entropy") return DreamAlgorithm::kEntropy;
+  throw_usage_error(
+      {field_name("algorithm"), "one of origin, maskgit_plus, topk_margin, entropy", '"' + name + '"'});
+}
+
 }  // namespace
 
+DreamOptions dream_options(const DecodeOptions& o) {
+  DreamOptions options;
+  options.max_new_tokens = o.max_new_tokens;
+  options.steps = o.steps.value_or(o.max_new_tokens);
+  options.algorithm = dream_algorithm(o.algorithm.value_or("origin"));
+  options.temperature = o.temperature;
+  options.top_p = o.top_p;
+  options.top_k = o.top_k;
+  options.alg_temp = o.alg_temp.value_or(0);
+  options.eps = o.eps.value_or(1e-3);
+  options.mask_token = o.mask_token.value();
+  options.seed = o.seed;
+  return options;
+}
+
 void check_options(const DreamOptions& options) {
-  if (options.steps < 1) throw_usage_error({"steps", "at least 1", std::to_string(options.steps)});
-  if (!(options.temperature >= 0) || std::isinf(options.temperature)) {
-    throw_usage_error({"temperature", "a finite number, 0 or more", fmt::format("{}", options.temperature)});
-  }
-  if (options.top_p && !(*options.top_p > 0 && *options.top_p <= 1)) {
-    throw_usage_error({"top-p", "more than 0, at most 1", fmt::format("{}", *options.top_p)});
-  }
-  if (options.top_k && *options.top_k < 1) {
-    throw_usage_error({"top-k", "at least 1", std::to_string(*options.top_k)});
-  }
-  if (!(options.alg_temp >= 0))
-    throw_usage_error({"alg-temp", "0 or more", fmt::format("{}", options.alg_temp)});
-  if (!(options.eps > 0 && options.eps < 1)) {
-    throw_usage_error({"eps", "between 0 and 1", fmt::format("{}", options.eps)});
-  }
+  check_bounds("max_new_tokens", options.max_new_tokens);
+  check_bounds("steps", options.steps);
+  check_bounds("temperature", options.temperature);
+  if (options.top_p) check_bounds("top_p", *options.top_p);
+  if (options.top_k) check_bounds("top_k", static_cast<double>(*options.top_k));
+  check_bounds("alg_temp", options.alg_temp);
+  check_bounds("eps", options.eps);
 }
 
 // torch.linspace: from the near end in each half, so that both ends are exact.

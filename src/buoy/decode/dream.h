@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 
+#include "buoy/decode/options.h"
 #include "buoy/decode/step_machine.h"
 
 namespace buoy::decode {
@@ -21,6 +22,10 @@ struct DreamOptions {
   std::int32_t mask_token = 0;
   std::uint64_t seed = 0;
 };
+
+// What the options come to for this loop; `mask_token` must be known. UsageError for an algorithm there is
+// none of.
+DreamOptions dream_options(const DecodeOptions& options);
 
 // UsageError for values that make no sense together; the machine looks too.
 void check_options(const DreamOptions& options);

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "buoy/base/error.h"
+#include "buoy/base/field_name.h"
 #include "buoy/base/random.h"
 #include "buoy/ops/sampling/sampling.h"
 
@@ -33,28 +35,50 @@ size_t noisy_argmax(std::span<const float> logits, double temperature, std::uint
 
 }  // namespace
 
+LladaOptions llada_options(const DecodeOptions& o) {
+  LladaOptions options;
+  options.max_new_tokens = o.max_new_tokens;
+  options.steps = o.steps.value_or(o.max_new_tokens);
+  options.block_length = o.block_length.value_or(o.max_new_tokens);
+  const std::string order = o.algorithm.value_or("low_confidence");
+  if (order == "random") {
+    options.order = LladaOrder::kRandom;
+  } else if (order != "low_confidence") {
+    throw_usage_error({field_name("algorithm"), "one of low_confidence, random", '"' + order + '"'});
+  }
+  options.temperature = o.temperature;
+  options.cfg_scale = o.cfg_scale.value_or(0);
+  options.logits_eos_inf = o.logits_eos_inf;
+  options.confidence_eos_eot_inf = o.confidence_eos_eot_inf;
+  options.mask_token = o.mask_token.value();
+  if (!o.eos_tokens.empty()) options.eos_token = o.eos_tokens.front();
+  options.eot_token = o.eot_token;
+  options.seed = o.seed;
+  return options;
+}
+
 void check_options(const LladaOptions& options) {
+  check_bounds("max_new_tokens", options.max_new_tokens);
+  check_bounds("temperature", options.temperature);
+  check_bounds("cfg_scale", options.cfg_scale);
   if (options.block_length < 1 || options.max_new_tokens % options.block_length != 0) {
-    throw_usage_error({"block-length",
-                       fmt::format("a divisor of max-new-tokens ({})", options.max_new_tokens),
-                       std::to_string(options.block_length)});
+    throw_usage_error(
+        {field_name("block_length"),
+         fmt::format("a divisor of {} ({})", field_name("max_new_tokens"), options.max_new_tokens),
+         std::to_string(options.block_length)});
   }
   const std::int32_t blocks = options.max_new_tokens / options.block_length;
   if (options.steps < 1 || options.steps % blocks != 0) {
-    throw_usage_error({"steps", fmt::format("a multiple of the number of blocks ({})", blocks),
+    throw_usage_error({field_name("steps"), fmt::format("a multiple of the number of blocks ({})", blocks),
                        std::to_string(options.steps)});
   }
-  if (!(options.temperature >= 0) || std::isinf(options.temperature)) {
-    throw_usage_error({"temperature", "a finite number, 0 or more", fmt::format("{}", options.temperature)});
+  for (const auto& [key, given] : {std::pair{"logits_eos_inf", options.logits_eos_inf},
+                                   std::pair{"confidence_eos_eot_inf", options.confidence_eos_eot_inf}}) {
+    if (given && !options.eos_token)
+      throw_usage_error({field_name(key), "a known end-of-sequence token", "none in the config"});
   }
-  if (!(options.cfg_scale >= 0))
-    throw_usage_error({"cfg-scale", "0 or more", fmt::format("{}", options.cfg_scale)});
-  if ((options.logits_eos_inf || options.confidence_eos_eot_inf) && !options.eos_token) {
-    throw_usage_error({"eos options", "a known end-of-sequence token", "none in the config"});
-  }
-  if (options.confidence_eos_eot_inf && !options.eot_token) {
-    throw_usage_error({"confidence-eos-eot-inf", "a known end-of-turn token", "none"});
-  }
+  if (options.confidence_eos_eot_inf && !options.eot_token)
+    throw_usage_error({field_name("confidence_eos_eot_inf"), "a known end-of-turn token", "none"});
 }
 
 LladaMachine::LladaMachine(std::span<const std::int32_t> prompt, const LladaOptions& options)

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "buoy/decode/options.h"
 #include "buoy/decode/step_machine.h"
 
 namespace buoy::decode {
@@ -21,6 +22,10 @@ struct LladaOptions {
   std::optional<std::int32_t> eos_token, eot_token;
   std::uint64_t seed = 0;
 };
+
+// What the options come to for this loop; `mask_token` must be known. UsageError for an order there is none
+// of.
+LladaOptions llada_options(const DecodeOptions& options);
 
 // UsageError for values that make no sense together; the machine looks too.
 void check_options(const LladaOptions& options);

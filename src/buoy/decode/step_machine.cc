@@ -3,16 +3,19 @@
 #include <algorithm>
 
 #include "buoy/base/error.h"
+#include "buoy/decode/options.h"
 
 namespace buoy::decode {
 
 StepMachine::StepMachine(std::span<const std::int32_t> prompt, std::int32_t generated_slots)
     : row_(prompt.begin(), prompt.end()), prompt_length_(static_cast<std::int32_t>(prompt.size())) {
   if (prompt.empty()) throw_usage_error({"prompt", "at least one token", "an empty prompt"});
-  if (generated_slots < 1) {
-    throw_usage_error({"max-new-tokens", "at least 1", std::to_string(generated_slots)});
-  }
+  check_bounds("max_new_tokens", generated_slots);
   revealed_at_.assign(row_.size(), -1);
+}
+
+StepRecord StepMachine::advance_chosen(std::span<const ops::RowChoice> /*choices*/) {
+  throw InternalError("a machine without choice rules was handed choices");
 }
 
 void StepMachine::reveal(StepRecord& record, std::int32_t position, std::int32_t token, double confidence) {

@@ -49,10 +49,11 @@ class StepMachine {
   virtual StepRecord advance(std::span<const LogitRows> logits) = 0;
 
   // How each wanted row of the one forward may be chosen from where the logits lie (on a GPU), in order.
-  // Nothing when only the logits themselves will do: under guidance, filters or penalties.
-  virtual std::optional<std::vector<ops::ChoiceRule>> choice_rules() const = 0;
+  // Nothing when only the logits themselves will do: under guidance, filters or penalties. A machine that
+  // always wants the logits leaves both as they are.
+  virtual std::optional<std::vector<ops::ChoiceRule>> choice_rules() const { return std::nullopt; }
   // Takes what was chosen by those rules in place of the logits.
-  virtual StepRecord advance_chosen(std::span<const ops::RowChoice> choices) = 0;
+  virtual StepRecord advance_chosen(std::span<const ops::RowChoice> choices);
 
   // The whole row: prompt, then generated positions (masks where nothing was revealed yet).
   const std::vector<std::int32_t>& row() const { return row_; }

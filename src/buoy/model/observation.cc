@@ -6,7 +6,7 @@
 namespace buoy::model {
 namespace {
 
-float* room(std::vector<float>& values, bool wanted, std::int64_t count) {
+float* sized(std::vector<float>& values, bool wanted, std::int64_t count) {
   if (!wanted) return nullptr;
   values.resize(static_cast<size_t>(count));
   return values.data();
@@ -20,26 +20,26 @@ void measure_weights(const Context& context, const ops::AttentionShape& shape,
   ops::AttentionStatistics wanted;
   wanted.groups = request.groups;
   wanted.group_of_row = request.group_of_row.empty() ? nullptr : request.group_of_row.data();
-  wanted.received = room(record.received, request.received, request.groups * shape.heads * s.key_rows);
-  wanted.entropy = room(record.entropy, request.entropy, per_row);
-  wanted.log_sum_exp = room(record.log_sum_exp, request.log_sum_exp, per_row);
-  wanted.first_share = room(record.first_share, request.first_share, per_row);
+  wanted.received = sized(record.received, request.received, request.groups * shape.heads * s.key_rows);
+  wanted.entropy = sized(record.entropy, request.entropy, per_row);
+  wanted.log_sum_exp = sized(record.log_sum_exp, request.log_sum_exp, per_row);
+  wanted.first_share = sized(record.first_share, request.first_share, per_row);
   wanted.rows = request.rows;
-  wanted.row_weights = room(record.row_weights, request.row_weights, close * shape.heads * s.key_rows);
+  wanted.row_weights = sized(record.row_weights, request.row_weights, close * shape.heads * s.key_rows);
   wanted.top = request.top;
   record.top_keys.resize(static_cast<size_t>(close * shape.heads * request.top));
   wanted.top_keys = record.top_keys.data();
-  wanted.top_weights = room(record.top_weights, request.top > 0, close * shape.heads * request.top);
+  wanted.top_weights = sized(record.top_weights, request.top > 0, close * shape.heads * request.top);
   ops::attention_statistics(context, shape, s, wanted);
 }
 
 void measure_moments(const Context& context, const ops::AttentionShape& shape,
                      const ops::AttentionSequence& s, probe::QkRecord& record, ops::QkMoments norms) {
   const std::int64_t columns = shape.heads * s.key_rows;
-  norms.dot = room(record.dot, true, columns);
-  norms.cosine = room(record.cosine, true, columns);
-  norms.norm_product = room(record.norm_product, true, columns);
-  norms.self_dot = room(record.self_dot, true, columns);
+  norms.dot = sized(record.dot, true, columns);
+  norms.cosine = sized(record.cosine, true, columns);
+  norms.norm_product = sized(record.norm_product, true, columns);
+  norms.self_dot = sized(record.self_dot, true, columns);
   ops::qk_moments(context, shape, s, norms);
 }
 
@@ -83,9 +83,9 @@ probe::LayerRecord measure(const Context& context, const ops::AttentionShape& sh
   if (request.needs_second_pass()) measure_weights(context, shape, s, request, record);
   if (request.needs_moments()) {
     ops::QkMoments norms;
-    norms.query_norm = room(record.query_norm, request.norms, shape.heads * s.query_rows);
-    norms.key_norm = room(record.key_norm, request.norms, shape.kv_heads * s.key_rows);
-    norms.value_norm = room(record.value_norm, request.norms, shape.kv_heads * s.key_rows);
+    norms.query_norm = sized(record.query_norm, request.norms, shape.heads * s.query_rows);
+    norms.key_norm = sized(record.key_norm, request.norms, shape.kv_heads * s.key_rows);
+    norms.value_norm = sized(record.value_norm, request.norms, shape.kv_heads * s.key_rows);
     if (request.qk_after) {
       measure_moments(context, shape, s, record.qk_after, norms);
     } else if (request.norms) {
@@ -101,8 +101,8 @@ probe::LayerRecord measure(const Context& context, const ops::AttentionShape& sh
   if (request.dense || request.dense_mean) {
     const std::int64_t pairs = s.query_rows * s.key_rows;
     ops::attention_probabilities(context, shape, s,
-                                 {room(record.dense, request.dense, shape.heads * pairs),
-                                  room(record.dense_mean, request.dense_mean, pairs)});
+                                 {sized(record.dense, request.dense, shape.heads * pairs),
+                                  sized(record.dense_mean, request.dense_mean, pairs)});
   }
   return record;
 }

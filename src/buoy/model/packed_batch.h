@@ -12,9 +12,9 @@ namespace buoy::model {
 // One sequence of a packed batch.
 struct SequenceInput {
   std::span<const std::int32_t> tokens;
-  std::span<const std::int32_t> logit_rows;  // rows of `tokens` whose logits are wanted
-  KvCache* cache = nullptr;                  // past of the sequence; extended by `tokens`
-  probe::Address address = {};               // how a probe knows this forward; `layer` is filled in
+  std::span<const std::int32_t> logit_rows = {};  // rows of `tokens` whose logits are wanted
+  KvCache* cache = nullptr;                       // past of the sequence; extended by `tokens`
+  probe::Address address = {};                    // how a probe knows this forward; `layer` is filled in
 
   std::int64_t rows() const { return static_cast<std::int64_t>(tokens.size()); }
   std::int64_t past() const { return cache != nullptr ? cache->length() : 0; }

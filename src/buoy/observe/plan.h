@@ -2,23 +2,22 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "buoy/observe/number_set.h"
+#include "buoy/observe/observables.h"
 
 namespace buoy::observe {
 
-// What to observe in a run: the meaning of --observe, --layers and --steps.
+// What to observe in a run: the meaning of `observe`, `layers` and `steps_observed`.
 struct Plan {
-  bool received = false, mass = false, contribution = false;
-  bool entropy = false, log_sum_exp = false, first_share = false;
-  bool rows = false, row_mass = false, top = false;
-  bool qk = false, norms = false;
-  bool states = false, dense_mean = false, dense = false;
+  std::vector<const Observable*> wanted;  // in the order of observables()
   std::int64_t top_count = 8;
   NumberSet layers, steps;
 
-  std::vector<std::string> names() const;  // of what is observed, in the order of the help
+  bool has(std::string_view name) const;
+  std::vector<std::string> names() const;  // of what is observed
 };
 
 // "received,entropy,..." or "all" (everything that is not large). UsageError for a name it does not know.

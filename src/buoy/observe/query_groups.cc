@@ -17,7 +17,7 @@ constexpr char kRevealed[] = "answer, revealed", kMasked[] = "answer, masked";
 void require_few(size_t groups, const std::string& where) {
   if (groups <= static_cast<size_t>(probe::kMostGroups)) return;
   throw_usage_error({where, fmt::format("at most {} groups of queries", probe::kMostGroups),
-                     fmt::format("{} (--groups state needs three)", groups)});
+                     fmt::format("{} (`groups` state needs three)", groups)});
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ QueryGroups QueryGroups::by_region(const Regions& regions) {
   }
   groups.names_.emplace_back(kRevealed);
   groups.names_.emplace_back(kMasked);
-  require_few(groups.names_.size(), "--groups regions");
+  require_few(groups.names_.size(), "`groups` regions");
   return groups;
 }
 
@@ -63,22 +63,22 @@ QueryGroups QueryGroups::listed(const std::string& list) {
     const std::string entry = list.substr(at, end - at);
     const size_t equals = entry.find('=');
     if (equals == std::string::npos || equals == 0) {
-      throw_usage_error({"--groups",
+      throw_usage_error({"`groups`",
                          "state, regions, parity, or names and positions as in bos=0;question=1-20",
                          '"' + entry + '"'});
     }
-    const NumberSet positions(entry.substr(equals + 1), "--groups");
+    const NumberSet positions(entry.substr(equals + 1), "`groups`");
     for (const auto position : positions.listed()) {
       if (static_cast<size_t>(position) >= groups.fixed_.size())
         groups.fixed_.resize(static_cast<size_t>(position) + 1, probe::kNoGroup);
       std::uint8_t& group = groups.fixed_[static_cast<size_t>(position)];
       if (group != probe::kNoGroup) {
-        throw_usage_error({"--groups", "each position in one group", fmt::format("{} in two", position)});
+        throw_usage_error({"`groups`", "each position in one group", fmt::format("{} in two", position)});
       }
       group = static_cast<std::uint8_t>(groups.names_.size());
     }
     groups.names_.push_back(entry.substr(0, equals));
-    require_few(groups.names_.size(), "--groups");
+    require_few(groups.names_.size(), "`groups`");
     at = end + 1;
   }
   return groups;

@@ -33,7 +33,7 @@ class QueryGroups {
   static QueryGroups by_parity();
   // "bos=0;question=1-20,25;rest=26-99": names and positions; what is not listed is in no group.
   static QueryGroups listed(const std::string& list);
-  // "state", "regions", "parity" or a list: the meaning of --groups.
+  // "state", "regions", "parity" or a list: what a request means by `groups`.
   static QueryGroups parse(const std::string& option, const Regions& regions);
 
   const std::vector<std::string>& names() const { return names_; }

@@ -1,40 +1,44 @@
 #include <fmt/format.h>
 
 #include "buoy/report/sections.h"
+#include "buoy/result/schema/absorption.h"
 
 namespace buoy::report {
 namespace {
 
 // Of traces without a forward over the final row the last observed step is shown, and the reader is told.
 std::string without_final_row(const TableView& published) {
+  const auto& t = schema::absorption_published;
   std::string names;
-  for (const auto& trace : published.distinct("trace")) {
-    if (published.where({{"trace", trace}}).number("saw_final_row") < 1)
+  for (const auto& trace : published.distinct(schema::trace)) {
+    if (published.where({{schema::trace, trace}}).number(t.saw_final_row) < 1)
       names += (names.empty() ? "" : ", ") + trace;
   }
   return names.empty() ? "" : " No final row was traced: the last observed step stands in for " + names + ".";
 }
 
 NamedFigure published(std::span<const Table> tables) {
-  const auto all = find_table(tables, "absorption_published");
-  const auto paper = find_table(tables, "published_absorption");
+  const auto& t = schema::absorption_published;
+  const auto all = find_table(tables, t);
+  const auto& p = schema::published_absorption;
+  const auto paper = find_table(tables, p);
   figure::LineChart ours{"Layer", "Absorption rate (%)", {}, {}, {}, 0.0, {}};
-  for (const auto& trace : all.distinct("trace")) {
-    const auto rows = all.where({{"trace", trace}});
-    figure::Series series{trace, rows.numbers("layer"), rows.numbers("absorbed_percent"), {}, {}};
-    const auto deviation = rows.numbers("deviation");
+  for (const auto& trace : all.distinct(schema::trace)) {
+    const auto rows = all.where({{schema::trace, trace}});
+    figure::Series series{trace, rows.numbers(t.layer), rows.numbers(t.absorbed_percent), {}, {}};
+    const auto deviation = rows.numbers(t.deviation);
     for (size_t i = 0; i < series.y.size(); ++i) {
       series.lower.push_back(series.y[i] - deviation[i]);
       series.upper.push_back(series.y[i] + deviation[i]);
     }
     ours.series.push_back(series);
-    ours.references.push_back(reference("", rows, "floor_percent", ours.series.size() - 1));
+    ours.references.push_back(reference("", rows, {t.layer, t.floor_percent}, ours.series.size() - 1));
   }
   figure::LineChart theirs{"Layer", "Absorption rate (%)", {}, {}, {}, 0.0, {}};
-  const std::string any_trace = all.text("trace");
-  for (const auto& model : paper.distinct("model")) {
-    const auto rows = paper.where({{"trace", any_trace}, {"model", model}});
-    theirs.series.push_back({model, rows.numbers("layer"), rows.numbers("absorbed_percent"), {}, {}});
+  const std::string any_trace = all.text(schema::trace);
+  for (const auto& model : paper.distinct(p.model)) {
+    const auto rows = paper.where({{schema::trace, any_trace}, {p.model, model}});
+    theirs.series.push_back({model, rows.numbers(p.layer), rows.numbers(p.absorbed_percent), {}, {}});
   }
   figure::Figure page;
   page.columns = 2;
@@ -50,17 +54,17 @@ NamedFigure published(std::span<const Table> tables) {
 }
 
 NamedFigure calibrated(std::span<const Table> tables) {
-  const auto all =
-      find_table(tables, "absorption_by_layer").where({{"steps", "final"}, {"view", "per_head"}});
+  const auto& t = schema::absorption_by_layer;
+  const auto all = find_table(tables, t).where({{t.steps, "final"}, {t.view, "per_head"}});
   figure::Figure page;
   page.columns = 2;
   page.letters = true;
   for (const auto& [selector, title] :
        {std::pair{"position_0", "Position 0"}, std::pair{"top_1", "Largest column"}}) {
     figure::LineChart chart{"Layer", "Times uniform attention", {}, {}, figure::AxisScale::kLog, {}, {}};
-    for (const auto& trace : all.distinct("trace")) {
-      chart.series.push_back(curve(trace, all.where({{"trace", trace}, {"selector", selector}}),
-                                   {"layer", "lift", "lift_lower", "lift_upper"}));
+    for (const auto& trace : all.distinct(schema::trace)) {
+      chart.series.push_back(
+          curve(trace, all.where({{schema::trace, trace}, {t.selector, selector}}), {t.layer, t.lift}));
     }
     if (!chart.series.empty())
       chart.references.push_back(
@@ -71,25 +75,24 @@ NamedFigure calibrated(std::span<const Table> tables) {
           "Calibrated: the same selector on every model, final row, head by head (mean over heads and "
           "samples), over what uniform attention with the same mask gives the same positions. Bands: "
           "bootstrap intervals over samples." +
-              without_final_row(find_table(tables, "absorption_published")),
+              without_final_row(find_table(tables, schema::absorption_published)),
           page};
 }
 
 }  // namespace
 
 Section absorption_section(std::span<const Table> tables) {
-  Section section{"absorption", "Absorption", "How much attention do sinks and anchors swallow?", {}, {}};
+  const auto& t = schema::absorption_summary;
+  Section section = empty_section(schema::kAbsorption, "How much attention do sinks and anchors swallow?");
   section.figures = {published(tables), calibrated(tables)};
-  const auto all = find_table(tables, "absorption_summary")
-                       .where({{"steps", "final"}, {"view", "per_head"}, {"depth", "all layers"}});
-  for (const auto& trace : all.distinct("trace")) {
-    const auto first = all.where({{"trace", trace}, {"selector", "position_0"}}),
-               top = all.where({{"trace", trace}, {"selector", "top_1"}});
-    const auto text = [](const TableView& row) {
-      return fmt::format(
-          "{}% ({} times uniform)",
-          with_interval(row.number("absorbed_percent"), row.number("lower"), row.number("upper")),
-          with_interval(row.number("lift"), row.number("lift_lower"), row.number("lift_upper")));
+  const auto all =
+      find_table(tables, t).where({{t.steps, "final"}, {t.view, "per_head"}, {t.depth, "all layers"}});
+  for (const auto& trace : all.distinct(schema::trace)) {
+    const auto first = all.where({{schema::trace, trace}, {t.selector, "position_0"}}),
+               top = all.where({{schema::trace, trace}, {t.selector, "top_1"}});
+    const auto text = [&](const TableView& row) {
+      return fmt::format("{}% ({} times uniform)", with_interval(row, t.absorbed_percent),
+                         with_interval(row, t.lift));
     };
     section.readings.push_back(fmt::format("{}: position 0 takes {}, the largest column of each head {}.",
                                            trace, text(first), text(top)));

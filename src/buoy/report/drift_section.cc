@@ -8,6 +8,7 @@
 #include "buoy/claims/claims.h"
 #include "buoy/report/sections.h"
 #include "buoy/result/rule_names.h"
+#include "buoy/result/schema/drift.h"
 
 namespace buoy::report {
 namespace {
@@ -16,13 +17,14 @@ constexpr size_t kLongestLabels = 90;  // positions whose tokens still fit below
 
 // Step x position, the paper's picture.
 figure::Heatmap map_of(const TableView& rows) {
-  const auto steps = rows.distinct("step"), positions = rows.distinct("position");
+  const auto& t = schema::drift_map;
+  const auto steps = rows.distinct(t.step), positions = rows.distinct(t.position);
   figure::Heatmap map;
   map.matrix = {steps.size(), positions.size(), {}};
   map.matrix.values.assign(steps.size() * positions.size(), std::numeric_limits<double>::quiet_NaN());
-  const auto step = rows.numbers("step"), position = rows.numbers("position"),
-             received = rows.numbers("received"), floating = rows.numbers("floating"),
-             masked = rows.numbers("masked");
+  const auto step = rows.numbers(t.step), position = rows.numbers(t.position),
+             received = rows.numbers(t.received), floating = rows.numbers(t.floating),
+             masked = rows.numbers(t.masked);
   const double first_step = step.empty() ? 0 : step[0], first_position = position.empty() ? 0 : position[0];
   figure::Marks floats{"floating", figure::MarkKind::kOutline, {}},
       masks{"still masked", figure::MarkKind::kDot, {}};
@@ -39,7 +41,7 @@ figure::Heatmap map_of(const TableView& rows) {
   map.y = {"Step", {}, first_step, 1};
   map.x = {"Position", {}, first_position, 1};
   if (positions.size() <= kLongestLabels) {
-    const auto texts = rows.texts("token");
+    const auto texts = rows.texts(t.token);
     map.x.title = "Token";
     map.x.names.assign(texts.end() - static_cast<std::ptrdiff_t>(positions.size()), texts.end());
   }
@@ -50,20 +52,23 @@ figure::Heatmap map_of(const TableView& rows) {
 }
 
 void add_maps(std::span<const Table> tables, Section& section) {
-  const auto all = find_table(tables, "drift_map");
-  const std::string rule = sigma_rule(find_table(tables, "drift_by_layer"));
-  for (const auto& trace : all.distinct("trace")) {
-    const auto of_trace = all.where({{"trace", trace}});
-    if (of_trace.distinct("step").size() < 2) continue;
+  const auto& t = schema::drift_map;
+  const auto all = find_table(tables, t);
+  const std::string rule =
+      sigma_rule(find_table(tables, schema::drift_by_layer), schema::drift_by_layer.rule);
+  for (const auto& trace : all.distinct(schema::trace)) {
+    const auto of_trace = all.where({{schema::trace, trace}});
+    if (of_trace.distinct(t.step).size() < 2) continue;
     figure::Figure page;
-    page.title = fmt::format("{}, sample {}, {}", trace, of_trace.text("sample"), head_text(of_trace));
-    for (const auto& layer : of_trace.distinct("layer"))
-      page.panels.push_back({"Layer " + layer, map_of(of_trace.where({{"layer", layer}}))});
+    page.title =
+        fmt::format("{}, sample {}, {}", trace, of_trace.text(t.sample), head_text(of_trace, t.head));
+    for (const auto& layer : of_trace.distinct(t.layer))
+      page.panels.push_back({"Layer " + layer, map_of(of_trace.where({{t.layer, layer}}))});
     section.figures.push_back(
         {"drift_map_" + trace,
          fmt::format("{}, sample {}, {}: attention received by every position at every denoising step, mean "
                      "over all queries. Outlined: {}. Dots: still masked.",
-                     trace, of_trace.text("sample"), head_text(of_trace),
+                     trace, of_trace.text(t.sample), head_text(of_trace, t.head),
                      rule == kPublishedSigmaRule ? "three-sigma sets, as published" : "sets by " + rule),
          page});
   }
@@ -72,13 +77,14 @@ void add_maps(std::span<const Table> tables, Section& section) {
 // The text itself, coloured by what each token receives in one layer when all but the last tokens are
 // revealed.
 void add_strips(std::span<const Table> tables, Section& section) {
-  const auto all = find_table(tables, "drift_map");
-  for (const auto& trace : all.distinct("trace")) {
-    const auto of_trace = all.where({{"trace", trace}});
-    const auto layers = of_trace.distinct("layer"), steps = of_trace.distinct("step");
-    const auto rows = of_trace.where({{"layer", layers[layers.size() / 2]}, {"step", steps.back()}});
-    const auto texts = rows.texts("token");
-    const auto received = rows.numbers("received");
+  const auto& t = schema::drift_map;
+  const auto all = find_table(tables, t);
+  for (const auto& trace : all.distinct(schema::trace)) {
+    const auto of_trace = all.where({{schema::trace, trace}});
+    const auto layers = of_trace.distinct(t.layer), steps = of_trace.distinct(t.step);
+    const auto rows = of_trace.where({{t.layer, layers[layers.size() / 2]}, {t.step, steps.back()}});
+    const auto texts = rows.texts(t.token);
+    const auto received = rows.numbers(t.received);
     if (texts.empty() ||
         std::all_of(texts.begin(), texts.end(), [](const auto& text) { return text.empty(); }))
       continue;
@@ -88,8 +94,8 @@ void add_strips(std::span<const Table> tables, Section& section) {
     strip.colors.clip_high = 0.98;
     for (size_t i = 0; i < texts.size(); ++i)
       strip.tokens.push_back({texts[i], received[i], texts[i].starts_with("<|") || texts[i] == "(mask)"});
-    const std::string where = fmt::format("{}, sample {}, layer {}, step {}, {}", trace, rows.text("sample"),
-                                          rows.text("layer"), rows.text("step"), head_text(rows));
+    const std::string where = fmt::format("{}, sample {}, layer {}, step {}, {}", trace, rows.text(t.sample),
+                                          rows.text(t.layer), rows.text(t.step), head_text(rows, t.head));
     figure::Figure page;
     page.title = where;
     page.panels = {{"", strip}};
@@ -103,8 +109,9 @@ void add_strips(std::span<const Table> tables, Section& section) {
 constexpr double kFewestDrawn = 3;
 
 figure::Series sure_curve(const std::string& name, const TableView& rows) {
-  figure::Series series = curve(name, rows, {"layer", "value", "lower", "upper"});
-  const auto samples = rows.numbers("samples");
+  const auto& t = schema::drift_by_layer;
+  figure::Series series = curve(name, rows, {t.layer, t.value});
+  const auto samples = rows.numbers(t.samples);
   for (size_t i = 0; i < samples.size(); ++i) {
     if (samples[i] >= kFewestDrawn) continue;
     for (auto* values : {&series.y, &series.lower, &series.upper}) {
@@ -115,23 +122,25 @@ figure::Series sure_curve(const std::string& name, const TableView& rows) {
 }
 
 NamedFigure scalars(std::span<const Table> tables) {
-  const auto all = find_table(tables, "drift_by_layer").where({{"view", "head_mean"}, {"positions", "all"}});
+  const auto& t = schema::drift_by_layer;
+  const auto all = find_table(tables, t).where({{t.view, "head_mean"}, {t.positions, "all"}});
   figure::LineChart stability{"Layer", "Jaccard of consecutive sets", {}, {}, {}, 0.0, 1.0};
   figure::LineChart direction{"Layer", "Spearman of top position", {}, {}, {}, -1.0, 1.0};
-  for (const auto& trace : all.distinct("trace")) {
-    const auto of_trace = all.where({{"trace", trace}});
+  for (const auto& trace : all.distinct(schema::trace)) {
+    const auto of_trace = all.where({{schema::trace, trace}});
     // After one forward nothing can drift; where nothing floats there are no sets to compare, and where the
     // strongest position never moves it has no direction.
-    const auto sets = of_trace.where({{"rule", sigma_rule(all)}, {"scalar", "jaccard"}});
-    if (has_number(sets.numbers("value"))) {
+    const auto sets = of_trace.where({{t.rule, sigma_rule(all, t.rule)}, {t.scalar, "jaccard"}});
+    if (has_number(sets.numbers(t.value))) {
       stability.series.push_back(sure_curve(trace, sets));
-      stability.references.push_back(reference("random sets", sets, "null", stability.series.size() - 1));
+      stability.references.push_back(
+          reference("random sets", sets, {t.layer, t.null}, stability.series.size() - 1));
     }
-    const auto path = of_trace.where({{"scalar", "spearman_step"}}),
-               frontier = of_trace.where({{"scalar", "spearman_frontier"}});
-    if (has_number(path.numbers("value")))
+    const auto path = of_trace.where({{t.scalar, "spearman_step"}}),
+               frontier = of_trace.where({{t.scalar, "spearman_frontier"}});
+    if (has_number(path.numbers(t.value)))
       direction.series.push_back(sure_curve(trace + ", with step", path));
-    if (has_number(frontier.numbers("value")))
+    if (has_number(frontier.numbers(t.value)))
       direction.series.push_back(sure_curve(trace + ", with frontier", frontier));
   }
   figure::Figure page;
@@ -158,16 +167,16 @@ std::string if_few(double samples) {
 }  // namespace
 
 Section drift_section(std::span<const Table> tables) {
-  Section section{"drift", "Temporal drift", "Do anchors move as tokens are revealed?", {}, {}};
+  const auto& t = schema::drift_summary;
+  Section section = empty_section(schema::kDrift, "Do anchors move as tokens are revealed?");
   add_maps(tables, section);
-  const auto summary = find_table(tables, "drift_summary")
-                           .where({{"view", "head_mean"}, {"positions", "all"}, {"depth", "all layers"}});
+  const auto summary =
+      find_table(tables, t).where({{t.view, "head_mean"}, {t.positions, "all"}, {t.depth, "all layers"}});
   bool any = false;
-  for (const auto& trace : summary.distinct("trace")) {
+  for (const auto& trace : summary.distinct(schema::trace)) {
     const auto value = [&](const std::string& scalar) {
-      const auto row = summary.where({{"trace", trace}, {"scalar", scalar}});
-      return with_interval(row.number("value"), row.number("lower"), row.number("upper")) +
-             if_few(row.number("samples"));
+      const auto row = summary.where({{schema::trace, trace}, {t.scalar, scalar}});
+      return with_interval(row, t.value) + if_few(row.number(t.samples));
     };
     if (value("static") == "not defined") {
       section.readings.push_back(trace + ": one forward over the final row; nothing can drift.");

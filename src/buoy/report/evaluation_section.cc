@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "buoy/report/sections.h"
+#include "buoy/result/schema/evaluation.h"
 
 namespace buoy::report {
 namespace {
@@ -18,17 +19,21 @@ bool all_numbers(const std::vector<std::string>& texts) {
   });
 }
 
-// Exact match of every condition that is in `rows`: groups are the values of `column`, series the models.
-figure::BarChart bars(const TableView& rows, const std::string& column, const std::string& y,
-                      const std::string& title) {
-  figure::BarChart chart{title, rows.distinct(column), {}, {}, ""};
-  for (const auto& model : rows.distinct("model")) {
+// What bars are drawn of: a series for each model, a group for each value of a column.
+struct BarColumns {
+  const ColumnSchema &model, &group;
+  const Interval& height;
+};
+
+figure::BarChart bars(const TableView& rows, const BarColumns& columns, const std::string& title) {
+  figure::BarChart chart{title, rows.distinct(columns.group), {}, {}, ""};
+  for (const auto& model : rows.distinct(columns.model)) {
     figure::BarSeries series{model, {}, {}, {}};
     for (const auto& group : chart.groups) {
-      const auto row = rows.where({{"model", model}, {column, group}});
-      series.values.push_back(row.number(y));
-      series.lower.push_back(row.number("lower"));
-      series.upper.push_back(row.number("upper"));
+      const auto row = rows.where({{columns.model, model}, {columns.group, group}});
+      series.values.push_back(row.number(columns.height));
+      series.lower.push_back(row.number(columns.height.lower));
+      series.upper.push_back(row.number(columns.height.upper));
     }
     if (!has_number(series.lower)) series.lower = series.upper = {};
     chart.series.push_back(std::move(series));
@@ -46,11 +51,13 @@ figure::Figure page_of(std::vector<figure::Panel> panels) {
 }
 
 NamedFigure conditions_figure(const TableView& scores) {
+  const auto& t = schema::eval_scores;
   std::vector<figure::Panel> panels;
-  for (const auto& set : scores.distinct("set")) {
+  for (const auto& set : scores.distinct(t.set)) {
     for (const auto& [metric, title] : {std::pair{"exact_match", "exact match"}, std::pair{"f1", "F1"}}) {
-      const auto rows = scores.where({{"set", set}, {"metric", metric}});
-      panels.push_back({fmt::format("{}: {}", set, title), bars(rows, "condition", "mean", title)});
+      const auto rows = scores.where({{t.set, set}, {t.metric, metric}});
+      panels.push_back(
+          {fmt::format("{}: {}", set, title), bars(rows, {t.model, t.condition, t.mean}, title)});
     }
   }
   return {"eval_scores", "Scores by condition; whiskers: 95% intervals over items.",
@@ -58,22 +65,24 @@ NamedFigure conditions_figure(const TableView& scores) {
 }
 
 NamedFigure sweep_figure(const TableView& scores, const std::string& axis) {
-  const auto all = scores.where({{"axis", axis}, {"metric", "exact_match"}});
-  const auto closed = scores.where({{"condition", "closed-book"}, {"metric", "exact_match"}});
+  const auto& t = schema::eval_scores;
+  const auto all = scores.where({{t.axis, axis}, {t.metric, "exact_match"}});
+  const auto closed = scores.where({{t.condition, "closed-book"}, {t.metric, "exact_match"}});
   std::vector<figure::Panel> panels;
-  for (const auto& set : all.distinct("set")) {
-    const auto rows = all.where({{"set", set}});
-    if (!all_numbers(rows.distinct("value"))) {
-      panels.push_back({set, bars(rows, "value", "mean", "exact match")});
+  for (const auto& set : all.distinct(t.set)) {
+    const auto rows = all.where({{t.set, set}});
+    if (!all_numbers(rows.distinct(t.value))) {
+      panels.push_back({set, bars(rows, {t.model, t.value, t.mean}, "exact match")});
       continue;
     }
     figure::LineChart chart{axis, "exact match", {}, {}, {}, 0.0, 1.05};
-    for (const auto& model : rows.distinct("model")) {
-      const auto mine = rows.where({{"model", model}});
-      figure::Series series{model, {}, mine.numbers("mean"), mine.numbers("lower"), mine.numbers("upper")};
-      for (const auto& value : mine.texts("value")) series.x.push_back(std::stod(value));
+    for (const auto& model : rows.distinct(t.model)) {
+      const auto mine = rows.where({{t.model, model}});
+      figure::Series series{
+          model, {}, mine.numbers(t.mean), mine.numbers(t.mean.lower), mine.numbers(t.mean.upper)};
+      for (const auto& value : mine.texts(t.value)) series.x.push_back(std::stod(value));
       if (!has_number(series.lower)) series.lower = series.upper = {};
-      const double without = closed.where({{"model", model}, {"set", set}}).number("mean");
+      const double without = closed.where({{t.model, model}, {t.set, set}}).number(t.mean);
       if (std::isfinite(without))
         chart.references.push_back(
             {"", series.x, std::vector<double>(series.x.size(), without), chart.series.size()});
@@ -88,11 +97,12 @@ NamedFigure sweep_figure(const TableView& scores, const std::string& axis) {
 }
 
 NamedFigure gains_figure(const TableView& gains) {
+  const auto& t = schema::eval_gains;
   std::vector<figure::Panel> panels;
-  for (const auto& condition : gains.distinct("condition")) {
+  for (const auto& condition : gains.distinct(t.condition)) {
     if (panels.size() == 6) break;
-    const auto rows = gains.where({{"condition", condition}, {"metric", "exact_match"}});
-    panels.push_back({condition, bars(rows, "set", "gain", "gain in exact match")});
+    const auto rows = gains.where({{t.condition, condition}, {t.metric, "exact_match"}});
+    panels.push_back({condition, bars(rows, {t.model, t.set, t.gain}, "gain in exact match")});
   }
   return {"eval_gains",
           "What passages add to closed book, item by item; whiskers: 95% intervals of the mean.",
@@ -101,11 +111,12 @@ NamedFigure gains_figure(const TableView& gains) {
 
 // Of one condition: the first whose prompts hold gold documents, where there is one.
 NamedFigure attention_figure(const TableView& attention) {
-  const auto everywhere = attention.where({{"position", "all"}});
-  const auto with_gold = everywhere.where({{"feature", "gold_lift"}});
+  const auto& t = schema::eval_attention;
+  const auto everywhere = attention.where({{t.position, "all"}});
+  const auto with_gold = everywhere.where({{t.feature, "gold_lift"}});
   const auto& source = with_gold.empty() ? everywhere : with_gold;
-  const std::string set = source.text("set"), condition = source.text("condition");
-  const auto all = everywhere.where({{"set", set}, {"condition", condition}});
+  const std::string set = source.text(t.set), condition = source.text(t.condition);
+  const auto all = everywhere.where({{t.set, set}, {t.condition, condition}});
   const std::pair<const char*, const char*> shown[] = {
       {"gold_lift", "on gold documents, times even attention"},
       {"gold_mass_deep", "on gold documents, deepest third"},
@@ -113,14 +124,14 @@ NamedFigure attention_figure(const TableView& attention) {
       {"top_share", "on the strongest column"}};
   std::vector<figure::Panel> panels;
   for (const auto& [feature, title] : shown) {
-    const auto rows = all.where({{"feature", feature}});
+    const auto rows = all.where({{t.feature, feature}});
     if (rows.empty()) continue;
     figure::BarChart chart{feature, {}, {{"right", {}, {}, {}}, {"wrong", {}, {}, {}}}, {}, ""};
-    for (const auto& model : rows.distinct("model")) {
-      const auto row = rows.where({{"model", model}});
+    for (const auto& model : rows.distinct(t.model)) {
+      const auto row = rows.where({{t.model, model}});
       chart.groups.push_back(model);
-      chart.series[0].values.push_back(row.number("right"));
-      chart.series[1].values.push_back(row.number("wrong"));
+      chart.series[0].values.push_back(row.number(t.right));
+      chart.series[1].values.push_back(row.number(t.wrong));
     }
     panels.push_back({title, chart});
   }
@@ -131,16 +142,16 @@ NamedFigure attention_figure(const TableView& attention) {
 }
 
 void read_scores(const TableView& scores, std::vector<std::string>& readings) {
-  const auto exact = scores.where({{"metric", "exact_match"}});
-  for (const auto& model : exact.distinct("model")) {
-    for (const auto& set : exact.distinct("set")) {
-      const auto rows = exact.where({{"model", model}, {"set", set}});
+  const auto& t = schema::eval_scores;
+  const auto exact = scores.where({{t.metric, "exact_match"}});
+  for (const auto& model : exact.distinct(t.model)) {
+    for (const auto& set : exact.distinct(t.set)) {
+      const auto rows = exact.where({{t.model, model}, {t.set, set}});
       if (rows.size() > 3) continue;  // a sweep is read off its curve
       std::string text;
-      for (const auto& condition : rows.distinct("condition")) {
-        const auto row = rows.where({{"condition", condition}});
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", condition,
-                            with_interval(row.number("mean"), row.number("lower"), row.number("upper")));
+      for (const auto& condition : rows.distinct(t.condition)) {
+        const auto row = rows.where({{t.condition, condition}});
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", condition, with_interval(row, t.mean));
       }
       readings.push_back(fmt::format("{} on {}: exact match {}.", model, set, text));
     }
@@ -148,12 +159,13 @@ void read_scores(const TableView& scores, std::vector<std::string>& readings) {
 }
 
 void read_sweep(const TableView& scores, const std::string& axis, std::vector<std::string>& readings) {
-  const auto all = scores.where({{"axis", axis}, {"metric", "exact_match"}});
-  for (const auto& model : all.distinct("model")) {
-    for (const auto& set : all.distinct("set")) {
-      const auto rows = all.where({{"model", model}, {"set", set}});
-      const auto means = rows.numbers("mean");
-      const auto values = rows.texts("value");
+  const auto& t = schema::eval_scores;
+  const auto all = scores.where({{t.axis, axis}, {t.metric, "exact_match"}});
+  for (const auto& model : all.distinct(t.model)) {
+    for (const auto& set : all.distinct(t.set)) {
+      const auto rows = all.where({{t.model, model}, {t.set, set}});
+      const auto means = rows.numbers(t.mean);
+      const auto values = rows.texts(t.value);
       if (!has_number(means)) continue;
       const auto less = [](double a, double b) { return std::isnan(b) ? false : std::isnan(a) || a < b; };
       const auto low = std::min_element(means.begin(), means.end(), [](double a, double b) {
@@ -174,14 +186,15 @@ void read_sweep(const TableView& scores, const std::string& axis, std::vector<st
 
 // Items without an answer are in no score; how many, and why the first of each cell.
 void read_failures(const TableView& failures, std::vector<std::string>& readings) {
-  for (const auto& model : failures.distinct("model")) {
-    for (const auto& set : failures.distinct("set")) {
-      for (const auto& condition : failures.distinct("condition")) {
-        const auto rows = failures.where({{"model", model}, {"set", set}, {"condition", condition}});
+  const auto& t = schema::eval_failures;
+  for (const auto& model : failures.distinct(t.model)) {
+    for (const auto& set : failures.distinct(t.set)) {
+      for (const auto& condition : failures.distinct(t.condition)) {
+        const auto rows = failures.where({{t.model, model}, {t.set, set}, {t.condition, condition}});
         if (rows.empty()) continue;
         readings.push_back(fmt::format(
             "{} on {}, {}: {} item{} failed and {} in no score, the first with: {}.", model, set, condition,
-            rows.size(), rows.size() == 1 ? "" : "s", rows.size() == 1 ? "is" : "are", rows.text("error")));
+            rows.size(), rows.size() == 1 ? "" : "s", rows.size() == 1 ? "is" : "are", rows.text(t.error)));
       }
     }
   }
@@ -194,13 +207,15 @@ struct Run {
 };
 
 TableView of_run(const TableView& view, const std::string& label) {
-  return label.empty() || view.empty() ? view : view.where({{"trace", label}});
+  return label.empty() || view.empty() ? view : view.where({{schema::trace, label}});
 }
 
 std::vector<Run> runs_of(std::span<const Table> tables) {
-  const auto scores = find_table(tables, "eval_scores"), gains = find_table(tables, "eval_gains"),
-             attention = find_table(tables, "eval_attention"), failures = find_table(tables, "eval_failures");
-  const auto labels = scores.has("trace") ? scores.distinct("trace") : std::vector<std::string>{""};
+  const auto scores = find_table(tables, schema::eval_scores), gains = find_table(tables, schema::eval_gains),
+             attention = find_table(tables, schema::eval_attention),
+             failures = find_table(tables, schema::eval_failures);
+  const auto labels =
+      scores.has(schema::trace) ? scores.distinct(schema::trace) : std::vector<std::string>{""};
   std::vector<Run> runs;
   for (const auto& label : labels)
     runs.push_back({label, of_run(scores, label), of_run(gains, label), of_run(attention, label),
@@ -210,7 +225,7 @@ std::vector<Run> runs_of(std::span<const Table> tables) {
 
 void add_run(const Run& run, Section& section) {
   std::vector<std::string> sweeps;
-  for (const auto& axis : run.scores.distinct("axis")) {
+  for (const auto& axis : run.scores.distinct(schema::eval_scores.axis)) {
     if (!axis.empty()) sweeps.push_back(axis);
   }
   std::vector<NamedFigure> figures;
@@ -238,12 +253,9 @@ void add_run(const Run& run, Section& section) {
 }  // namespace
 
 Section evaluation_section(std::span<const Table> tables) {
-  Section section{
-      "evaluation",
-      "Questions and answers",
-      "How often is the answer right, without passages and with them, and what does that depend on?",
-      {},
-      {}};
+  Section section = empty_section(
+      schema::kEvaluation,
+      "How often is the answer right, without passages and with them, and what does that depend on?");
   for (const auto& run : runs_of(tables)) add_run(run, section);
   return section;
 }

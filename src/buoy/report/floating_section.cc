@@ -5,25 +5,27 @@
 
 #include "buoy/report/sections.h"
 #include "buoy/result/rule_names.h"
+#include "buoy/result/schema/floating.h"
 
 namespace buoy::report {
 namespace {
 
 NamedFigure by_layer(std::span<const Table> tables) {
-  const auto all = find_table(tables, "floating_by_layer");
-  const std::string rule = sigma_rule(all);
-  const auto sizes = all.where({{"view", "head_mean"}, {"rule", rule}});
-  const auto top =
-      find_table(tables, "floating_concentration").where({{"view", "per_head"}, {"measure", "top_share"}});
+  const auto& t = schema::floating_by_layer;
+  const auto all = find_table(tables, t);
+  const std::string rule = sigma_rule(all, t.rule);
+  const auto sizes = all.where({{t.view, "head_mean"}, {t.rule, rule}});
+  const auto& c = schema::floating_concentration;
+  const auto top = find_table(tables, c).where({{c.view, "per_head"}, {c.measure, "top_share"}});
   figure::LineChart count{"Layer", "Floating tokens", {}, {}, {}, 0.0, {}};
   figure::LineChart share{"Layer", "Share of the top token", {}, {}, {}, 0.0, {}};
-  for (const auto& trace : sizes.distinct("trace")) {
+  for (const auto& trace : sizes.distinct(schema::trace)) {
     const size_t number = count.series.size();
-    const auto of_trace = sizes.where({{"trace", trace}}), shares = top.where({{"trace", trace}});
-    count.series.push_back(curve(trace, of_trace, {"layer", "set_size", "set_size_lower", "set_size_upper"}));
-    count.references.push_back(reference("", of_trace, "null_set_size", number));
-    share.series.push_back(curve(trace, shares, {"layer", "value", "lower", "upper"}));
-    share.references.push_back(reference("", shares, "null", number));
+    const auto of_trace = sizes.where({{schema::trace, trace}}), shares = top.where({{schema::trace, trace}});
+    count.series.push_back(curve(trace, of_trace, {t.layer, t.set_size}));
+    count.references.push_back(reference("", of_trace, {t.layer, t.null_set_size}, number));
+    share.series.push_back(curve(trace, shares, {c.layer, c.value}));
+    share.references.push_back(reference("", shares, {c.layer, c.null}, number));
   }
   figure::Figure page;
   page.columns = 2;
@@ -50,19 +52,20 @@ double mean_of(const std::vector<double>& values) {
 
 // What floats: share of each class among floating tokens over its share among all.
 NamedFigure composition(std::span<const Table> tables) {
-  const auto table = find_table(tables, "floating_composition");
-  const std::string rule = share_rule(table);
-  const auto all = table.where({{"view", "per_head"}, {"rule", rule}, {"dimension", "type"}});
+  const auto& t = schema::floating_composition;
+  const auto table = find_table(tables, t);
+  const std::string rule = share_rule(table, t.rule);
+  const auto all = table.where({{t.view, "per_head"}, {t.rule, rule}, {t.dimension, "type"}});
   figure::Figure page;
   page.columns = 2;
   page.letters = true;
-  for (const auto& trace : all.distinct("trace")) {
+  for (const auto& trace : all.distinct(schema::trace)) {
     figure::BarChart chart;
     chart.y_title = "Share";
     figure::BarSeries floating{"floating tokens", {}, {}, {}}, base{"all tokens", {}, {}, {}};
-    for (const auto& name : all.distinct("class")) {
-      const auto rows = all.where({{"trace", trace}, {"class", name}});
-      const double share = mean_of(rows.numbers("share")), expected = mean_of(rows.numbers("base"));
+    for (const auto& name : all.distinct(t.token_class)) {
+      const auto rows = all.where({{schema::trace, trace}, {t.token_class, name}});
+      const double share = mean_of(rows.numbers(t.share)), expected = mean_of(rows.numbers(t.base));
       if (!(share > 0) && !(expected > 0)) continue;
       chart.groups.push_back(name == "white_space" ? "space" : name == "punctuation" ? "punct." : name);
       floating.values.push_back(share);
@@ -83,20 +86,22 @@ NamedFigure composition(std::span<const Table> tables) {
 }  // namespace
 
 Section floating_section(std::span<const Table> tables) {
-  Section section{
-      "floating", "Floating tokens", "Which tokens receive far more attention than the rest?", {}, {}};
+  const auto& t = schema::floating_depth;
+  Section section =
+      empty_section(schema::kFloating, "Which tokens receive far more attention than the rest?");
   section.figures = {by_layer(tables)};
   if (auto types = composition(tables); !types.figure.panels.empty()) section.figures.push_back(types);
-  const auto depth = find_table(tables, "floating_depth").where({{"view", "head_mean"}});
-  const std::string sigma = sigma_rule(depth);
-  const auto all_tokens = find_table(tables, "floating_tokens");
-  const auto tokens = all_tokens.where({{"view", "per_head"}, {"rule", share_rule(all_tokens)}});
-  for (const auto& trace : depth.distinct("trace")) {
-    const auto sizes = depth.where({{"trace", trace}, {"quantity", "set_size"}, {"rule", sigma}});
-    const auto all = sizes.where({{"depth", "all layers"}}),
-               change = sizes.where({{"depth", "last minus first third"}});
+  const auto depth = find_table(tables, t).where({{t.view, "head_mean"}});
+  const std::string sigma = sigma_rule(depth, t.rule);
+  const auto& k = schema::floating_tokens;
+  const auto all_tokens = find_table(tables, k);
+  const auto tokens = all_tokens.where({{k.view, "per_head"}, {k.rule, share_rule(all_tokens, k.rule)}});
+  for (const auto& trace : depth.distinct(schema::trace)) {
+    const auto sizes = depth.where({{schema::trace, trace}, {t.quantity, "set_size"}, {t.rule, sigma}});
+    const auto all = sizes.where({{t.depth, "all layers"}}),
+               change = sizes.where({{t.depth, "last minus first third"}});
     std::string names;
-    for (const auto& token : tokens.where({{"trace", trace}}).texts("token")) {
+    for (const auto& token : tokens.where({{schema::trace, trace}}).texts(k.token)) {
       if (names.size() > 60) break;
       names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", token);
     }
@@ -104,8 +109,7 @@ Section floating_section(std::span<const Table> tables) {
         fmt::format("{}: {} tokens float per layer and step; from the first to the last third of the layers "
                     "that changes by {}. "
                     "Most often: {}.",
-                    trace, with_interval(all.number("value"), all.number("lower"), all.number("upper")),
-                    with_interval(change.number("value"), change.number("lower"), change.number("upper")),
+                    trace, with_interval(all, t.value), with_interval(change, t.value),
                     names.empty() ? "nothing passes the share rule" : names));
   }
   return section;

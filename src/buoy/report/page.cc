@@ -7,12 +7,9 @@
 #include "buoy/base/base64.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/version.h"
-#include "buoy/report/explorer_panel_script.h"
-#include "buoy/report/explorer_script.h"
-#include "buoy/report/explorer_style.h"
 #include "buoy/report/html.h"
-#include "buoy/report/page_style.h"
 #include "buoy/report/result_files.h"
+#include "buoy/report/web/assets.h"
 
 namespace buoy::report {
 namespace {
@@ -60,7 +57,7 @@ std::string claims_html(const std::vector<claims::ClaimVerdict>& claims) {
       "arXiv 2601.07894. Mixed: something speaks for a claim and something against it. Not decided: nothing "
       "contradicts anything, but intervals are too wide, or there are fewer than 10 samples; a study to be "
       "cited should have 200. Hover a claim for its test.</p>\n<table "
-      "class=\"claims\"><thead><tr><th></th><th>Claim</th><th>claims::Verdict</th><th>Evidence</th>"
+      "class=\"claims\"><thead><tr><th></th><th>Claim</th><th>Verdict</th><th>Evidence</th>"
       "</tr></thead><tbody>\n";
   for (const auto& claim : claims) {
     const std::string evidence =
@@ -161,9 +158,9 @@ Written write_report(const ReportInput& input, const fs::path& folder) {
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
       "<title>" +
-      escape_html(input.title) + "</title>\n<style>";
-  page += kStyle;
-  if (!input.explorer.empty()) page += kExplorerStyle;
+      escape_html(input.title) + "</title>\n<style>\n";
+  page += web_asset("page.css");
+  if (!input.explorer.empty()) page += web_asset("explorer.css");
   page += "</style></head><body>\n" + nav + "<main>\n<h1>" + escape_html(input.title) + "</h1>\n";
   page += fmt::format("<p class=\"lead\">Made by Buoy {}", version());
   page +=
@@ -171,10 +168,13 @@ Written write_report(const ReportInput& input, const fs::path& folder) {
       "Wilson's and Newcombe's (95% unless "
       "the command says otherwise).</p>\n";
   page += notices_html(input.notices.lines());
-  page += claims_html(claims) + explorer_html(input.explorer) + body + runs_html(input) + "</main>\n<script>";
-  page += kScript;
+  page +=
+      claims_html(claims) + explorer_html(input.explorer) + body + runs_html(input) + "</main>\n<script>\n";
+  page += web_asset("page.js");
   if (!input.explorer.empty()) {
-    for (const char* part : {kExplorerScriptBegin, kExplorerPanelScript, kExplorerScriptEnd}) page += part;
+    page += "(() => {\n'use strict';\n";
+    page += web_asset("explorer.js");
+    page += "})();\n";
   }
   page += "</script></body></html>\n";
   write_file_atomically(folder / "report.html", page);

@@ -5,24 +5,24 @@
 #include <utility>
 
 #include "buoy/report/sections.h"
+#include "buoy/result/schema/qk.h"
 
 namespace buoy::report {
 namespace {
 
 NamedFigure by_layer(std::span<const Table> tables) {
-  const auto all = find_table(tables, "qk_by_layer").where({{"set", "top_1"}});
+  const auto& t = schema::qk_by_layer;
+  const auto all = find_table(tables, t).where({{t.set, "top_1"}});
   figure::Figure page;
   page.columns = 2;
   page.letters = true;
   for (const auto& [stage, title] :
        {std::pair{"after", "after rotation"}, std::pair{"before", "before rotation"}}) {
-    for (const auto& trace : all.distinct("trace")) {
-      const auto rows = all.where({{"trace", trace}, {"stage", stage}});
+    for (const auto& trace : all.distinct(schema::trace)) {
+      const auto rows = all.where({{schema::trace, trace}, {t.stage, stage}});
       figure::LineChart chart{"Layer", "Advantage in q.k", {}, {}, {}, {}, {}};
-      for (const char* part : {"advantage", "direction", "scale", "residual"}) {
-        chart.series.push_back(
-            curve(part, rows, {"layer", part, std::string(part) + "_lower", std::string(part) + "_upper"}));
-      }
+      for (const Interval* part : {&t.advantage, &t.direction, &t.scale, &t.residual})
+        chart.series.push_back(curve(std::string(part->name()), rows, {t.layer, *part}));
       chart.references.push_back(
           {"", chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 0.0), {}});
       page.panels.push_back({fmt::format("{}, {}", trace, title), chart});
@@ -35,18 +35,20 @@ NamedFigure by_layer(std::span<const Table> tables) {
           page};
 }
 
-constexpr std::pair<const char*, const char*> kQuantities[] = {
-    {"dot", "q.k"}, {"cosine", "cosine"}, {"norm_product", "|q||k|"}};
+// A column of a table and the title of its panel.
+using Quantity = std::pair<const ColumnSchema*, const char*>;
 
 // Columns of one layer of one sample: where the floating ones stand in q.k, cosine and norms.
 figure::Figure columns_of(const TableView& rows) {
+  const auto& t = schema::qk_columns;
   figure::Figure page;
   page.columns = 3;
-  const auto position = rows.numbers("position");
-  const auto floating = rows.texts("floating");
-  for (const auto& [column, title] : kQuantities) {
+  const auto position = rows.numbers(t.position);
+  const auto floating = rows.texts(t.floating);
+  for (const auto& [column, title] :
+       {Quantity{&t.dot, "q.k"}, Quantity{&t.cosine, "cosine"}, Quantity{&t.norm_product, "|q||k|"}}) {
     figure::LineChart chart{"Key position", title, {}, {}, {}, {}, {}};
-    const auto values = rows.numbers(column);
+    const auto values = rows.numbers(*column);
     figure::Series anchors{"floating", {}, {}, {}, {}};
     for (size_t i = 0; i < values.size(); ++i) {
       if (floating[i] != "yes") continue;
@@ -63,15 +65,17 @@ figure::Figure columns_of(const TableView& rows) {
 
 // The three maps of the paper, where queries and keys were traced.
 figure::Figure maps_of(const TableView& rows) {
+  const auto& t = schema::qk_pairs;
   figure::Figure page;
   page.columns = 3;
-  const auto query = rows.numbers("query"), key = rows.numbers("key");
+  const auto query = rows.numbers(t.query), key = rows.numbers(t.key);
   // A causal query has no pair with a later key: those cells stay without data.
   const auto side = static_cast<size_t>(*std::max_element(query.begin(), query.end())) + 1;
-  for (const auto& [column, title] : kQuantities) {
+  for (const auto& [column, title] :
+       {Quantity{&t.dot, "q.k"}, Quantity{&t.cosine, "cosine"}, Quantity{&t.norm_product, "|q||k|"}}) {
     figure::Heatmap map;
     map.matrix = {side, side, std::vector<double>(side * side, std::numeric_limits<double>::quiet_NaN())};
-    const auto values = rows.numbers(column);
+    const auto values = rows.numbers(*column);
     for (size_t i = 0; i < values.size(); ++i)
       map.matrix.values.at(static_cast<size_t>(query[i]) * side + static_cast<size_t>(key[i])) = values[i];
     map.x.title = "Key position";
@@ -83,21 +87,23 @@ figure::Figure maps_of(const TableView& rows) {
 }
 
 void add_maps(std::span<const Table> tables, Section& section) {
-  const auto columns = find_table(tables, "qk_columns").where({{"stage", "after"}});
-  const auto pairs = find_table(tables, "qk_pairs");
-  for (const auto& trace : columns.distinct("trace")) {
-    const auto matrix = pairs.where({{"trace", trace}}), rows = columns.where({{"trace", trace}});
+  const auto& t = schema::qk_columns;
+  const auto columns = find_table(tables, t).where({{t.stage, "after"}});
+  const auto pairs = find_table(tables, schema::qk_pairs);
+  for (const auto& trace : columns.distinct(schema::trace)) {
+    const auto matrix = pairs.where({{schema::trace, trace}}), rows = columns.where({{schema::trace, trace}});
     const bool dense = !matrix.empty();
-    const std::string where = fmt::format("{}, sample {}, layer {}, step {}, {}", trace, rows.text("sample"),
-                                          rows.text("layer"), rows.text("step"), head_text(rows));
+    const std::string where = fmt::format("{}, sample {}, layer {}, step {}, {}", trace, rows.text(t.sample),
+                                          rows.text(t.layer), rows.text(t.step), head_text(rows, t.head));
     figure::Figure page = dense ? maps_of(matrix) : columns_of(rows);
     page.title = where;
     section.figures.push_back(
         {fmt::format("qk_{}_{}", dense ? "maps" : "columns", trace),
          fmt::format("{}: {}", where,
                      dense ? "q.k, cosine and norm product of every query with every key it sees."
-                           : "mean over the other queries of q.k, cosine and norm product by key (trace with "
-                             "states among --observe for the whole maps)."),
+                           : fmt::format("mean over the other queries of q.k, cosine and norm product by key "
+                                         "(trace with {} among --observe for the whole maps).",
+                                         schema::qk_pairs.needs().observe)),
          page});
   }
 }
@@ -105,15 +111,16 @@ void add_maps(std::span<const Table> tables, Section& section) {
 }  // namespace
 
 Section qk_section(std::span<const Table> tables) {
-  Section section{
-      "qk", "QK decomposition", "Is the advantage of floating columns one of angle or of length?", {}, {}};
+  const auto& t = schema::qk_depth;
+  Section section =
+      empty_section(schema::kQk, "Is the advantage of floating columns one of angle or of length?");
   section.figures.push_back(by_layer(tables));
   add_maps(tables, section);
-  const auto depth = find_table(tables, "qk_depth").where({{"set", "top_1"}, {"stage", "after"}});
-  for (const auto& trace : depth.distinct("trace")) {
+  const auto depth = find_table(tables, t).where({{t.set, "top_1"}, {t.stage, "after"}});
+  for (const auto& trace : depth.distinct(schema::trace)) {
     const auto value = [&](const std::string& statistic) {
-      const auto row = depth.where({{"trace", trace}, {"statistic", statistic}});
-      return with_interval(row.number("value"), row.number("value_lower"), row.number("value_upper"));
+      const auto row = depth.where({{schema::trace, trace}, {t.statistic, statistic}});
+      return with_interval(row, t.value);
     };
     section.readings.push_back(fmt::format(
         "{}: the angle gives a fraction {} of the advantage of the strongest column in the shallow third and "

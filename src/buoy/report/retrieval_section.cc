@@ -4,28 +4,31 @@
 #include <cmath>
 
 #include "buoy/report/sections.h"
+#include "buoy/result/schema/retrieval.h"
 
 namespace buoy::report {
 namespace {
 
-figure::Matrix grid_of(const TableView& rows, const std::string& column) {
-  const size_t layers = rows.distinct("layer").size(), heads = rows.distinct("head").size();
+figure::Matrix grid_of(const TableView& rows, const ColumnSchema& column) {
+  const auto& t = schema::retrieval_by_head;
+  const size_t layers = rows.distinct(t.layer).size(), heads = rows.distinct(t.head).size();
   return {layers, heads, rows.numbers(column)};
 }
 
 NamedFigure grids(const TableView& by_head) {
+  const auto& t = schema::retrieval_by_head;
   figure::Figure page;
   // Models of few heads have narrow grids: four fit side by side.
-  page.columns = by_head.distinct("head").size() <= 8 ? 4 : 2;
+  page.columns = by_head.distinct(t.head).size() <= 8 ? 4 : 2;
   page.letters = true;
   page.one_scale = true;
-  for (const auto& trace : by_head.distinct("trace")) {
-    const auto rows = by_head.where({{"trace", trace}});
+  for (const auto& trace : by_head.distinct(schema::trace)) {
+    const auto rows = by_head.where({{schema::trace, trace}});
     figure::ColorScale scale;
     scale.low = 0, scale.high = 1;
     scale.label = "score";
-    page.panels.push_back({trace + ": strict", figure::head_grid(grid_of(rows, "strict_set"), scale)});
-    page.panels.push_back({trace + ": mass", figure::head_grid(grid_of(rows, "mass"), scale)});
+    page.panels.push_back({trace + ": strict", figure::head_grid(grid_of(rows, t.strict_set), scale)});
+    page.panels.push_back({trace + ": mass", figure::head_grid(grid_of(rows, t.mass), scale)});
   }
   return {"retrieval_heads",
           "Every head by itself, mean over samples. Strict: score (the head's strongest key lies in the "
@@ -35,12 +38,12 @@ NamedFigure grids(const TableView& by_head) {
 }
 
 NamedFigure by_layer(const TableView& all) {
+  const auto& t = schema::retrieval_by_layer;
   figure::LineChart chart{"Layer", "Mean score", {}, {}, {}, 0.0, {}};
-  for (const auto& trace : all.distinct("trace")) {
-    const auto rows = all.where({{"trace", trace}});
-    chart.series.push_back(
-        curve(trace, rows, {"layer", "strict_set", "strict_set_lower", "strict_set_upper"}));
-    chart.references.push_back(reference("", rows, "chance_strict_set", chart.series.size() - 1));
+  for (const auto& trace : all.distinct(schema::trace)) {
+    const auto rows = all.where({{schema::trace, trace}});
+    chart.series.push_back(curve(trace, rows, {t.layer, t.strict_set}));
+    chart.references.push_back(reference("", rows, {t.layer, t.chance_strict_set}, chart.series.size() - 1));
   }
   figure::Figure page;
   page.width_mm = 120;
@@ -55,19 +58,20 @@ NamedFigure by_layer(const TableView& all) {
 }  // namespace
 
 Section retrieval_section(std::span<const Table> tables) {
-  Section section{"retrieval", "Retrieval heads", "Which heads copy the answer from the evidence?", {}, {}};
-  const auto by_head = find_table(tables, "retrieval_by_head"),
-             layers = find_table(tables, "retrieval_by_layer");
+  const auto& t = schema::retrieval_summary;
+  Section section = empty_section(schema::kRetrieval, "Which heads copy the answer from the evidence?");
+  const auto& h = schema::retrieval_by_head;
+  const auto by_head = find_table(tables, h), layers = find_table(tables, schema::retrieval_by_layer);
   if (by_head.empty()) return section;
   section.figures = {grids(by_head), by_layer(layers)};
-  const auto summary = find_table(tables, "retrieval_summary").where({{"variant", "strict_set"}});
-  for (const auto& trace : summary.distinct("trace")) {
-    const auto of_trace = summary.where({{"trace", trace}});
+  const auto summary = find_table(tables, t).where({{t.variant, "strict_set"}});
+  for (const auto& trace : summary.distinct(schema::trace)) {
+    const auto of_trace = summary.where({{schema::trace, trace}});
     const auto value = [&](const std::string& statistic) {
-      return of_trace.where({{"statistic", statistic}}).number("value");
+      return of_trace.where({{t.statistic, statistic}}).number(t.value);
     };
-    const auto heads = by_head.where({{"trace", trace}});
-    const auto scores = heads.numbers("strict_set");
+    const auto heads = by_head.where({{schema::trace, trace}});
+    const auto scores = heads.numbers(h.strict_set);
     if (!has_number(scores)) {
       section.readings.push_back(trace + ": no head has a score; retrieval_tests says what was left out.");
       continue;
@@ -76,14 +80,13 @@ Section retrieval_section(std::span<const Table> tables) {
         std::max_element(scores.begin(), scores.end(),
                          [](double a, double b) { return std::isnan(a) ? !std::isnan(b) : a < b; }) -
         scores.begin());
-    const auto mean = of_trace.where({{"statistic", "mean score"}});
+    const auto mean = of_trace.where({{t.statistic, "mean score"}});
     section.readings.push_back(fmt::format(
         "{}: mean strict score {} (chance {:.3g}); {:.3g} of {} heads score at least 0.1, {:.3g} at least "
         "0.5; best: "
         "layer {}, head {} ({:.3g}).",
-        trace, with_interval(mean.number("value"), mean.number("value_lower"), mean.number("value_upper")),
-        mean.number("chance"), value("heads >= 0.1"), scores.size(), value("heads >= 0.5"),
-        heads.texts("layer")[best], heads.texts("head")[best], scores[best]));
+        trace, with_interval(mean, t.value), mean.number(t.chance), value("heads >= 0.1"), scores.size(),
+        value("heads >= 0.5"), heads.texts(h.layer)[best], heads.texts(h.head)[best], scores[best]));
   }
   return section;
 }

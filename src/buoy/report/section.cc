@@ -7,45 +7,68 @@
 
 #include "buoy/base/error.h"
 #include "buoy/report/sections.h"
+#include "buoy/result/schema/absorption.h"
+#include "buoy/result/schema/drift.h"
+#include "buoy/result/schema/evaluation.h"
+#include "buoy/result/schema/floating.h"
+#include "buoy/result/schema/flow.h"
+#include "buoy/result/schema/qk.h"
+#include "buoy/result/schema/retrieval.h"
+#include "buoy/result/schema/structure.h"
+#include "buoy/result/schema/tasks.h"
 
 namespace buoy::report {
 
+// Each in the file of its section.
+Section floating_section(std::span<const Table> tables);
+Section drift_section(std::span<const Table> tables);
+Section absorption_section(std::span<const Table> tables);
+Section qk_section(std::span<const Table> tables);
+Section retrieval_section(std::span<const Table> tables);
+Section flow_section(std::span<const Table> tables);
+Section structure_section(std::span<const Table> tables);
+Section tasks_section(std::span<const Table> tables);
+Section evaluation_section(std::span<const Table> tables);
+
 Section build_section(const std::string& analysis, std::span<const Table> tables) {
   struct Builder {
-    const char* name;
+    const Producer& producer;
     Section (*build)(std::span<const Table> tables);
   };
   constexpr Builder kBuilders[] = {
-      {"floating", floating_section},     {"drift", drift_section},
-      {"absorption", absorption_section}, {"qk", qk_section},
-      {"retrieval", retrieval_section},   {"flow", flow_section},
-      {"structure", structure_section},   {"tasks", tasks_section},
-      {"evaluation", evaluation_section},
+      {schema::kFloating, floating_section},     {schema::kDrift, drift_section},
+      {schema::kAbsorption, absorption_section}, {schema::kQk, qk_section},
+      {schema::kRetrieval, retrieval_section},   {schema::kFlow, flow_section},
+      {schema::kStructure, structure_section},   {schema::kTasks, tasks_section},
+      {schema::kEvaluation, evaluation_section},
   };
   for (const auto& builder : kBuilders) {
-    if (analysis == builder.name) return builder.build(tables);
+    if (analysis == builder.producer.name) return builder.build(tables);
   }
   throw_usage_error({"report", "a known analysis", analysis});
 }
 
+Section empty_section(const Producer& producer, const std::string& question) {
+  return {std::string(producer.name), std::string(producer.title), question, {}, {}};
+}
+
 figure::Series curve(const std::string& name, const TableView& rows, const CurveColumns& columns) {
   figure::Series series{name, rows.numbers(columns.x), rows.numbers(columns.y), {}, {}};
-  if (columns.lower.empty() || columns.upper.empty()) return series;
-  series.lower = rows.numbers(columns.lower);
-  series.upper = rows.numbers(columns.upper);
+  series.lower = rows.numbers(columns.y.lower);
+  series.upper = rows.numbers(columns.y.upper);
   // Below two samples there are no intervals, and a band of nothing is none.
   if (!has_number(series.lower) || !has_number(series.upper)) series.lower = series.upper = {};
   return series;
 }
 
-figure::ReferenceCurve reference(const std::string& name, const TableView& rows, const std::string& y,
+figure::ReferenceCurve reference(const std::string& name, const TableView& rows, const PointColumns& columns,
                                  size_t of_series) {
-  return {name, rows.numbers("layer"), rows.numbers(y), of_series};
+  return {name, rows.numbers(columns.x), rows.numbers(columns.y), of_series};
 }
 
-std::string head_text(const TableView& rows) {
-  const std::string head = rows.text("head");
-  return head == "mean" ? "heads averaged" : "head " + head;
+std::string head_text(const TableView& rows, const ColumnSchema& head) {
+  const std::string name = rows.text(head);
+  return name == "mean" ? "heads averaged" : "head " + name;
 }
 
 bool has_number(const std::vector<double>& values) {
@@ -56,6 +79,10 @@ std::string with_interval(double value, double lower, double upper) {
   if (!std::isfinite(value)) return "not defined";
   if (!std::isfinite(lower) || !std::isfinite(upper)) return fmt::format("{:.3g}", value);
   return fmt::format("{:.3g} [{:.3g}, {:.3g}]", value, lower, upper);
+}
+
+std::string with_interval(const TableView& rows, const Interval& columns) {
+  return with_interval(rows.number(columns), rows.number(columns.lower), rows.number(columns.upper));
 }
 
 }  // namespace buoy::report

@@ -1,16 +1,15 @@
 #include <fmt/format.h>
 
 #include "buoy/report/sections.h"
+#include "buoy/result/schema/structure.h"
 
 namespace buoy::report {
 
 Section structure_section(std::span<const Table> tables) {
-  Section section{"structure",
-                  "Structure or content",
-                  "Do shallow layers look at structure and deep layers at content?",
-                  {},
-                  {}};
-  const auto all = find_table(tables, "structure_by_layer");
+  const auto& t = schema::structure_by_layer;
+  Section section =
+      empty_section(schema::kStructure, "Do shallow layers look at structure and deep layers at content?");
+  const auto all = find_table(tables, t);
   figure::Figure page;
   page.columns = 3;
   page.letters = true;
@@ -21,11 +20,12 @@ Section structure_section(std::span<const Table> tables) {
                            Part{"Content tokens, all queries", "kind", "content", "all"},
                            Part{"Evidence, answer queries", "gold", "evidence", "answer"}}) {
     figure::LineChart chart{"Layer", "Times uniform attention", {}, {}, {}, {}, {}};
-    for (const auto& trace : all.distinct("trace")) {
-      const auto rows = all.where(
-          {{"trace", trace}, {"queries", part.queries}, {"dimension", part.dimension}, {"class", part.name}});
-      if (has_number(rows.numbers("lift")))
-        chart.series.push_back(curve(trace, rows, {"layer", "lift", "lift_lower", "lift_upper"}));
+    for (const auto& trace : all.distinct(schema::trace)) {
+      const auto rows = all.where({{schema::trace, trace},
+                                   {t.queries, part.queries},
+                                   {t.dimension, part.dimension},
+                                   {t.token_class, part.name}});
+      if (has_number(rows.numbers(t.lift))) chart.series.push_back(curve(trace, rows, {t.layer, t.lift}));
     }
     if (chart.series.empty()) continue;
     chart.references.push_back(
@@ -39,11 +39,12 @@ Section structure_section(std::span<const Table> tables) {
          "steps and samples. Bands: bootstrap intervals over samples.",
          page});
   }
-  const auto depth = find_table(tables, "structure_depth").where({{"quantity", "lift"}, {"depth", "slope"}});
-  for (const auto& trace : depth.distinct("trace")) {
+  const auto& d = schema::structure_depth;
+  const auto depth = find_table(tables, d).where({{d.quantity, "lift"}, {d.depth, "slope"}});
+  for (const auto& trace : depth.distinct(schema::trace)) {
     const auto slope = [&](const char* name, const char* queries) {
-      const auto row = depth.where({{"trace", trace}, {"class", name}, {"queries", queries}});
-      return with_interval(row.number("value"), row.number("lower"), row.number("upper"));
+      const auto row = depth.where({{schema::trace, trace}, {d.token_class, name}, {d.queries, queries}});
+      return with_interval(row, d.value);
     };
     section.readings.push_back(
         fmt::format("{}: slopes over the depth of the model, of straight lines fitted through all layers "

@@ -1,23 +1,26 @@
 #include <fmt/format.h>
 
 #include "buoy/report/sections.h"
+#include "buoy/result/schema/tasks.h"
 
 namespace buoy::report {
 namespace {
 
 void add_places(std::span<const Table> tables, figure::Figure& page) {
-  const auto all = find_table(tables, "tasks_by_task");
-  const auto models = find_table(tables, "tasks_by_layer").distinct("model");
+  const auto& t = schema::tasks_by_task;
+  const auto all = find_table(tables, t);
+  const auto models = find_table(tables, schema::tasks_by_layer).distinct(schema::tasks_by_layer.model);
   for (const auto& model : models) {
     figure::LineChart chart{"Layer", "Relative position of the anchor", {}, {}, {}, 0.0, 1.0};
-    const auto of_model = all.where({{"model", model}});
-    for (const auto& task : of_model.distinct("task"))
-      chart.series.push_back(curve(task, of_model.where({{"task", task}}), {"layer", "relative_position"}));
+    const auto of_model = all.where({{t.model, model}});
+    for (const auto& task : of_model.distinct(t.task))
+      chart.series.push_back(curve(task, of_model.where({{t.task, task}}), {t.layer, t.relative_position}));
     page.panels.push_back({model, chart});
   }
 }
 
 void add_shares(const TableView& all, figure::Figure& page) {
+  const auto& t = schema::tasks_by_layer;
   struct Part {
     const char *title, *quantity, *set, *axis;
   };
@@ -27,11 +30,11 @@ void add_shares(const TableView& all, figure::Figure& page) {
         Part{"Type, all tasks", "token_type", "all", "Cramer's V"},
         Part{"Type, tasks of like length", "token_type", "alike", "Cramer's V"}}) {
     figure::LineChart chart{"Layer", part.axis, {}, {}, {}, {}, {}};
-    for (const auto& model : all.distinct("model")) {
-      const auto rows = all.where({{"model", model}, {"set", part.set}, {"quantity", part.quantity}});
-      if (!has_number(rows.numbers("value"))) continue;
-      chart.references.push_back(reference("", rows, "null", chart.series.size()));
-      chart.series.push_back(curve(model, rows, {"layer", "value"}));
+    for (const auto& model : all.distinct(t.model)) {
+      const auto rows = all.where({{t.model, model}, {t.set, part.set}, {t.quantity, part.quantity}});
+      if (!has_number(rows.numbers(t.value))) continue;
+      chart.references.push_back(reference("", rows, {t.layer, t.null}, chart.series.size()));
+      chart.series.push_back(curve(model, rows, {t.layer, t.value}));
     }
     if (!chart.series.empty()) page.panels.push_back({part.title, chart});
   }
@@ -40,8 +43,9 @@ void add_shares(const TableView& all, figure::Figure& page) {
 }  // namespace
 
 Section tasks_section(std::span<const Table> tables) {
-  Section section{"tasks", "Anchors by task", "Does the task decide where anchors stand?", {}, {}};
-  const auto all = find_table(tables, "tasks_by_layer");
+  const auto& t = schema::tasks_by_layer;
+  Section section = empty_section(schema::kTasks, "Does the task decide where anchors stand?");
+  const auto all = find_table(tables, t);
   figure::Figure page;
   page.columns = 3;
   page.letters = true;
@@ -57,26 +61,27 @@ Section tasks_section(std::span<const Table> tables) {
          "permutations of the task labels stay below.",
          page});
   }
-  const auto traces = find_table(tables, "tasks_traces");
-  for (const auto& model : traces.distinct("model")) {
-    const auto rows = all.where({{"model", model}});
+  const auto& r = schema::tasks_traces;
+  const auto traces = find_table(tables, r);
+  for (const auto& model : traces.distinct(r.model)) {
+    const auto rows = all.where({{t.model, model}});
     if (rows.empty()) {
-      const auto tasks = traces.where({{"model", model}, {"same_as", ""}}).size();
+      const auto tasks = traces.where({{r.model, model}, {r.same_as, ""}}).size();
       section.readings.push_back(fmt::format("{}: {} data set{}; tasks are compared from three on.", model,
                                              tasks, tasks == 1 ? "" : "s"));
       continue;
     }
     const auto told = [&](const char* set, const char* quantity) {
       size_t layers = 0;
-      const auto p = rows.where({{"set", set}, {"quantity", quantity}}).numbers("p_holm");
+      const auto p = rows.where({{t.set, set}, {t.quantity, quantity}}).numbers(t.p_holm);
       for (const double value : p) layers += value < 0.05;
       return fmt::format("{} of {}", layers, p.size());
     };
     std::string reading = fmt::format(
         "{}: over {} tasks the anchor's relative position differs in {} layers, its type in {} (p below 0.05 "
         "for all layers together)",
-        model, rows.number("tasks"), told("all", "relative_position"), told("all", "token_type"));
-    if (!rows.where({{"set", "alike"}}).empty()) {
+        model, rows.number(t.tasks), told("all", "relative_position"), told("all", "token_type"));
+    if (!rows.where({{t.set, "alike"}}).empty()) {
       reading += fmt::format("; between tasks of like length in {} and {}",
                              told("alike", "relative_position"), told("alike", "token_type"));
     }

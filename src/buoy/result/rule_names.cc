@@ -2,7 +2,7 @@
 
 namespace buoy {
 
-std::string sigma_rule(const TableView& rows, const std::string& column) {
+std::string sigma_rule(const TableView& rows, const ColumnSchema& column) {
   const std::string sigma = "_sigma";
   if (!rows.has(column)) return kPublishedSigmaRule;
   for (const auto& name : rows.distinct(column)) {
@@ -16,9 +16,9 @@ std::string by_other_rule(const std::string& sigma_rule) {
 }
 
 // The double of the factor stands behind the factor.
-std::string share_rule(const TableView& rows) {
-  if (!rows.has("rule")) return "";
-  for (const auto& name : rows.distinct("rule")) {
+std::string share_rule(const TableView& rows, const ColumnSchema& column) {
+  if (!rows.has(column)) return "";
+  for (const auto& name : rows.distinct(column)) {
     if (name.starts_with("share_")) return name;
   }
   return "";

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "buoy/base/error.h"
+#include "buoy/result/schema/common.h"
 
 namespace buoy {
 namespace {
@@ -45,16 +46,55 @@ bool is_number(const Cell& cell) {
 
 }  // namespace
 
-void Table::add(std::vector<Cell> row) {
-  BUOY_CHECK(row.size() == columns.size());
-  rows.push_back(std::move(row));
+Entry::Entry(const Interval& columns, const IntervalCells& cells)
+    : column_(&columns),
+      interval_(&columns),
+      cells_{number_cell(cells.value), number_cell(cells.lower), number_cell(cells.upper)} {}
+
+Table::Table(const TableSchema& schema) : name(schema.name()), title(schema.title()) {
+  for (const auto* column : schema.columns())
+    columns.push_back({std::string(column->name()), std::string(column->meaning())});
 }
 
-std::size_t Table::column(const std::string& column_name) const {
-  for (size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i].name == column_name) return i;
+Table Table::undeclared(std::string name, std::vector<Column> columns) {
+  Table out;
+  out.name = std::move(name);
+  out.columns = std::move(columns);
+  return out;
+}
+
+void Table::add(Row row) {
+  std::vector<Cell> cells;
+  const auto put = [&](const ColumnSchema& column, Cell& cell) {
+    BUOY_CHECK(cells.size() < columns.size() && columns[cells.size()].name == column.name());
+    cells.push_back(std::move(cell));
+  };
+  cells.reserve(columns.size());
+  for (auto& entry : row) {
+    put(*entry.column_, entry.cells_[0]);
+    if (entry.interval_ == nullptr) continue;
+    put(entry.interval_->lower, entry.cells_[1]);
+    put(entry.interval_->upper, entry.cells_[2]);
   }
-  throw_usage_error({"table " + name, "a column " + column_name, "none of that name"});
+  BUOY_CHECK(cells.size() == columns.size());
+  rows.push_back(std::move(cells));
+}
+
+std::size_t Table::column(const ColumnSchema& column) const {
+  BUOY_CHECK(column.table() == nullptr || is(*column.table()));
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].name == column.name()) return i;
+  }
+  throw_usage_error({"table " + name, fmt::format("a column {}", column.name()), "none of that name"});
+}
+
+bool Table::has(const ColumnSchema& column) const {
+  return std::any_of(columns.begin(), columns.end(),
+                     [&](const Column& one) { return one.name == column.name(); });
+}
+
+void Table::explain(const ColumnSchema& column, std::string meaning) {
+  columns[this->column(column)].meaning = std::move(meaning);
 }
 
 Cell number_cell(double value) {
@@ -139,13 +179,16 @@ std::string to_text(const Table& table) {
 
 Table stack(const std::vector<LabelledTable>& tables) {
   BUOY_CHECK(!tables.empty());
-  Table out{tables[0].table.name, tables[0].table.title, {{"trace", "which trace"}}, {}};
-  out.columns.insert(out.columns.end(), tables[0].table.columns.begin(), tables[0].table.columns.end());
+  Table out = tables[0].table;
+  out.rows.clear();
+  out.columns.insert(out.columns.begin(),
+                     {std::string(schema::trace.name()), std::string(schema::trace.meaning())});
   for (const auto& [label, table] : tables) {
+    BUOY_CHECK(table.columns.size() + 1 == out.columns.size());
     for (const auto& row : table.rows) {
-      std::vector<Cell> cells = {label};
+      std::vector<Cell>& cells = out.rows.emplace_back();
+      cells.emplace_back(label);
       cells.insert(cells.end(), row.begin(), row.end());
-      out.add(std::move(cells));
     }
   }
   return out;

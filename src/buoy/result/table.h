@@ -1,9 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <variant>
 #include <vector>
+
+#include "buoy/result/table_schema.h"
 
 namespace buoy {
 
@@ -15,6 +19,27 @@ struct Column {
   std::string meaning;  // one line for people, with the unit
 };
 
+// The cells of an interval; numbers that are not finite become "nothing".
+struct IntervalCells {
+  double value = std::numeric_limits<double>::quiet_NaN();
+  double lower = std::numeric_limits<double>::quiet_NaN();
+  double upper = std::numeric_limits<double>::quiet_NaN();
+};
+
+// A cell of a row together with its column, or the three cells of an interval.
+class Entry {
+ public:
+  Entry(const ColumnSchema& column, Cell cell) : column_(&column), cells_{std::move(cell)} {}
+  Entry(const Interval& columns, const IntervalCells& cells);
+
+ private:
+  friend struct Table;
+  const ColumnSchema* column_;
+  const Interval* interval_ = nullptr;
+  std::array<Cell, 3> cells_;
+};
+using Row = std::vector<Entry>;
+
 // A plain result: what analyses return and figures, pages and files are made of.
 struct Table {
   std::string name;   // snake_case; also the name of its file
@@ -22,10 +47,22 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
 
-  // Throws InternalError when the number of cells is not that of the columns.
-  void add(std::vector<Cell> row);
-  // Throws UsageError for a name there is none of.
-  std::size_t column(const std::string& column_name) const;
+  explicit Table(const TableSchema& schema);  // without rows
+  // For tests of what any table can be: names that are declared nowhere.
+  static Table undeclared(std::string name, std::vector<Column> columns);
+
+  bool is(const TableSchema& schema) const { return name == schema.name(); }
+
+  // Throws InternalError unless the row has all columns of the table, in their order.
+  void add(Row row);
+  // Throws InternalError for a column of another table, UsageError for one that this table does not have.
+  std::size_t column(const ColumnSchema& column) const;
+  bool has(const ColumnSchema& column) const;
+  // Another meaning than the declared one: where it holds options.
+  void explain(const ColumnSchema& column, std::string meaning);
+
+ private:
+  Table() = default;
 };
 
 // A number that is not finite becomes "nothing".

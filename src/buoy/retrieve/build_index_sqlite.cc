@@ -129,7 +129,7 @@ void check_target(const std::filesystem::path& out, bool replace) {
   if (!path_exists(out)) return;
   if (is_folder(out)) throw_io_error("create", out.string(), EISDIR);
   if (!replace)
-    throw_usage_error({out.string(), "a new file, or permission to replace it (--force)", "one that exists"});
+    throw_usage_error({out.string(), "a new file, or permission to replace it (`force`)", "one that exists"});
 }
 
 Description write_index(const SourceList& sources, const PartialFile& file, const BuildOptions& options,

@@ -77,7 +77,7 @@ void read_answers(const std::filesystem::path& folder, const std::function<void(
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     throw_input_error({folder.string(), "answers.jsonl of a finished run of buoy eval",
-                       path_exists(folder / kPartial) ? "one that is not finished (--resume)" : "none"});
+                       path_exists(folder / kPartial) ? "one that is not finished (`resume`)" : "none"});
   }
   std::string line;
   for (std::size_t number = 1; std::getline(file, line); ++number)

@@ -11,8 +11,8 @@ namespace {
 
 text::ChatStyle style_of(const std::string& name) {
   if (const auto style = text::chat_style_from_name(name)) return *style;
-  throw_usage_error({"--chat-style", fmt::format("one of {}", fmt::join(text::chat_style_names(), ", ")),
-                     '"' + name + '"'});
+  throw_usage_error(
+      {"`style`", fmt::format("one of {}", fmt::join(text::chat_style_names(), ", ")), '"' + name + '"'});
 }
 
 // A template that is read may still refuse to be rendered: this is found out before anything is asked.
@@ -34,8 +34,8 @@ std::variant<text::ChatStyle, text::ChatTemplate> form_of(const ChatChoice& choi
   try {
     return usable_template(folder);
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{} (--chat-style NAME renders by a style written by hand: {})",
-                                 error.what(), fmt::join(text::chat_style_names(), ", ")));
+    throw InputError(fmt::format("{} (`style` NAME renders by a style written by hand: {})", error.what(),
+                                 fmt::join(text::chat_style_names(), ", ")));
   }
 }
 
@@ -44,7 +44,7 @@ text::ChatOptions options_of(const ChatChoice& choice) {
   if (choice.no_thinking) options.enable_thinking = false;
   if (!choice.date.empty()) {
     options.date = text::jinja::date_from_text(choice.date);
-    if (!options.date) throw_usage_error({"--chat-date", "a date as in 2024-07-26", '"' + choice.date + '"'});
+    if (!options.date) throw_usage_error({"`date`", "a date as in 2024-07-26", '"' + choice.date + '"'});
   }
   return options;
 }
@@ -70,7 +70,7 @@ std::optional<std::string> why_no_chat_template(const std::filesystem::path& fol
 
 ChatChoice settle(ChatUse use, ChatChoice choice, const std::filesystem::path& folder) {
   if (first_invalid_utf8(choice.system) < choice.system.size())
-    throw_usage_error({"--system", "well-formed UTF-8", replace_invalid_utf8(choice.system)});
+    throw_usage_error({"`system`", "well-formed UTF-8", replace_invalid_utf8(choice.system)});
   const bool demanded = use == ChatUse::kAlways || !choice.style.empty() || !choice.system.empty();
   choice.use = use != ChatUse::kNever && (demanded || !why_no_chat_template(folder));
   if (choice.use) ChatRenderer(choice, folder);  // refuses what it does not know, before any work

@@ -36,7 +36,7 @@ std::optional<std::string> why_no_chat_template(const std::filesystem::path& fol
 // Turns texts into user's messages, by the folder's own template or by a style of the choice.
 class ChatRenderer {
  public:
-  // InputError when the folder's template cannot be used; it names --chat-style as the way out. UsageError
+  // InputError when the folder's template cannot be used; it names `style` as the way out. UsageError
   // for a style or date that is none.
   ChatRenderer(const ChatChoice& choice, const std::filesystem::path& folder);
 

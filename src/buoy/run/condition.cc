@@ -1,7 +1,6 @@
 #include "buoy/run/condition.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <functional>
@@ -9,8 +8,6 @@
 #include <set>
 
 #include "buoy/base/error.h"
-#include "buoy/base/file/json_file.h"
-#include "buoy/base/sha256.h"
 #include "buoy/observe/number_set.h"
 
 namespace buoy::run {
@@ -41,19 +38,19 @@ const std::vector<Axis>& axes() {
        },
        {}},
       {"gold-position",
-       "place of the gold passage, from 1 (with --passages N: among N)",
+       "place of the gold passage, from 1 (with `passages` N: among N)",
        1,
        kAnyNumber,
        [](C& c, std::int64_t n) { c.gold_position = n; },
        {}},
       {"noise",
-       "noise passages beside the gold one (--noise-kind)",
+       "noise passages beside the gold one (`noise_kind`)",
        0,
        kAnyNumber,
        [](C& c, std::int64_t n) { c.noise = static_cast<std::size_t>(n); },
        {}},
       {"noise-kind",
-       "random, retrieved, contradiction, shuffled, repeated (--noise passages of it)",
+       "random, retrieved, contradiction, shuffled, repeated (`noise` passages of it)",
        0,
        0,
        {},
@@ -77,7 +74,7 @@ const std::vector<Axis>& axes() {
        [](C& c, std::int64_t n) { c.steps = static_cast<std::int32_t>(n); },
        {}},
       {"order",
-       "order of unmasking, as --algorithm (masked diffusion)",
+       "order of unmasking, as `algorithm` (masked diffusion)",
        0,
        0,
        {},
@@ -99,7 +96,7 @@ const Axis& find_axis(const std::string& name) {
     if (name == axis.name) return axis;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", axis.name);
   }
-  throw_usage_error({"--sweep", "one of " + known, '"' + name + '"'});
+  throw_usage_error({"`sweep`", "one of " + known, '"' + name + '"'});
 }
 
 Condition at_value(Condition condition, std::string axis, std::string value) {
@@ -126,10 +123,10 @@ DecodeOptions decoding_of(const Condition& condition, DecodeOptions decoding) {
 std::vector<Condition> sweep(const std::string& text, const Condition& base) {
   const auto equals = text.find('=');
   if (equals == std::string::npos)
-    throw_usage_error({"--sweep", "AXIS=VALUES, as in gold-position=1-10", '"' + text + '"'});
+    throw_usage_error({"`sweep`", "AXIS=VALUES, as in gold-position=1-10", '"' + text + '"'});
   const Axis& axis = find_axis(text.substr(0, equals));
   const std::string values = text.substr(equals + 1);
-  const std::string option = "--sweep " + std::string(axis.name);
+  const std::string option = "`sweep` " + std::string(axis.name);
   const bool numbers = axis.set_number != nullptr;
   std::vector<std::pair<std::string, std::int64_t>> list;
   if (numbers) {
@@ -209,7 +206,7 @@ std::vector<Condition> make_conditions(const ConditionRequest& request) {
   }
   for (auto& condition : more) {
     if (condition.axis == "noise-kind" && !condition.noise)
-      throw_usage_error({"--sweep noise-kind", "--noise N, how many passages of it", "no --noise"});
+      throw_usage_error({"`sweep` noise-kind", "`noise` N, how many passages of it", "no `noise`"});
     check_arrangement(condition);
     all.push_back(std::move(condition));
   }
@@ -217,32 +214,8 @@ std::vector<Condition> make_conditions(const ConditionRequest& request) {
 }
 
 std::string describe_sweeps() {
-  std::string out = "Sweeps (--sweep AXIS=VALUES):\n";
+  std::string out = "Sweeps (`sweep` AXIS=VALUES):\n";
   for (const auto& axis : axes()) out += fmt::format("  {:<14} {}\n", axis.name, axis.about);
-  return out;
-}
-
-Json describe(const Condition& c) {
-  Json out = {{"name", c.name}};
-  if (c.closed_book) out["closed_book"] = true;
-  if (c.passages >= 0) out["passages"] = c.passages;
-  if (c.gold_position > 0) out["gold_position"] = c.gold_position;
-  if (c.noise) out["noise"] = {{"count", *c.noise}, {"kind", questions::name_of(c.noise_kind)}};
-  if (c.evidence_parts > 1) out["evidence_parts"] = c.evidence_parts;
-  if (c.gold_by_answer) out["gold_by_answer"] = true;
-  const auto add = [&](const char* key, const auto& value) {
-    if (value) out[key] = *value;
-  };
-  add("prompt", c.prompt);
-  add("slots", c.slots);
-  add("steps", c.steps);
-  add("order", c.order);
-  add("seed", c.seed);
-  for (const auto& [model, heads] : c.heads_off) out["heads_off"][model] = describe(heads);
-  if (c.hidden) out["hidden_columns"] = describe(*c.hidden);
-  for (const auto& [model, trace] : c.column_traces)
-    out["column_traces"][model] = sha256_of_file(trace / "manifest.json");
-  if (!c.axis.empty()) out["sweep"] = {{"axis", c.axis}, {"value", c.value}};
   return out;
 }
 

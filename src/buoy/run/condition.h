@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,7 +65,5 @@ struct ConditionRequest {
 std::vector<Condition> make_conditions(const ConditionRequest& request);
 
 std::string describe_sweeps();  // axes with a line on each, for the help
-
-nlohmann::json describe(const Condition& condition);
 
 }  // namespace buoy::run

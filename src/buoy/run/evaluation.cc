@@ -11,9 +11,9 @@
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
-#include "buoy/observe/plan.h"
 #include "buoy/questions/prompt/builtin_prompts.h"
 #include "buoy/run/answer_file.h"
+#include "buoy/run/identity.h"
 #include "buoy/run/questioner.h"
 #include "buoy/run/run_folder.h"
 #include "buoy/run/summary/score_book.h"
@@ -52,7 +52,7 @@ std::vector<QuestionCell> plan_cells(const EvaluationSpec& spec, const std::vect
     }
   }
   if (cells.empty())
-    throw_usage_error({"--sweep " + spec.conditions.front().axis, "a masked-diffusion model", "none"});
+    throw_usage_error({"`sweep` " + spec.conditions.front().axis, "a masked-diffusion model", "none"});
   return cells;
 }
 
@@ -63,7 +63,7 @@ std::vector<DataFacts> scan(const EvaluationSpec& spec) {
     const bool wanted = std::any_of(spec.conditions.begin(), spec.conditions.end(),
                                     [](const Condition& condition) { return !condition.closed_book; });
     if (wanted && facts.back().with_passages == 0) {
-      throw_input_error({data.path.string(), "passages (or --closed-book, or --retrieve)",
+      throw_input_error({data.path.string(), "passages (or `closed_book`, or `retrieve`)",
                          fmt::format("none in {} items", facts.back().items)});
     }
   }
@@ -106,7 +106,7 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
                          fmt::format("\"{}\" (NAME=PATH gives another)", data.name)});
   }
   BUOY_CHECK(!spec.conditions.empty());
-  if (!spec.observe.empty()) observe::parse_plan(spec.observe, "", "");  // refuses what it does not know
+  if (!spec.observe.empty()) spec.plan();  // refuses what it does not know
   const auto facts = scan(spec);
   const auto cells = plan_cells(spec, facts);
   auto answers = open_run_folder(folder, describe_evaluation(spec, facts), resume);
@@ -155,7 +155,8 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
 }
 
 std::string template_for(const EvaluationSpec& spec, const Condition& condition) {
-  const std::string prompt = condition.prompt.value_or(spec.prompt.empty() ? "shared-passages" : spec.prompt);
+  const std::string prompt =
+      condition.prompt.value_or(spec.prompt_template.empty() ? "shared-passages" : spec.prompt_template);
   if (!condition.closed_book) return prompt;
   return spec.closed_book_prompt.empty() ? closed_book_twin(prompt) : spec.closed_book_prompt;
 }

@@ -8,35 +8,29 @@
 
 #include "buoy/base/file/named_path.h"
 #include "buoy/decode/stream.h"
-#include "buoy/questions/data/item_reader.h"
 #include "buoy/questions/score/normalise.h"
-#include "buoy/run/chat_choice.h"
 #include "buoy/run/condition.h"
-#include "buoy/tensor/device.h"
+#include "buoy/run/request.h"
 
 namespace buoy::run {
 
 // Everything that decides the answers of a run, and how it is to be run.
-struct EvaluationSpec {
+struct EvaluationSpec : Request {
+  EvaluationSpec() {
+    groups = "regions";
+    float16 = true;
+  }
+
   std::vector<NamedPath> models;
   std::vector<NamedPath> data;
   std::vector<Condition> conditions;
 
-  std::string prompt;              // template with passages; "": shared-passages
-  std::string closed_book_prompt;  // "": the twin of `prompt`, see closed_book_twin()
-  ChatUse chat_use = ChatUse::kWhenThereIsOne;
-  ChatChoice chat;
+  // The template is that with passages; "": shared-passages.
+  std::string closed_book_prompt;    // "": the twin of the template, see closed_book_twin()
   bool keep_text_after_end = false;  // the authors' rule for LLaDA
   bool first_line_only = false;
   questions::Normalisation normalisation = questions::Normalisation::kUnicode;
-  DecodeOptions decode;
   std::map<std::string, DecodeOptions> decode_of_model;  // instead of `decode`, by name
-  questions::ReadOptions read;
-
-  Device device = Device::kCpu;  // a GPU rounds otherwise, so its answers may differ
-
-  std::string observe;  // "": nothing
-  bool float16_traces = true;
 
   // Not part of what decides the answers.
   decode::StreamOptions batch;

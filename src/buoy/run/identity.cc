@@ -15,6 +15,7 @@
 #include "buoy/base/version.h"
 #include "buoy/checkpoint/hub_cache.h"
 #include "buoy/checkpoint/weights_identity.h"
+#include "buoy/questions/prompt/prompt_template.h"
 #include "buoy/run/change/changes.h"
 #include "buoy/tensor/thread_pool.h"
 #include "buoy/trace/reader.h"
@@ -33,6 +34,27 @@ std::optional<std::string> tokenizer_sum(const fs::path& folder) {
 
 std::string sum_if_there(const fs::path& file) {
   return path_exists(file) ? sha256_of_file(file) : "";
+}
+
+Json prompt_sum(const std::string& name) {
+  const auto prompt = questions::PromptTemplate::load(name);
+  return {{"name", std::filesystem::path(name).filename().string()},
+          {"sha256", sha256_hex(std::as_bytes(std::span(prompt.source())))}};
+}
+
+// Without its folder: the prompts' sum tells one template from another, and a study goes on wherever it is
+// started from.
+std::string name_of_template(const std::string& name_or_file) {
+  return std::filesystem::path(name_or_file).filename().string();
+}
+
+template <typename Value>
+const Value& plain(const Value& value) {
+  return value;
+}
+template <typename Value>
+const Value& plain(const std::optional<Value>& value) {
+  return *value;
 }
 
 }  // namespace
@@ -74,26 +96,103 @@ void require_trace_of(const fs::path& trace, const fs::path& model_folder) {
                      fmt::format("one of another model ({})", traced.name)});
 }
 
-Json describe_decoding(const DecodeOptions& o) {
-  Json out = {{"max_new_tokens", o.max_new_tokens}, {"temperature", o.temperature}};
+Json describe_decoding(const DecodeOptions& options) {
+  Json out;
+  for (const auto& option : decode::kDecodeOptions) {
+    if (option.identity == decode::Identity::kApart || !decode::is_given(option, options)) continue;
+    std::visit([&](const auto member) { out[std::string(option.key)] = plain(options.*member); },
+               option.field);
+  }
+  return out;
+}
+
+Json describe_observed(const Request& request, Device device, const std::string& prompts_sum) {
+  Json out = {{"observe", request.plan().names()},
+              {"layers", request.layers},
+              {"steps", request.steps_observed},
+              {"groups", request.groups.empty() ? "state" : request.groups},
+              {"final_row", request.final_row},
+              {"template", name_of_template(request.prompt_template)},
+              {"passages", request.arrangement.passages},
+              {"gold_position", request.arrangement.gold_position},
+              {"chat", request.chat.use},
+              {"prompts_sha256", prompts_sum}};
+  if (device == Device::kCuda) out["device"] = "cuda";
+  if (request.changes.any()) out["changes"] = request.changes.texts;
+  return out;
+}
+
+Json describe_observed(const EvaluationSpec& spec, const Condition& condition) {
+  return {{"observe", spec.observe}, {"groups", spec.groups}, {"condition", describe(condition)}};
+}
+
+Json describe(const Condition& c) {
+  Json out = {{"name", c.name}};
+  if (c.closed_book) out["closed_book"] = true;
+  if (c.passages >= 0) out["passages"] = c.passages;
+  if (c.gold_position > 0) out["gold_position"] = c.gold_position;
+  if (c.noise) out["noise"] = {{"count", *c.noise}, {"kind", questions::name_of(c.noise_kind)}};
+  if (c.evidence_parts > 1) out["evidence_parts"] = c.evidence_parts;
+  if (c.gold_by_answer) out["gold_by_answer"] = true;
   const auto add = [&](const char* key, const auto& value) {
     if (value) out[key] = *value;
   };
-  add("steps", o.steps);
-  add("block_length", o.block_length);
-  add("algorithm", o.algorithm);
-  add("top_p", o.top_p);
-  add("top_k", o.top_k);
-  add("alg_temp", o.alg_temp);
-  add("eps", o.eps);
-  add("cfg_scale", o.cfg_scale);
-  add("repetition_penalty", o.repetition_penalty);
-  add("mask_token", o.mask_token);
-  add("eot_token", o.eot_token);
-  if (o.logits_eos_inf) out["logits_eos_inf"] = true;
-  if (o.confidence_eos_eot_inf) out["confidence_eos_eot_inf"] = true;
-  if (o.allow_long) out["allow_long"] = true;
-  if (!o.eos_tokens.empty()) out["eos_tokens"] = o.eos_tokens;
+  add("prompt", c.prompt);
+  add("slots", c.slots);
+  add("steps", c.steps);
+  add("order", c.order);
+  add("seed", c.seed);
+  for (const auto& [model, heads] : c.heads_off) out["heads_off"][model] = describe(heads);
+  if (c.hidden) out["hidden_columns"] = describe(*c.hidden);
+  for (const auto& [model, trace] : c.column_traces)
+    out["column_traces"][model] = sha256_of_file(trace / "manifest.json");
+  if (!c.axis.empty()) out["sweep"] = {{"axis", c.axis}, {"value", c.value}};
+  return out;
+}
+
+Json describe_evaluation(const EvaluationSpec& spec, const std::vector<DataFacts>& data) {
+  Json out = {{"format", "buoy evaluation 1"}};
+  for (const auto& model : spec.models) out["models"][model.name] = describe_model_files(model.path);
+  for (std::size_t i = 0; i < spec.data.size(); ++i)
+    out["data"][spec.data[i].name] = {{"sha256", data[i].sha256}, {"items", data[i].items}};
+  const auto& f = spec.read.fields;
+  out["fields"] = {{"id", f.id},
+                   {"question", f.question},
+                   {"answers", f.answers},
+                   {"answer_text", f.answer_text},
+                   {"passages", f.passages},
+                   {"title", f.title},
+                   {"text", f.text},
+                   {"gold", f.gold},
+                   {"has_answer", f.has_answer},
+                   {"prompt", f.prompt},
+                   {"labels", f.labels}};
+  out["conditions"] = Json::array();
+  for (const auto& condition : spec.conditions) {
+    Json one = describe(condition);
+    if (condition.prompt) one["prompt"] = prompt_sum(*condition.prompt);
+    out["conditions"].push_back(one);
+  }
+  const std::string prompt = spec.prompt_template.empty() ? "shared-passages" : spec.prompt_template;
+  out["prompt"] = prompt_sum(prompt);
+  out["closed_book_prompt"] =
+      prompt_sum(spec.closed_book_prompt.empty() ? closed_book_twin(prompt) : spec.closed_book_prompt);
+  out["chat"] = {{"use", spec.chat_use == ChatUse::kAlways  ? "always"
+                         : spec.chat_use == ChatUse::kNever ? "never"
+                                                            : "where the folder has a template"},
+                 {"system", spec.chat.system},
+                 {"style", spec.chat.style},
+                 {"no_thinking", spec.chat.no_thinking}};
+  if (!spec.chat.date.empty()) out["chat"]["date"] = spec.chat.date;
+  out["answers"] = {{"keep_text_after_end", spec.keep_text_after_end},
+                    {"first_line_only", spec.first_line_only},
+                    {"normalisation", questions::name_of(spec.normalisation)}};
+  out["decoding"] = describe_decoding(spec.decode);
+  for (const auto& [model, decode] : spec.decode_of_model)
+    out["decoding_of_model"][model] = describe_decoding(decode);
+  out["seed"] = spec.decode.seed;
+  out["device"] = spec.device == Device::kCuda ? "cuda" : "cpu";
+  out["observe"] = spec.observe;
   return out;
 }
 

@@ -3,9 +3,10 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "buoy/model/model.h"
-#include "buoy/run/decoding.h"
+#include "buoy/run/evaluation.h"
 #include "buoy/trace/manifest.h"
 
 namespace buoy::run {
@@ -19,7 +20,23 @@ trace::Manifest describe_run(const model::Model& model, const DecodeOptions& dec
 nlohmann::json describe_model_files(const std::filesystem::path& folder);
 // Fails unless the trace was made with the weights of this folder.
 void require_trace_of(const std::filesystem::path& trace, const std::filesystem::path& model_folder);
-nlohmann::json describe_decoding(const DecodeOptions& decoding);
 std::string describe_machine();
+
+// What of a request is stored, so that a run goes on only as it began.
+nlohmann::json describe_decoding(const DecodeOptions& decoding);
+nlohmann::json describe(const Condition& condition);
+// `probe` of a trace's manifest. `prompts_sum` is of all prompts: templates and data are files that change.
+nlohmann::json describe_observed(const Request& request, Device device, const std::string& prompts_sum);
+// The same of a trace that an evaluation makes.
+nlohmann::json describe_observed(const EvaluationSpec& spec, const Condition& condition);
+
+struct DataFacts {
+  std::size_t items = 0;
+  std::size_t with_passages = 0;
+  std::string sha256;
+};
+
+// run.json: what was asked, of whom, how. Two runs with equal descriptions give equal answers.
+nlohmann::json describe_evaluation(const EvaluationSpec& spec, const std::vector<DataFacts>& data);
 
 }  // namespace buoy::run

@@ -44,7 +44,7 @@ const text::Tokenizer& need_tokenizer(const std::optional<text::Tokenizer>& toke
   if (tokenizer) return *tokenizer;
   load_tokenizer(folder, read_config(folder));  // says what is wrong with one that is there
   throw_input_error({folder.string(), "tokenizer.json, or vocab.json and merges.txt, to encode text",
-                     "neither (with --ids no tokenizer is needed)"});
+                     "neither (with `ids` no tokenizer is needed)"});
 }
 
 }  // namespace buoy::run

@@ -215,9 +215,8 @@ void Questioner::ask_with_hidden_columns(questions::ItemReader& reader, std::siz
 
 trace::Manifest Questioner::manifest() const {
   auto manifest = describe_run(model_.model, decode_, "buoy eval");
-  manifest.storage = spec_.float16_traces ? trace::Storage::kF16 : trace::Storage::kF32;
-  manifest.probe = dump_json(
-      Json({{"observe", spec_.observe}, {"groups", "regions"}, {"condition", describe(*cell_.condition)}}));
+  manifest.storage = spec_.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
+  manifest.probe = dump_json(describe_observed(spec_, *cell_.condition));
   questions::ItemReader reader(cell_.data->path, spec_.read);
   while (const auto item = reader.next()) manifest.sample_ids.push_back(item->id);
   return manifest;
@@ -226,12 +225,10 @@ trace::Manifest Questioner::manifest() const {
 void Questioner::ask_observed(questions::ItemReader& reader, std::size_t from,
                               const std::filesystem::path& folder, const TakeAnswer& take) {
   if (!cell_.condition->heads_off.empty() || cell_.condition->hidden)
-    throw_usage_error({"--observe", "conditions that leave the model as it is", cell_.condition->name});
-  TracerOptions options;
-  options.decode = decode_;
-  options.plan = observe::parse_plan(spec_.observe, "", "");
-  options.groups = "regions";
-  Tracer tracer(context_, model_.model, options, model_.tokenizer);
+    throw_usage_error({"`observe`", "conditions that leave the model as it is", cell_.condition->name});
+  Request request = spec_;
+  request.decode = decode_;
+  Tracer tracer(context_, model_.model, request, model_.tokenizer);
   const auto run = manifest();
   auto writer = trace::TraceWriter::resume(folder, run);
   std::size_t number = 0;

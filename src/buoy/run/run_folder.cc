@@ -9,8 +9,6 @@
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/sha256.h"
-#include "buoy/questions/prompt/prompt_template.h"
-#include "buoy/run/identity.h"
 #include "buoy/trace/folder.h"
 
 namespace buoy::run {
@@ -18,12 +16,6 @@ namespace {
 
 constexpr char kDescription[] = "run.json";
 constexpr char kRetrieved[] = "retrieved";  // passages found before the run begins
-
-Json prompt_sum(const std::string& name) {
-  const auto prompt = questions::PromptTemplate::load(name);
-  return {{"name", std::filesystem::path(name).filename().string()},
-          {"sha256", sha256_hex(std::as_bytes(std::span(prompt.source())))}};
-}
 
 struct Difference {
   std::string path;  // of keys
@@ -62,12 +54,12 @@ void check_run_folder(const std::filesystem::path& folder, const Json& descripti
     if (const auto difference = first_difference(without_commits(stored), without_commits(description), "")) {
       const std::string where = difference->path.empty() ? "" : ": " + difference->path;
       throw_input_error(
-          {file.string() + where, "the same as in this run (another --out, or remove the folder)",
+          {file.string() + where, "the same as in this run (another `out`, or remove the folder)",
            fmt::format("{} there, {} now", dump_json(difference->stored), dump_json(difference->asked))});
     }
     if (!resume)
       throw_usage_error(
-          {folder.string(), "an empty folder, or --resume to go on with the run in it", "a run"});
+          {folder.string(), "an empty folder, or `resume` to go on with the run in it", "a run"});
     return;
   }
   if (!path_exists(folder) || !is_folder(folder)) return;
@@ -88,52 +80,6 @@ DataFacts scan_data(const NamedPath& data, const questions::ReadOptions& options
   }
   facts.sha256 = sha256_of_file(data.path);
   return facts;
-}
-
-Json describe_evaluation(const EvaluationSpec& spec, const std::vector<DataFacts>& data) {
-  Json out = {{"format", "buoy evaluation 1"}};
-  for (const auto& model : spec.models) out["models"][model.name] = describe_model_files(model.path);
-  for (std::size_t i = 0; i < spec.data.size(); ++i)
-    out["data"][spec.data[i].name] = {{"sha256", data[i].sha256}, {"items", data[i].items}};
-  const auto& f = spec.read.fields;
-  out["fields"] = {{"id", f.id},
-                   {"question", f.question},
-                   {"answers", f.answers},
-                   {"answer_text", f.answer_text},
-                   {"passages", f.passages},
-                   {"title", f.title},
-                   {"text", f.text},
-                   {"gold", f.gold},
-                   {"has_answer", f.has_answer},
-                   {"prompt", f.prompt},
-                   {"labels", f.labels}};
-  out["conditions"] = Json::array();
-  for (const auto& condition : spec.conditions) {
-    Json one = describe(condition);
-    if (condition.prompt) one["prompt"] = prompt_sum(*condition.prompt);
-    out["conditions"].push_back(one);
-  }
-  const std::string prompt = spec.prompt.empty() ? "shared-passages" : spec.prompt;
-  out["prompt"] = prompt_sum(prompt);
-  out["closed_book_prompt"] =
-      prompt_sum(spec.closed_book_prompt.empty() ? closed_book_twin(prompt) : spec.closed_book_prompt);
-  out["chat"] = {{"use", spec.chat_use == ChatUse::kAlways  ? "always"
-                         : spec.chat_use == ChatUse::kNever ? "never"
-                                                            : "where the folder has a template"},
-                 {"system", spec.chat.system},
-                 {"style", spec.chat.style},
-                 {"no_thinking", spec.chat.no_thinking}};
-  if (!spec.chat.date.empty()) out["chat"]["date"] = spec.chat.date;
-  out["answers"] = {{"keep_text_after_end", spec.keep_text_after_end},
-                    {"first_line_only", spec.first_line_only},
-                    {"normalisation", questions::name_of(spec.normalisation)}};
-  out["decoding"] = describe_decoding(spec.decode);
-  for (const auto& [model, decode] : spec.decode_of_model)
-    out["decoding_of_model"][model] = describe_decoding(decode);
-  out["seed"] = spec.decode.seed;
-  out["device"] = spec.device == Device::kCuda ? "cuda" : "cpu";
-  out["observe"] = spec.observe;
-  return out;
 }
 
 AnswerFile open_run_folder(const std::filesystem::path& folder, const Json& description, bool resume) {

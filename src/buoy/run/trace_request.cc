@@ -43,29 +43,6 @@ std::string sum_of_prompts(const TraceRun& run) {
   return sum.hex();
 }
 
-// Without its folder: the prompts' sum tells one template from another, and a study goes on wherever it is
-// started from.
-std::string name_of_template(const std::string& name_or_file) {
-  return std::filesystem::path(name_or_file).filename().string();
-}
-
-std::string describe_probe(const TraceRequest& request, const observe::Plan& plan, Device device,
-                           const std::string& prompts) {
-  Json out = {{"observe", plan.names()},
-              {"layers", request.layers},
-              {"steps", request.steps_observed},
-              {"groups", request.groups.empty() ? "state" : request.groups},
-              {"final_row", request.final_row},
-              {"template", name_of_template(request.prompt_template)},
-              {"passages", request.arrangement.passages},
-              {"gold_position", request.arrangement.gold_position},
-              {"chat", request.chat.use},
-              {"prompts_sha256", prompts}};
-  if (device == Device::kCuda) out["device"] = "cuda";
-  if (request.changes.any()) out["changes"] = request.changes.texts;
-  return dump_json(out);
-}
-
 }  // namespace
 
 TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) {
@@ -74,11 +51,7 @@ TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) 
   TraceRun run;
   run.folder = request.folder;
   run.resume = request.resume;
-  run.tracer = {.decode = request.decode,
-                .plan = observe::parse_plan(request.observe, request.layers, request.steps_observed),
-                .groups = request.groups,
-                .final_row = request.final_row,
-                .changes = request.changes};
+  run.request = request;
   run.manifest = describe_run(loaded.model, request.decode, request.command);
   run.manifest.storage = request.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
   for (const auto& item : request.items) run.manifest.sample_ids.push_back(item.id);
@@ -94,7 +67,7 @@ TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) 
       return prompter->prompt(prompter->arranged(items[n], arrangement));
     };
   }
-  run.manifest.probe = describe_probe(request, run.tracer.plan, loaded.model.device(), sum_of_prompts(run));
+  run.manifest.probe = dump_json(describe_observed(request, loaded.model.device(), sum_of_prompts(run)));
   return run;
 }
 

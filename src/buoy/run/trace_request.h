@@ -6,25 +6,19 @@
 #include <vector>
 
 #include "buoy/questions/item.h"
-#include "buoy/run/arrangement.h"
 #include "buoy/run/loaded_model.h"
+#include "buoy/run/request.h"
 #include "buoy/run/trace_run.h"
 
 namespace buoy::run {
 
-// Questions to trace and how, as `buoy trace` and studies say it.
-struct TraceRequest {
+// Questions to trace and where to; `chat` is settled.
+struct TraceRequest : Request {
   std::filesystem::path folder;  // of the trace
   std::string command;           // as typed
   std::vector<questions::Item> items;
-  std::optional<Prompt> ids;    // the one item's prompt, where it is given as token ids
-  std::string prompt_template;  // as for Prompter
-  ChatChoice chat;              // settled
-  Arrangement arrangement;      // of every item's passages
-  std::string observe, layers, steps_observed, groups;
-  bool final_row = true, float16 = false, resume = false;
-  DecodeOptions decode;
-  Changes changes;
+  std::optional<Prompt> ids;  // the one item's prompt, where it is given as token ids
+  bool resume = false;
 };
 
 // The run that answers a request; it is as good as complete: its manifest says all that decides its bytes.

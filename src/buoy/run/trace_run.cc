@@ -23,7 +23,7 @@ std::optional<observe::Recorder::Bytes> bytes_of_first(const ModelConfig& config
       continue;
     }
     try {
-      return expected_bytes(config, run.tracer, *prompt);
+      return expected_bytes(config, run.request, *prompt);
     } catch (const UsageError&) {
       if (!first) first = std::current_exception();
     }
@@ -36,8 +36,8 @@ std::optional<observe::Recorder::Bytes> bytes_of_first(const ModelConfig& config
 
 TraceRunResult run_trace(const Context& context, LoadedModel& model, const TraceRun& run,
                          const TraceRunProgress& progress) {
-  check_decoding(model.model.config(), run.tracer.decode);
-  Tracer tracer(context, model.model, run.tracer, model.tokenizer);
+  check_decoding(model.model.config(), run.request.decode);
+  Tracer tracer(context, model.model, run.request, model.tokenizer);
   progress.begin(bytes_of_first(model.model.config(), run).value_or(observe::Recorder::Bytes{}));
   auto writer = run.resume ? trace::TraceWriter::resume(run.folder, run.manifest)
                            : trace::TraceWriter::create(run.folder, run.manifest);

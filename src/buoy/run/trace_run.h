@@ -14,7 +14,7 @@ namespace buoy::run {
 struct TraceRun {
   std::filesystem::path folder;
   trace::Manifest manifest;  // of describe_run(), with storage, probe and sample ids filled in
-  TracerOptions tracer;
+  Request request;
   std::function<ItemPrompt(std::size_t number)> prompt;  // of every sample id; may throw for a single one
   bool resume = false;
 };

@@ -11,49 +11,53 @@ std::int64_t decoding_steps(const DecodeOptions& decode) {
   return decode.steps.value_or(decode.max_new_tokens);
 }
 
-observe::Subject subject_of(const ModelConfig& c, const TracerOptions& options, const ItemPrompt& prompt,
+observe::Subject subject_of(const ModelConfig& c, const Request& request, const ItemPrompt& prompt,
                             std::int64_t tokens) {
   const bool diffusion = is_masked_diffusion(c.family);
   const auto prompt_length = static_cast<std::int64_t>(prompt.prompt.ids.size());
   observe::Regions regions = prompt.regions;
   add_answer(regions, tokens - prompt_length);
-  const observe::QueryGroups groups = observe::QueryGroups::parse(options.groups, regions);
+  const observe::QueryGroups groups = observe::QueryGroups::parse(request.groups, regions);
   return {.tokens = tokens,
           .prompt_length = prompt_length,
-          .steps = diffusion ? decoding_steps(options.decode) + (options.final_row ? 1 : 0) : 1,
+          .steps = diffusion ? decoding_steps(request.decode) + (request.final_row ? 1 : 0) : 1,
           .layers = c.layers,
           .heads = c.heads,
           .kv_heads = c.kv_heads,
           .head_dim = c.head_dim,
           .prediction_offset = model::traits_of(c.family).prediction_offset,
-          .mask_token = diffusion ? options.decode.mask_token.value_or(*c.mask_token) : -1,
+          .mask_token = diffusion ? request.decode.mask_token.value_or(*c.mask_token) : -1,
           .regions = std::move(regions),
           .groups = groups};
 }
 
 }  // namespace
 
-observe::Recorder::Bytes expected_bytes(const ModelConfig& config, const TracerOptions& options,
+observe::Recorder::Bytes expected_bytes(const ModelConfig& config, const Request& request,
                                         const ItemPrompt& prompt) {
   const auto tokens = static_cast<std::int64_t>(prompt.prompt.ids.size()) +
-                      std::max<std::int64_t>(options.decode.max_new_tokens, 0);
-  return observe::Recorder(options.plan, subject_of(config, options, prompt, tokens)).expected_bytes();
+                      std::max<std::int64_t>(request.decode.max_new_tokens, 0);
+  return observe::Recorder(request.plan(), subject_of(config, request, prompt, tokens)).expected_bytes();
 }
 
-Tracer::Tracer(const Context& context, model::Model& model, TracerOptions options,
+Tracer::Tracer(const Context& context, model::Model& model, Request request,
                std::optional<text::Tokenizer> tokenizer)
-    : context_(context), model_(model), options_(std::move(options)), tokenizer_(std::move(tokenizer)) {}
+    : context_(context),
+      model_(model),
+      request_(std::move(request)),
+      plan_(request_.plan()),
+      tokenizer_(std::move(tokenizer)) {}
 
 ChangedRow Tracer::changed_row(const ItemPrompt& prompt) const {
-  const auto slots = std::max<std::int64_t>(options_.decode.max_new_tokens, 0);
+  const auto slots = std::max<std::int64_t>(request_.decode.max_new_tokens, 0);
   ChangedRow row{prompt.regions, static_cast<std::int64_t>(prompt.prompt.ids.size()) + slots,
-                 decoding_steps(options_.decode) + (options_.final_row ? 1 : 0)};
+                 decoding_steps(request_.decode) + (request_.final_row ? 1 : 0)};
   add_answer(row.regions, slots);
   return row;
 }
 
 Traced Tracer::run(const ItemPrompt& prompt, std::uint64_t number) {
-  DecodeOptions decode = options_.decode;
+  DecodeOptions decode = request_.decode;
   decode.seed += number;
   auto machine = make_machine(model_, decode, prompt.prompt.ids, tokenizer_);
   decode::StepMachine* machines[] = {machine.get()};
@@ -62,16 +66,16 @@ Traced Tracer::run(const ItemPrompt& prompt, std::uint64_t number) {
   // then is its length known.
   const ChangedRow row = changed_row(prompt);
   if (!diffusion) {
-    ChangingProbe changing(options_.changes, model_.config(), row, nullptr);
-    decode::drive(context_, model_, machines, nullptr, options_.changes.any() ? &changing : nullptr);
+    ChangingProbe changing(request_.changes, model_.config(), row, nullptr);
+    decode::drive(context_, model_, machines, nullptr, request_.changes.any() ? &changing : nullptr);
   }
   const auto watched =
-      subject_of(model_.config(), options_, prompt, static_cast<std::int64_t>(machine->row().size()));
-  observe::Recorder recorder(options_.plan, watched);
-  ChangingProbe changing(options_.changes, model_.config(), row, &recorder);
-  probe::Probe* const probe = options_.changes.any() ? static_cast<probe::Probe*>(&changing) : &recorder;
+      subject_of(model_.config(), request_, prompt, static_cast<std::int64_t>(machine->row().size()));
+  observe::Recorder recorder(plan_, watched);
+  ChangingProbe changing(request_.changes, model_.config(), row, &recorder);
+  probe::Probe* const probe = request_.changes.any() ? static_cast<probe::Probe*>(&changing) : &recorder;
   if (diffusion) decode::drive(context_, model_, machines, nullptr, probe);
-  if (!diffusion || options_.final_row) {
+  if (!diffusion || request_.final_row) {
     std::vector<model::SequenceInput> inputs = {{machine->row(), {}}};
     inputs[0].address.step = watched.steps - 1;
     model_.forward(context_, inputs, probe);
@@ -102,7 +106,7 @@ trace::Sample Tracer::sample_of(const ItemPrompt& prompt, const decode::StepMach
   set(trace::kAttention, diffusion ? "bidirectional" : "causal");
   set(trace::kPredictionOffset, std::to_string(subject.prediction_offset));
   if (diffusion) set(trace::kMaskToken, std::to_string(subject.mask_token));
-  if (diffusion && options_.final_row) set(trace::kFinalStep, std::to_string(subject.steps - 1));
+  if (diffusion && request_.final_row) set(trace::kFinalStep, std::to_string(subject.steps - 1));
   if (!prompt.question.empty()) set(trace::kQuestion, prompt.question);
   if (!prompt.answers.empty()) set(trace::kAnswers, trace::format_text_list(prompt.answers));
   if (!prompt.prompt.rendered.empty()) set(trace::kPromptText, prompt.prompt.rendered);
@@ -116,7 +120,7 @@ trace::Sample Tracer::sample_of(const ItemPrompt& prompt, const decode::StepMach
     sample.arrays.push_back(trace::byte_array(trace::kSpecial, {length}, special));
     set(trace::kTokenTexts, trace::format_text_list(texts));
     set(trace::kAnswerText,
-        answer_text(*tokenizer_, machine.generated(), end_tokens(model_, options_.decode, tokenizer_)));
+        answer_text(*tokenizer_, machine.generated(), end_tokens(model_, request_.decode, tokenizer_)));
   }
   return sample;
 }

@@ -6,19 +6,11 @@
 
 #include "buoy/observe/recorder.h"
 #include "buoy/run/change/changing_probe.h"
-#include "buoy/run/decoding.h"
 #include "buoy/run/prompter.h"
+#include "buoy/run/request.h"
 #include "buoy/trace/sample.h"
 
 namespace buoy::run {
-
-struct TracerOptions {
-  DecodeOptions decode;
-  observe::Plan plan;
-  std::string groups;     // --groups
-  bool final_row = true;  // masked diffusion: one more forward over the row when all is revealed
-  Changes changes;        // made to the model while it decodes and is observed
-};
 
 struct Traced {
   trace::Sample sample;
@@ -26,13 +18,13 @@ struct Traced {
 };
 
 // What a sample of this prompt will take, before it is run and without any weights.
-observe::Recorder::Bytes expected_bytes(const ModelConfig& config, const TracerOptions& options,
+observe::Recorder::Bytes expected_bytes(const ModelConfig& config, const Request& request,
                                         const ItemPrompt& prompt);
 
 // Decodes prompts and turns each into a sample of a trace.
 class Tracer {
  public:
-  Tracer(const Context& context, model::Model& model, TracerOptions options,
+  Tracer(const Context& context, model::Model& model, Request request,
          std::optional<text::Tokenizer> tokenizer);
 
   // `number` is that of the prompt in the run: every prompt has its own random numbers.
@@ -45,7 +37,8 @@ class Tracer {
 
   const Context& context_;
   model::Model& model_;
-  TracerOptions options_;
+  Request request_;
+  observe::Plan plan_;
   std::optional<text::Tokenizer> tokenizer_;
 };
 

@@ -56,18 +56,32 @@ std::optional<std::string> CheckedTable::text(const std::string& key) {
   return std::nullopt;
 }
 
-std::optional<std::int64_t> CheckedTable::whole_number(const std::string& key, std::int64_t least,
-                                                       std::int64_t most) {
-  const auto* node = find(key);
-  if (node == nullptr) return std::nullopt;
-  if (!node->is_integer() || node->as_integer()->get() < least) {
-    fail(key, fmt::format("a whole number, {} or more", least), describe(*node));
-  } else if (node->as_integer()->get() > most) {
-    fail(key, fmt::format("a whole number, at most {}", most), describe(*node));
+std::optional<std::int64_t> CheckedTable::whole_number(const std::string& key, const toml::node& node,
+                                                       Range<std::int64_t> range) {
+  if (!node.is_integer() || node.as_integer()->get() < range.least) {
+    fail(key, fmt::format("a whole number, {} or more", range.least), describe(node));
+  } else if (node.as_integer()->get() > range.most) {
+    fail(key, fmt::format("a whole number, at most {}", range.most), describe(node));
   } else {
-    return node->as_integer()->get();
+    return node.as_integer()->get();
   }
   return std::nullopt;
+}
+
+std::vector<std::int32_t> CheckedTable::integers(const std::string& key, Range<std::int32_t> range) {
+  const auto* node = find(key);
+  if (node == nullptr) return {};
+  std::vector<std::int32_t> out;
+  const auto add = [&](const toml::node& element) {
+    if (const auto number = whole_number(key, element, {range.least, range.most}))
+      out.push_back(static_cast<std::int32_t>(*number));
+  };
+  if (const auto* list = node->as_array()) {
+    for (const auto& element : *list) add(element);
+  } else {
+    add(*node);
+  }
+  return out;
 }
 
 std::optional<double> CheckedTable::number(const std::string& key) {

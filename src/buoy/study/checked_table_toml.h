@@ -41,9 +41,13 @@ class CheckedTable {
   std::optional<Integer> integer(const std::string& key, Range<Integer> range) {
     constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     const auto most = static_cast<std::int64_t>(std::min(static_cast<std::uint64_t>(range.most), kMost));
-    const auto found = whole_number(key, static_cast<std::int64_t>(range.least), most);
+    const auto* node = find(key);
+    if (node == nullptr) return std::nullopt;
+    const auto found = whole_number(key, *node, {static_cast<std::int64_t>(range.least), most});
     return found ? std::optional<Integer>(static_cast<Integer>(*found)) : std::nullopt;
   }
+  // A list, or one number.
+  std::vector<std::int32_t> integers(const std::string& key, Range<std::int32_t> range);
   std::optional<double> number(const std::string& key);
   std::optional<bool> boolean(const std::string& key);
   std::vector<std::string> texts(const std::string& key);  // a list, or one text
@@ -58,7 +62,8 @@ class CheckedTable {
   const TomlSource& source() const { return source_; }
 
  private:
-  std::optional<std::int64_t> whole_number(const std::string& key, std::int64_t least, std::int64_t most);
+  std::optional<std::int64_t> whole_number(const std::string& key, const toml::node& node,
+                                           Range<std::int64_t> range);
   const toml::node* find(const std::string& key);
   std::optional<std::string> without_nul(const std::string& key, const std::string& text) const;
   std::string where(const std::string& key) const;

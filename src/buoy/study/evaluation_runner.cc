@@ -8,6 +8,7 @@
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
 #include "buoy/report/result_files.h"
+#include "buoy/result/schema/evaluation.h"
 #include "buoy/run/summary/summary.h"
 #include "buoy/study/failure_list.h"
 
@@ -17,7 +18,7 @@ namespace {
 void print_tables(const std::vector<Table>& tables) {
   fmt::print("{}\n", to_text(run::overview(tables)));
   for (const auto& table : tables) {
-    if (table.name != "eval_gain_ratio" && table.name != "eval_averages") continue;
+    if (!table.is(schema::eval_gain_ratio) && !table.is(schema::eval_averages)) continue;
     fmt::print("{}\n{}\n", table.title, to_text(table));
   }
 }
@@ -44,7 +45,8 @@ std::string describe_losses(const run::ScoreBook& book) {
     }
   }
   std::string out;
-  if (failed > 0) out += fmt::format(", {} failed (listed in tables/eval_failures.csv)", failed);
+  if (failed > 0)
+    out += fmt::format(", {} failed (listed in tables/{}.csv)", failed, schema::eval_failures.name());
   if (ids > 0) out += fmt::format(", {} ids without text in {} answers (shown as <id N>)", ids, answers);
   return out;
 }
@@ -81,11 +83,13 @@ void run_and_summarise(const EvaluationCall& call) {
   const auto tables =
       run::summarise(book, {.replicates = call.resamples, .confidence = 0.95, .seed = call.spec.decode.seed});
   run::write_summary(tables, call.out);
-  const auto written = report::write_results({"evaluation", "Questions and answers", tables}, call.out);
+  const auto written = report::write_results(
+      {std::string(schema::kEvaluation.name), std::string(schema::kEvaluation.title), tables}, call.out);
   for (const auto& omission : written.left_out) say("note: {}\n", omission);
   print_tables(tables);
   const auto failures = failures_of(book);
-  print_failures(failures, (call.out / "tables" / "eval_failures.csv").string());
+  print_failures(failures,
+                 (call.out / "tables" / fmt::format("{}.csv", schema::eval_failures.name())).string());
   fmt::print("{}: {} of {} answered{}; {} tables, {} figures; asked {} in {} ({:.2f} per second)\n",
              call.out.string(), result.answers - failures.size(), result.answers, describe_losses(book),
              written.tables, written.figures, result.asked, describe_duration(result.seconds),

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "buoy/base/say.h"
+
 namespace buoy::study {
 
 void print_failures(const std::vector<Failure>& failures, const std::string& where) {
@@ -9,7 +11,7 @@ void print_failures(const std::vector<Failure>& failures, const std::string& whe
   if (failures.empty()) return;
   fmt::print("{} failed:\n", failures.size());
   for (std::size_t i = 0; i < failures.size() && i < kShown; ++i)
-    fmt::print("  {}: {}\n", failures[i].what, failures[i].reason);
+    fmt::print("  {}: {}\n", failures[i].what, worded(failures[i].reason));
   if (failures.size() > kShown) fmt::print("  and {} more, listed in {}\n", failures.size() - kShown, where);
 }
 

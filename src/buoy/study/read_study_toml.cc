@@ -17,22 +17,46 @@ namespace {
 constexpr std::uint32_t kMostQuestions = 10'000'000;  // that a world is asked for
 constexpr std::int64_t kMostControls = 1'000;         // draws of random heads
 
+// The key of a decoding option, by the type of its field.
+std::optional<bool> read_value(CheckedTable& table, const decode::DecodeOption& option, bool) {
+  return table.boolean(std::string(option.key));
+}
+std::optional<double> read_value(CheckedTable& table, const decode::DecodeOption& option, double) {
+  return table.number(std::string(option.key));
+}
+std::optional<std::string> read_value(CheckedTable& table, const decode::DecodeOption& option,
+                                      const std::string&) {
+  return table.text(std::string(option.key));
+}
+std::optional<std::vector<std::int32_t>> read_value(CheckedTable& table, const decode::DecodeOption& option,
+                                                    const std::vector<std::int32_t>&) {
+  auto ids = table.integers(std::string(option.key), {0});
+  return ids.empty() ? std::nullopt : std::optional(std::move(ids));
+}
+template <typename Integer>
+std::optional<Integer> read_value(CheckedTable& table, const decode::DecodeOption& option, Integer) {
+  const auto least = static_cast<Integer>(std::max(option.bounds.least, 0.0));
+  return table.integer<Integer>(std::string(option.key), {least});
+}
+template <typename Value>
+std::optional<Value> read_value(CheckedTable& table, const decode::DecodeOption& option,
+                                const std::optional<Value>&) {
+  return read_value(table, option, Value{});
+}
+
 Decoding read_decoding(CheckedTable& table) {
-  Decoding d;
-  d.max_new_tokens = table.integer<std::int32_t>("max_new_tokens", {1});
-  d.steps = table.integer<std::int32_t>("steps", {1});
-  d.block_length = table.integer<std::int32_t>("block_length", {1});
-  d.algorithm = table.text("algorithm");
-  d.temperature = table.number("temperature");
-  d.top_p = table.number("top_p");
-  d.top_k = table.integer<std::int64_t>("top_k", {1});
-  d.alg_temp = table.number("alg_temp");
-  d.eps = table.number("eps");
-  d.cfg_scale = table.number("cfg_scale");
-  d.repetition_penalty = table.number("repetition_penalty");
-  d.allow_long = table.boolean("allow_long");
-  d.seed = table.integer<std::uint64_t>("seed", {0});
-  return d;
+  Decoding decoding;
+  for (const auto& option : decode::kDecodeOptions) {
+    std::visit(
+        [&](const auto member) {
+          const auto value = read_value(table, option, decoding.values.*member);
+          if (!value) return;
+          decoding.values.*member = *value;
+          decoding.given.push_back(&option);
+        },
+        option.field);
+  }
+  return decoding;
 }
 
 template <typename T>
@@ -106,22 +130,28 @@ DataEntry read_data(const toml::table& data, const TomlSource& source) {
   return entry;
 }
 
+// What traces and evaluations are asked alike.
+void read_request(CheckedTable& table, std::int64_t fewest_passages, run::Request& request) {
+  take(request.observe, table.text("observe"));
+  take(request.prompt_template, table.text("prompt"));
+  if (const auto limit = table.integer<std::size_t>("limit", {1})) request.read.limit = *limit;
+  take(request.arrangement.passages, table.integer<std::int64_t>("passages", {fewest_passages}));
+  take(request.arrangement.gold_position, table.integer<std::int64_t>("gold_position", {1}));
+  request.arrangement.closed_book = request.arrangement.passages == 0;
+}
+
 EvaluateEntry read_evaluate(const toml::table& evaluate, const TomlSource& source) {
   CheckedTable table(evaluate, source, "evaluate");
   EvaluateEntry e;
   e.name = table.required_text("name");
   e.data = table.texts("data");
   e.models = table.texts("models");
-  e.passages = table.integer<std::int64_t>("passages", {1});
-  e.noise = table.integer<std::size_t>("noise", {0});
-  e.gold_position = table.integer<std::int64_t>("gold_position", {1});
+  read_request(table, 1, e.request);
+  e.request.arrangement.noise = table.integer<std::size_t>("noise", {0});
+  take(e.request.arrangement.gold_by_answer, table.boolean("gold_by_answer"));
   take(e.closed_book, table.boolean("closed_book"));
-  take(e.gold_by_answer, table.boolean("gold_by_answer"));
   take(e.sweep, table.text("sweep"));
   take(e.noise_kind, table.text("noise_kind"));
-  take(e.observe, table.text("observe"));
-  take(e.prompt, table.text("prompt"));
-  take(e.limit, table.integer<std::size_t>("limit", {1}));
   take(e.columns_from, table.text("columns_from"));
   if (const auto* heads = table.table("heads")) {
     CheckedTable inner(*heads, source, "evaluate.heads");
@@ -143,15 +173,14 @@ TraceEntry read_trace(const toml::table& trace, const TomlSource& source) {
   t.name = table.required_text("name");
   t.data = table.required_text("data");
   t.models = table.texts("models");
-  take(t.observe, table.text("observe"));
-  take(t.groups, table.text("groups"));
-  take(t.layers, table.text("layers"));
-  take(t.steps_observed, table.text("steps_observed"));
-  take(t.prompt, table.text("prompt"));
-  take(t.passages, table.integer<std::int64_t>("passages", {0}));
-  take(t.gold_position, table.integer<std::int64_t>("gold_position", {1}));
-  take(t.limit, table.integer<std::size_t>("limit", {1}));
-  take(t.float16, table.boolean("float16"));
+  t.request.observe = "all";
+  t.request.groups = "regions";
+  t.request.read.require_answers = false;
+  read_request(table, 0, t.request);
+  take(t.request.groups, table.text("groups"));
+  take(t.request.layers, table.text("layers"));
+  take(t.request.steps_observed, table.text("steps_observed"));
+  take(t.request.float16, table.boolean("float16"));
   take(t.tasks_only, table.boolean("tasks_only"));
   table.finish();
   return t;

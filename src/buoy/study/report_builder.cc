@@ -16,6 +16,7 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/say.h"
 #include "buoy/report/page.h"
+#include "buoy/result/schema/evaluation.h"
 #include "buoy/run/change/changes.h"
 #include "buoy/run/summary/summary.h"
 #include "buoy/study/analysed_traces.h"
@@ -77,7 +78,7 @@ void require_different_names(const std::vector<NamedPath>& runs) {
   std::set<std::string> names;
   for (const auto& run : runs) {
     if (!names.insert(run.name).second)
-      throw_usage_error({"--eval", "a different name for each run, as in A=" + run.path.string(),
+      throw_usage_error({"`evaluations`", "a different name for each run, as in A=" + run.path.string(),
                          fmt::format("\"{}\" twice", run.name)});
   }
 }
@@ -108,7 +109,7 @@ class ReportBuilder {
   // Wrong calls, before any work.
   void refuse_early() {
     if (request_.traces.empty() && request_.tasks.empty() && request_.evaluations.empty())
-      throw_usage_error({"report", "traces, or --eval with runs of buoy eval", "neither"});
+      throw_usage_error({"report", "traces, or `evaluations` with runs of buoy eval", "neither"});
     for (const auto& name : request_.analyses) analysis::find_analysis(name);
     traces_ = labelled_traces(readable(request_.traces), integrity_);
     tasks_ = request_.tasks.empty() ? traces_ : labelled_traces(readable(request_.tasks), integrity_);
@@ -155,9 +156,9 @@ class ReportBuilder {
       if (value >= std::max<std::int64_t>(count, 1) && !(traces_.empty() && tasks_.empty()))
         throw_usage_error({option, fmt::format("a number below {}", count), std::to_string(value)});
     };
-    require("--head", options.head, heads);
-    require("--layer", options.layer, layers);
-    require("--sample", options.sample, samples);
+    require("`head`", options.head, heads);
+    require("`layer`", options.layer, layers);
+    require("`sample`", options.sample, samples);
   }
 
   void describe(const analysis::TraceInput& trace, const std::function<void()>& add) {
@@ -197,7 +198,8 @@ class ReportBuilder {
       });
       if (failure) input_.notices.add(run.name, "this run is left out: " + *failure);
     }
-    report::AnalysedTables out{"evaluation", "Questions and answers", {}};
+    report::AnalysedTables out{
+        std::string(schema::kEvaluation.name), std::string(schema::kEvaluation.title), {}};
     const auto failure = attempt([&] {
       for (const auto& name : order) out.tables.push_back(stack(by_name[name]));
     });
@@ -209,12 +211,13 @@ class ReportBuilder {
     const auto& wanted = request_.analyses;
     const auto& traces = kind.compare != nullptr ? tasks_ : traces_;
     if (traces.empty()) return;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), kind.name) == wanted.end()) return;
-    const std::string title(kind.title);
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), kind.producer.name) == wanted.end())
+      return;
+    const std::string title(kind.producer.title);
     const auto failure = attempt([&] {
       auto run = request_.run;
       run.leave_out_lacking = true;
-      auto result = run_with_progress({std::string(kind.name)}, traces, run);
+      auto result = run_with_progress({std::string(kind.producer.name)}, traces, run);
       for (const auto& lacking : result.left_out) {
         input_.notices.leave_out(title, lacking.trace, lacking.reason);
         left_out_.insert(lacking.trace);
@@ -226,7 +229,8 @@ class ReportBuilder {
       }
       for (auto& skipped : result.skipped) failed_[skipped.trace].insert(skipped.id);
       if (!result.analyses[0].tables.empty())
-        input_.analyses.push_back({std::string(kind.name), title, std::move(result.analyses[0].tables)});
+        input_.analyses.push_back(
+            {std::string(kind.producer.name), title, std::move(result.analyses[0].tables)});
     });
     if (failure) input_.notices.leave_out(title, "", *failure);
   }

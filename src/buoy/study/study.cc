@@ -6,6 +6,10 @@
 
 namespace buoy::study {
 
+void Decoding::apply_to(decode::DecodeOptions& options) const {
+  for (const auto* option : given) decode::copy_option(*option, values, options);
+}
+
 void refuse(const std::filesystem::path& file, const std::vector<std::string>& problems) {
   constexpr std::size_t kShown = 100;
   if (problems.empty()) return;

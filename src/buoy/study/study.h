@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "buoy/run/evaluation.h"
+
 namespace buoy::study {
 
 // How a model decodes; what is not given keeps the program's default.
 struct Decoding {
-  std::optional<std::int32_t> max_new_tokens, steps, block_length;
-  std::optional<std::int64_t> top_k;
-  std::optional<std::uint64_t> seed;
-  std::optional<std::string> algorithm;
-  std::optional<double> temperature, top_p, alg_temp, eps, cfg_scale, repetition_penalty;
-  std::optional<bool> allow_long;
+  decode::DecodeOptions values;
+  std::vector<const decode::DecodeOption*> given;
+
+  void apply_to(decode::DecodeOptions& options) const;
 };
 
 struct ModelEntry {
@@ -52,24 +52,19 @@ struct HeadsEntry {
 };
 struct EvaluateEntry {
   std::string name;
-  std::vector<std::string> data, models;  // names; no models: all
-  std::optional<std::int64_t> passages, gold_position;
-  std::optional<std::size_t> noise;
-  bool closed_book = false, gold_by_answer = false;
-  std::string sweep, noise_kind = "random", observe, prompt;
+  std::vector<std::string> data, models;         // names; no models: all
+  run::Request request = run::EvaluationSpec();  // with the template as written; "": the study's
+  bool closed_book = false;
+  std::string sweep, noise_kind = "random";
   std::optional<HeadsEntry> heads;
   std::string columns_from;  // name of a trace; "": no columns are hidden
-  std::size_t limit = 0;     // items; 0: all
 };
 
 struct TraceEntry {
   std::string name, data;
   std::vector<std::string> models;  // none: all
-  std::string observe = "all", groups = "regions", layers, steps_observed, prompt;
-  std::int64_t passages = -1, gold_position = 0;
-  std::size_t limit = 0;
-  bool float16 = false;
-  bool tasks_only = false;  // for the comparison of tasks and no other analysis
+  run::Request request;             // with the template as written; "": the study's
+  bool tasks_only = false;          // for the comparison of tasks and no other analysis
 };
 
 struct ReportEntry {

@@ -16,6 +16,7 @@
 #include "buoy/questions/data/item_json.h"
 #include "buoy/questions/data/item_reader.h"
 #include "buoy/questions/prompt/prompt_template.h"
+#include "buoy/result/schema/study.h"
 #include "buoy/study/memory_line.h"
 #include "buoy/study/output_folder.h"
 
@@ -139,24 +140,24 @@ class Examination {
 
   void look_at_trace(const study::TraceEntry& trace) {
     const std::string where = "trace " + trace.name;
-    look_at_template(where + ": prompt", trace.prompt);
+    look_at_template(where + ": prompt", trace.request.prompt_template);
     attempt(where, [&] {
-      const auto plan = observe::parse_plan(trace.observe, trace.layers, trace.steps_observed);
+      const auto plan = trace.request.plan();
       for_models(trace.models, [&](const auto& entry, const ModelConfig& config) {
         attempt(fmt::format("{}, {}", where, entry.name), [&] { plan.layers.below(config.layers); });
       });
     });
     attempt(where, [&] {
-      if (trace.groups != "regions") observe::QueryGroups::parse(trace.groups, {});
+      if (trace.request.groups != "regions") observe::QueryGroups::parse(trace.request.groups, {});
     });
-    attempt(where, [&] { run::check_arrangement(run::arrangement_of(trace.passages, trace.gold_position)); });
+    attempt(where, [&] { run::check_arrangement(trace.request.arrangement); });
   }
 
   void look_at_evaluation(const study::EvaluateEntry& entry) {
     const std::string where = "evaluate " + entry.name;
-    look_at_template(where + ": prompt", entry.prompt);
+    look_at_template(where + ": prompt", entry.request.prompt_template);
     attempt(where, [&] {
-      if (!entry.observe.empty()) observe::parse_plan(StudyPlan::observables(entry), "", "");
+      if (const auto request = plan_.completed(entry.request); !request.observe.empty()) request.plan();
     });
     if (entry.heads) {
       look_at_used_trace(where + ": heads.trace", entry, entry.heads->trace);
@@ -248,13 +249,17 @@ StudyFindings examine(const StudyPlan& plan, Device device) {
 }
 
 std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
-  Table table{"study", "", {{"part", ""}, {"questions", ""}, {"forward_passes", ""}, {"on_disk", ""}}, {}};
+  const auto& t = schema::study_parts;
+  Table table(t);
   StudyPart sum{"in all"};
   const auto add = [&](const StudyPart& part) {
     const auto count = [](std::uint64_t n) { return n == 0 ? Cell{} : Cell(static_cast<std::int64_t>(n)); };
     std::string bytes = part.known ? describe_bytes(part.bytes) : "not known";
     if (!part.known && part.questions > 0) bytes = "more than " + describe_bytes(part.bytes);
-    table.add({part.name, count(part.questions), count(part.forwards), std::move(bytes)});
+    table.add({{t.part, part.name},
+               {t.questions, count(part.questions)},
+               {t.forward_passes, count(part.forwards)},
+               {t.on_disk, std::move(bytes)}});
   };
   for (const auto& part : findings.parts) {
     add(part);
@@ -276,7 +281,7 @@ std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
 void require_space(const StudyFindings& findings, const StudyPlan& plan) {
   if (findings.missing_bytes() <= findings.free_bytes) return;
   throw IoError(
-      fmt::format("{}: the study will write about {}, but {} are free there (--ignore-space runs it "
+      fmt::format("{}: the study will write about {}, but {} are free there (`ignore_space` runs it "
                   "all the same)",
                   plan.study().out.string(), describe_bytes(findings.missing_bytes()),
                   describe_bytes(findings.free_bytes)));

@@ -19,25 +19,6 @@ const T* find_named(const std::vector<T>& list, const std::string& name) {
   return found == list.end() ? nullptr : &*found;
 }
 
-void apply(const study::Decoding& from, run::DecodeOptions& to) {
-  const auto take = [](auto& target, const auto& value) {
-    if (value) target = *value;
-  };
-  take(to.max_new_tokens, from.max_new_tokens);
-  take(to.steps, from.steps);
-  take(to.block_length, from.block_length);
-  take(to.algorithm, from.algorithm);
-  take(to.temperature, from.temperature);
-  take(to.top_p, from.top_p);
-  take(to.top_k, from.top_k);
-  take(to.alg_temp, from.alg_temp);
-  take(to.eps, from.eps);
-  take(to.cfg_scale, from.cfg_scale);
-  take(to.repetition_penalty, from.repetition_penalty);
-  take(to.allow_long, from.allow_long);
-  take(to.seed, from.seed);
-}
-
 }  // namespace
 
 fs::path StudyPlan::beside(const fs::path& written) const {
@@ -95,13 +76,13 @@ std::vector<const study::ModelEntry*> StudyPlan::models_of(const std::vector<std
 run::DecodeOptions StudyPlan::decoding() const {
   run::DecodeOptions out;
   out.max_new_tokens = 32;
-  apply(study_.decoding, out);
+  study_.decoding.apply_to(out);
   return out;
 }
 
 run::DecodeOptions StudyPlan::decoding(const study::ModelEntry& model) const {
   auto out = decoding();
-  apply(model.decoding, out);
+  model.decoding.apply_to(out);
   return out;
 }
 
@@ -127,31 +108,23 @@ world::WorldSetOptions StudyPlan::world_options(const study::WorldEntry& w) {
   return options;
 }
 
-std::string StudyPlan::observables(const study::EvaluateEntry& entry) {
-  return entry.observe == "features" ? run::kFeatureObservables : entry.observe;
-}
-
-questions::ReadOptions StudyPlan::read_options(const study::TraceEntry& trace) {
-  questions::ReadOptions read;
-  read.require_answers = false;
-  if (trace.limit > 0) read.limit = trace.limit;
-  return read;
+run::Request StudyPlan::completed(run::Request request) const {
+  const std::string& own = request.prompt_template;
+  request.prompt_template = prompt_template(own.empty() ? study_.prompt.with_passages : own);
+  request.chat = chat();
+  request.chat_use = chat_use();
+  request.decode = decoding();
+  if (request.observe == "features") request.observe = run::kFeatureObservables;
+  return request;
 }
 
 run::TraceRequest StudyPlan::trace_request(const study::TraceEntry& trace,
                                            const study::ModelEntry& model) const {
   run::TraceRequest request;
+  static_cast<run::Request&>(request) = completed(trace.request);
   request.folder = trace_folder(trace.name, model.name);
   request.command = "buoy study";
-  request.prompt_template =
-      prompt_template(trace.prompt.empty() ? study_.prompt.with_passages : trace.prompt);
-  request.chat = run::settle(chat_use(), chat(), model_folder(model));
-  request.arrangement = run::arrangement_of(trace.passages, trace.gold_position);
-  request.observe = trace.observe;
-  request.layers = trace.layers;
-  request.steps_observed = trace.steps_observed;
-  request.groups = trace.groups;
-  request.float16 = trace.float16;
+  request.chat = run::settle(request.chat_use, request.chat, model_folder(model));
   request.resume = true;
   request.decode = decoding(model);
   return request;
@@ -159,34 +132,27 @@ run::TraceRequest StudyPlan::trace_request(const study::TraceEntry& trace,
 
 run::EvaluationSpec StudyPlan::evaluation_spec(const study::EvaluateEntry& entry) const {
   run::EvaluationSpec spec;
+  static_cast<run::Request&>(spec) = completed(entry.request);
   for (const auto* model : models_of(entry.models)) {
     spec.models.push_back({model->name, model_folder(*model)});
     spec.decode_of_model[model->name] = decoding(*model);
   }
   for (const auto& name : entry.data) spec.data.push_back({name, data_file(name)});
-  spec.decode = decoding();
-  spec.prompt = prompt_template(entry.prompt.empty() ? study_.prompt.with_passages : entry.prompt);
   spec.closed_book_prompt = prompt_template(study_.prompt.closed_book);
-  spec.chat = chat();
-  spec.chat_use = chat_use();
   spec.keep_text_after_end = study_.prompt.keep_text_after_end;
   spec.first_line_only = study_.prompt.first_line;
   if (study_.prompt.published_normalisation) spec.normalisation = questions::Normalisation::kPublished;
-  if (entry.limit > 0) spec.read.limit = entry.limit;
-  spec.observe = observables(entry);
   return spec;
 }
 
 run::ConditionRequest StudyPlan::condition_request(const study::EvaluateEntry& entry) const {
   run::ConditionRequest request;
-  request.base.passages = entry.passages.value_or(-1);
-  request.base.gold_position = entry.gold_position.value_or(0);
-  request.base.gold_by_answer = entry.gold_by_answer;
+  const auto& arrangement = entry.request.arrangement;
+  static_cast<run::Arrangement&>(request.base) = arrangement;
   request.base.noise_kind = questions::noise_from_name(entry.noise_kind);
-  request.base.noise = entry.noise;
   request.closed_book = entry.closed_book;
-  request.with_passages = entry.passages || entry.noise || entry.gold_position || !entry.sweep.empty() ||
-                          entry.heads || !entry.columns_from.empty();
+  request.with_passages = arrangement.passages >= 0 || arrangement.noise || arrangement.gold_position > 0 ||
+                          !entry.sweep.empty() || entry.heads || !entry.columns_from.empty();
   request.sweep = entry.sweep;
   if (entry.heads) {
     request.heads = run::HeadStudy{{}, entry.heads->share, entry.heads->controls};

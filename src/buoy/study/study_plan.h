@@ -44,11 +44,11 @@ class StudyPlan {
   run::ChatUse chat_use() const;
 
   static world::WorldSetOptions world_options(const study::WorldEntry& world);
-  static std::string observables(const study::EvaluateEntry& entry);
 
+  // The request of a part with what the study says for all of them.
+  run::Request completed(run::Request request) const;
   // All but the items and what only a loaded model tells.
   run::TraceRequest trace_request(const study::TraceEntry& trace, const study::ModelEntry& model) const;
-  static questions::ReadOptions read_options(const study::TraceEntry& trace);
 
   // All but the conditions, and how it is run.
   run::EvaluationSpec evaluation_spec(const study::EvaluateEntry& entry) const;

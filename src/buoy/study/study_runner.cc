@@ -60,7 +60,7 @@ class StudyRun {
     announce(fmt::format("tracing {} on {}", model.name, trace.data));
     auto loaded = run::load_model(plan_.model_folder(model), device_);
     auto request = plan_.trace_request(trace, model);
-    request.items = questions::read_items(plan_.data_file(trace.data), StudyPlan::read_options(trace));
+    request.items = questions::read_items(plan_.data_file(trace.data), request.read);
     request.decode = run::fitting(loaded.model.config().family, request.decode);
     const auto run = run::make_trace_run(request, loaded);
     ThreadPool threads(threads_);

@@ -7,7 +7,6 @@
 #include "buoy/base/error.h"
 #include "buoy/base/file/disk_space.h"
 #include "buoy/base/file/files.h"
-#include "buoy/observe/plan.h"
 
 namespace buoy::study {
 namespace {
@@ -17,10 +16,6 @@ constexpr double kBytesOfAnswer = 700, kBytesOfSample = 4000, kBytesOfToken = 24
 constexpr std::uint64_t kBytesOfTables = std::uint64_t{1} << 19;  // and figures, of an evaluation
 constexpr std::uint64_t kBytesOfReport = std::uint64_t{24} << 20;
 constexpr std::size_t kTriedAnswers = 20;  // conditions are many, and their prompts much alike
-
-std::size_t limited(std::size_t count, std::size_t limit) {
-  return limit > 0 ? std::min(count, limit) : count;
-}
 
 // As many passages, without looking for noise.
 run::Arrangement without_noise(run::Arrangement arrangement) {
@@ -48,21 +43,23 @@ TriedPrompts StudySizes::try_prompts(const Asking& asking, const std::vector<que
                                      std::size_t most) const {
   TriedPrompts tried;
   const auto folder = plan_.model_folder(*asking.model.entry);
-  const run::Prompter prompter(asking.prompt_template, run::settle(plan_.chat_use(), plan_.chat(), folder),
-                               folder, asking.model.tokenizer);
-  const std::int64_t room = asking.model.config->context - asking.decode.max_new_tokens;
+  const run::Prompter prompter(asking.request.prompt_template,
+                               run::settle(plan_.chat_use(), plan_.chat(), folder), folder,
+                               asking.model.tokenizer);
+  const std::int64_t room = asking.model.config->context - asking.request.decode.max_new_tokens;
   double text = 0, trace = 0;
   for (std::size_t i = 0; i < items.size() && i < most; ++i) {
     ++tried.tried;
     try {
-      auto item = prompter.arranged(items[i], asking.arrangement);
+      auto item = prompter.arranged(items[i], asking.request.arrangement);
       if (asking.cut_to_fit) prompter.fit(item, static_cast<std::size_t>(std::max<std::int64_t>(room, 1)));
       const auto prompt = prompter.prompt(item);
-      const auto tokens = static_cast<std::int64_t>(prompt.prompt.ids.size()) + asking.decode.max_new_tokens;
+      const auto tokens =
+          static_cast<std::int64_t>(prompt.prompt.ids.size()) + asking.request.decode.max_new_tokens;
       tried.longest = std::max(tried.longest, tokens);
       text += static_cast<double>(prompt.prompt.rendered.size());
-      if (asking.observed) {
-        const auto bytes = run::expected_bytes(*asking.model.config, *asking.observed, prompt);
+      if (!asking.request.observe.empty()) {
+        const auto bytes = run::expected_bytes(*asking.model.config, asking.request, prompt);
         trace += static_cast<double>(bytes.all);
       }
       ++tried.made;
@@ -88,22 +85,15 @@ StudyPart StudySizes::trace(const study::TraceEntry& entry, const study::ModelEn
   part.known = model.config && found != facts_.data.end();
   if (!part.known) return part;
   const auto& data = found->second;
-  const std::size_t count = limited(data.count, entry.limit);
-  const auto request = plan_.trace_request(entry, entry_of_model);
-  run::TracerOptions observed{
-      .decode = run::fitting(model.config->family, request.decode),
-      .plan = observe::parse_plan(request.observe, request.layers, request.steps_observed),
-      .groups = request.groups,
-      .final_row = request.final_row,
-      .changes = {}};
-  const auto tried =
-      try_prompts({model, request.prompt_template, request.arrangement, observed.decode, false, observed},
-                  data.sample, std::min(count, StudyData::kSample));
+  const std::size_t count = std::min(data.count, entry.request.read.limit);
+  auto request = plan_.trace_request(entry, entry_of_model);
+  request.decode = run::fitting(model.config->family, request.decode);
+  const auto tried = try_prompts({model, request}, data.sample, std::min(count, StudyData::kSample));
   note_failure(part.name, tried, count);
   longest_[entry_of_model.name] = std::max(longest_[entry_of_model.name], tried.longest);
   part.questions = count;
-  part.forwards = count * (run::forwards_of(model.config->family, observed.decode) + 1);
-  const double each = tried.trace_bytes / (entry.float16 ? 2 : 1) + 2 * tried.text_bytes + kBytesOfSample +
+  part.forwards = count * (run::forwards_of(model.config->family, request.decode) + 1);
+  const double each = tried.trace_bytes / (request.float16 ? 2 : 1) + 2 * tried.text_bytes + kBytesOfSample +
                       kBytesOfToken * static_cast<double>(tried.longest);
   part.bytes = static_cast<std::uint64_t>(each * static_cast<double>(count));
   part.there = bytes_in_folder(request.folder);
@@ -129,29 +119,24 @@ StudyPart StudySizes::evaluation(const study::EvaluateEntry& entry) {
         continue;
       }
       const auto& data = found->second;
-      const std::size_t count = limited(data.count, entry.limit);
+      const std::size_t count = std::min(data.count, entry.request.read.limit);
       for (const auto& condition : conditions) {
         if (!run::applies(condition, is_masked_diffusion(family))) continue;
-        const auto decode =
+        run::Request request = spec;
+        request.decode =
             run::fitting(family, run::decoding_of(condition, spec.decoding(entry_of_model->name)));
-        std::optional<run::TracerOptions> observed;
-        if (!spec.observe.empty())
-          observed = run::TracerOptions{.decode = decode,
-                                        .plan = observe::parse_plan(spec.observe, "", ""),
-                                        .groups = "regions",
-                                        .final_row = true,
-                                        .changes = {}};
-        const auto tried = try_prompts(
-            {model, run::template_for(spec, condition), without_noise(condition), decode, true, observed},
-            data.sample, std::min(count, kTriedAnswers));
+        request.prompt_template = run::template_for(spec, condition);
+        request.arrangement = without_noise(condition);
+        const auto tried = try_prompts({model, request, true}, data.sample, std::min(count, kTriedAnswers));
         note_failure(fmt::format("{}, {}, {}, {}", part.name, entry_of_model->name, name, condition.name),
                      tried, count);
         auto& longest = longest_[entry_of_model->name];
         longest = std::max(longest, tried.longest);
         part.questions += count;
-        part.forwards += count * (run::forwards_of(family, decode) + (observed ? 1 : 0));
-        const double each =
-            tried.trace_bytes / 2 + 1.1 * tried.text_bytes + kBytesOfAnswer + 4.0 * decode.max_new_tokens;
+        part.forwards +=
+            count * (run::forwards_of(family, request.decode) + (request.observe.empty() ? 0 : 1));
+        const double each = tried.trace_bytes / 2 + 1.1 * tried.text_bytes + kBytesOfAnswer +
+                            4.0 * request.decode.max_new_tokens;
         part.bytes += static_cast<std::uint64_t>(each * static_cast<double>(count));
       }
     }

@@ -71,11 +71,8 @@ class StudySizes {
  private:
   struct Asking {
     const StudyModel& model;
-    std::string prompt_template;
-    run::Arrangement arrangement;
-    run::DecodeOptions decode;
+    run::Request request;     // with the decoding that fits the model
     bool cut_to_fit = false;  // passages that go beyond the context
-    std::optional<run::TracerOptions> observed;
   };
   TriedPrompts try_prompts(const Asking& asking, const std::vector<questions::Item>& items,
                            std::size_t most) const;

@@ -12,7 +12,7 @@ namespace buoy::trace {
 
 // What one run is: everything that decides the bytes of its samples, and who made it where.
 struct Manifest {
-  std::string created_by;  // "buoy 0.1.0"
+  std::string created_by;  // "buoy 0.2.0"
   std::string command;     // for people; may differ between runs that give equal samples
   std::string machine;     // likewise
   ModelCard model;

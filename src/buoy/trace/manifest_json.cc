@@ -210,7 +210,7 @@ ParsedManifest parse_manifest(const std::string& text, const std::string& name, 
     const std::string stored = required_sum(object, "checksum"), found = sum_of(json);
     if (stored != found)
       throw_input_error({name + ": checksum", stored + " of its fields",
-                         found + " (a field was changed; --trust reads it all the same)"});
+                         found + " (a field was changed; `trust` reads it all the same)"});
   }
   return parsed;
 }

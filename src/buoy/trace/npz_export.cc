@@ -42,7 +42,7 @@ class Exporter {
     for (const auto layer : layers_) any |= export_layer(layer);
     if (!any) {
       throw_input_error({"sample " + sample_.id(), "attention matrices",
-                         "none; trace again with dense-mean or dense among --observe"});
+                         "none; trace again with dense-mean or dense among `observe`"});
     }
     // Which forward the matrices of each layer above are of.
     const auto layers = static_cast<std::int64_t>(full_layers_.size());

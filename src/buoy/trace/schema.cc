@@ -21,46 +21,47 @@ constexpr std::array kArrays = {
     ArraySchema{kSteps, "S", kInteger, "step", "the observed steps, ascending"},
     ArraySchema{kLayers, "L", kInteger, "layer", "the observed layers, ascending"},
     ArraySchema{kReceived, "S L G H T", kFloat, "queries",
-                "attention received by each key: weights summed over the queries of the group"},
+                "attention received by each key: weights summed over the queries of the group", "received"},
     ArraySchema{kMass, "S L G H C", kFloat, "queries",
-                "attention each query group gives to each region: received, summed over the region's keys"},
+                "attention each query group gives to each region: received, summed over the region's keys",
+                "mass"},
     ArraySchema{kContribution, "S L H T", kFloat, "length",
-                "sum over the queries of the length of weight times value vector"},
+                "sum over the queries of the length of weight times value vector", "contribution"},
     ArraySchema{kGroupSizes, "S G", kInteger, "queries", "queries in each group"},
-    ArraySchema{kEntropy, "S L H T", kFloat, "nats", "entropy of the row of each query"},
+    ArraySchema{kEntropy, "S L H T", kFloat, "nats", "entropy of the row of each query", "entropy"},
     ArraySchema{kLogSumExp, "S L H T", kFloat, "nats",
-                "natural logarithm of the sum of exp(q.k / sqrt(D)) over the keys a query sees"},
-    ArraySchema{kFirstShare, "S L H T", kFloat, "share of 1", "weight of each query on key 0"},
+                "natural logarithm of the sum of exp(q.k / sqrt(D)) over the keys a query sees", "lse"},
+    ArraySchema{kFirstShare, "S L H T", kFloat, "share of 1", "weight of each query on key 0", "first"},
     ArraySchema{kRowPositions, "R", kInteger, "position", "the queries looked at closely, ascending"},
-    ArraySchema{kRowWeights, "S L R H T", kFloat, "share of 1", "all weights of the chosen queries"},
-    ArraySchema{kRowMass, "S L R H C", kFloat, "share of 1", "weight of the chosen queries on each region"},
+    ArraySchema{kRowWeights, "S L R H T", kFloat, "share of 1", "all weights of the chosen queries", "rows"},
+    ArraySchema{kRowMass, "S L R H C", kFloat, "share of 1", "weight of the chosen queries on each region",
+                "row-mass"},
     ArraySchema{kEvidenceMass, "S L R H", kFloat, "share of 1",
-                "weight of the chosen queries on the tokens flagged in evidence"},
+                "weight of the chosen queries on the tokens flagged in evidence", "row-mass"},
     ArraySchema{kTopKeys, "S L R H K", kInteger, "position",
-                "strongest keys of the chosen queries, strongest first; -1: no more"},
-    ArraySchema{kTopWeights, "S L R H K", kFloat, "share of 1", "weights on top_keys"},
+                "strongest keys of the chosen queries, strongest first; -1: no more", "top"},
+    ArraySchema{kTopWeights, "S L R H K", kFloat, "share of 1", "weights on top_keys", "top"},
     ArraySchema{kQkAfterDot, "S L H T", kFloat, "length^2",
-                "mean over the queries of q.k, as the softmax sees them"},
-    ArraySchema{kQkAfterCosine, "S L H T", kFloat, "1", "mean over the queries of cos(q, k)"},
+                "mean over the queries of q.k, as the softmax sees them", "qk"},
+    ArraySchema{kQkAfterCosine, "S L H T", kFloat, "1", "mean over the queries of cos(q, k)", "qk"},
     ArraySchema{kQkAfterNormProduct, "S L H T", kFloat, "length^2",
-                "mean over the queries of the length of q times that of k"},
-    ArraySchema{kQkAfterSelfDot, "S L H T", kFloat, "length^2", "q.k of each position with itself"},
-    ArraySchema{kQkBeforeDot, "S L H T", kFloat, "length^2", "qk_after_dot before the rotation"},
-    ArraySchema{kQkBeforeCosine, "S L H T", kFloat, "1", "qk_after_cosine before the rotation"},
+                "mean over the queries of the length of q times that of k", "qk"},
+    ArraySchema{kQkAfterSelfDot, "S L H T", kFloat, "length^2", "q.k of each position with itself", "qk"},
+    ArraySchema{kQkBeforeDot, "S L H T", kFloat, "length^2", "qk_after_dot before the rotation", "qk"},
+    ArraySchema{kQkBeforeCosine, "S L H T", kFloat, "1", "qk_after_cosine before the rotation", "qk"},
     ArraySchema{kQkBeforeNormProduct, "S L H T", kFloat, "length^2",
-                "qk_after_norm_product before the rotation"},
-    ArraySchema{kQkBeforeSelfDot, "S L H T", kFloat, "length^2", "qk_after_self_dot before the rotation"},
-    ArraySchema{kQueryNorm, "S L H T", kFloat, "length", "length of each query vector"},
-    ArraySchema{kKeyNorm, "S L V T", kFloat, "length", "length of each key vector"},
-    ArraySchema{kValueNorm, "S L V T", kFloat, "length", "length of each value vector"},
-    ArraySchema{"dense_step{s}_layer{l}", "H T T", kFloat, "share of 1",
-                "the weights themselves, [head, query, key]"},
-    ArraySchema{"dense_mean_step{s}_layer{l}", "T T", kFloat, "share of 1",
-                "mean over the heads of the weights, [query, key]"},
-    ArraySchema{"queries_step{s}_layer{l}", "T H D", kFloat, "length",
-                "query vectors, as the softmax sees them"},
-    ArraySchema{"keys_step{s}_layer{l}", "T V D", kFloat, "length", "key vectors, as the softmax sees them"},
-    ArraySchema{"values_step{s}_layer{l}", "T V D", kFloat, "length", "value vectors"},
+                "qk_after_norm_product before the rotation", "qk"},
+    ArraySchema{kQkBeforeSelfDot, "S L H T", kFloat, "length^2", "qk_after_self_dot before the rotation",
+                "qk"},
+    ArraySchema{kQueryNorm, "S L H T", kFloat, "length", "length of each query vector", "norms"},
+    ArraySchema{kKeyNorm, "S L V T", kFloat, "length", "length of each key vector", "norms"},
+    ArraySchema{kValueNorm, "S L V T", kFloat, "length", "length of each value vector", "norms"},
+    ArraySchema{kDense, "H T T", kFloat, "share of 1", "the weights themselves, [head, query, key]", "dense"},
+    ArraySchema{kDenseMean, "T T", kFloat, "share of 1", "mean over the heads of the weights, [query, key]",
+                "dense-mean"},
+    ArraySchema{kQueries, "T H D", kFloat, "length", "query vectors, as the softmax sees them", "states"},
+    ArraySchema{kKeys, "T V D", kFloat, "length", "key vectors, as the softmax sees them", "states"},
+    ArraySchema{kValues, "T V D", kFloat, "length", "value vectors", "states"},
 };
 
 constexpr std::array kTexts = {
@@ -121,24 +122,8 @@ const ArraySchema* find_array(std::string_view name) {
   return nullptr;
 }
 
-std::string dense_name(std::int64_t step, std::int64_t layer) {
-  return fmt::format("dense_step{}_layer{}", step, layer);
-}
-
-std::string dense_mean_name(std::int64_t step, std::int64_t layer) {
-  return fmt::format("dense_mean_step{}_layer{}", step, layer);
-}
-
-std::string queries_name(std::int64_t step, std::int64_t layer) {
-  return fmt::format("queries_step{}_layer{}", step, layer);
-}
-
-std::string keys_name(std::int64_t step, std::int64_t layer) {
-  return fmt::format("keys_step{}_layer{}", step, layer);
-}
-
-std::string values_name(std::int64_t step, std::int64_t layer) {
-  return fmt::format("values_step{}_layer{}", step, layer);
+std::string array_name(std::string_view pattern, std::int64_t step, std::int64_t layer) {
+  return fmt::format(fmt::runtime(pattern), fmt::arg("s", step), fmt::arg("l", layer));
 }
 
 }  // namespace buoy::trace

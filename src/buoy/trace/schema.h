@@ -17,6 +17,7 @@ struct ArraySchema {
   Element element;
   std::string_view unit;
   std::string_view meaning;
+  std::string_view observe = {};  // what of `observe` fills it; "": always there
 };
 
 struct TextSchema {
@@ -71,11 +72,30 @@ inline constexpr std::string_view kQueryNorm = "query_norm";
 inline constexpr std::string_view kKeyNorm = "key_norm";
 inline constexpr std::string_view kValueNorm = "value_norm";
 
-std::string dense_name(std::int64_t step, std::int64_t layer);  // "dense_step3_layer0"
-std::string dense_mean_name(std::int64_t step, std::int64_t layer);
-std::string queries_name(std::int64_t step, std::int64_t layer);  // "queries_step3_layer0"
-std::string keys_name(std::int64_t step, std::int64_t layer);
-std::string values_name(std::int64_t step, std::int64_t layer);
+// An array for each step and layer; see array_name().
+inline constexpr std::string_view kDense = "dense_step{s}_layer{l}";
+inline constexpr std::string_view kDenseMean = "dense_mean_step{s}_layer{l}";
+inline constexpr std::string_view kQueries = "queries_step{s}_layer{l}";
+inline constexpr std::string_view kKeys = "keys_step{s}_layer{l}";
+inline constexpr std::string_view kValues = "values_step{s}_layer{l}";
+
+// "dense_step3_layer0" of kDense.
+std::string array_name(std::string_view pattern, std::int64_t step, std::int64_t layer);
+inline std::string dense_name(std::int64_t step, std::int64_t layer) {
+  return array_name(kDense, step, layer);
+}
+inline std::string dense_mean_name(std::int64_t step, std::int64_t layer) {
+  return array_name(kDenseMean, step, layer);
+}
+inline std::string queries_name(std::int64_t step, std::int64_t layer) {
+  return array_name(kQueries, step, layer);
+}
+inline std::string keys_name(std::int64_t step, std::int64_t layer) {
+  return array_name(kKeys, step, layer);
+}
+inline std::string values_name(std::int64_t step, std::int64_t layer) {
+  return array_name(kValues, step, layer);
+}
 
 inline constexpr std::string_view kFormat = "format";
 inline constexpr std::string_view kVersion = "version";

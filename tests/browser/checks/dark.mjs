@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 
-export const name = 'figures have the colours of the page: dark on a dark screen, white on paper';
+import {drawings, tokenColors} from '../explorer_page.mjs';
+
+export const name = 'figures and maps have the colours of the page: dark on a dark screen, white on paper';
 export const colorScheme = 'dark';
 
 // The colour of the upper left corner of every figure, as the browser draws it.
@@ -22,6 +24,14 @@ export async function check(page) {
   const drawn = await corners(page);
   assert.ok(drawn.length >= 3, 'no figures');
   for (const color of drawn) assert.equal(color, dark, 'a slab of another colour in the dark page');
+  // The maps of the section "Explore" are drawn for the page they are on, and anew when that changes.
+  const map = async () => (await drawings(page))[0];
+  const darkMap = await map();
+  const tokens = await tokenColors(page);
+  await page.emulateMedia({colorScheme: 'light'});
+  await page.waitForTimeout(100);
+  assert.notEqual(await map(), darkMap, 'the map stays dark');
+  assert.notDeepEqual(await tokenColors(page), tokens, 'the tokens keep the colours of the dark page');
   await page.emulateMedia({colorScheme: 'dark', media: 'print'});
   await page.waitForTimeout(100);
   assert.equal(await pageColor(page), '255,255,255', 'paper is white');

@@ -15,5 +15,11 @@ export async function check(page) {
   }));
   assert.equal(seen.wide, 400, `the page is ${seen.wide} pixels wide`);
   assert.deepEqual(seen.outside, [], 'these stick out');
+  // The maps fit, and their controls can be used.
+  const maps = await page.$$eval('.explorer-plot canvas', (canvases) => canvases.map((canvas) => canvas.clientWidth));
+  assert.ok(maps.length > 0 && maps.every((wide) => wide > 200 && wide < 400), `maps are ${maps} pixels wide`);
+  for (const box of await page.$$eval('.explorer-controls select, .explorer-controls input, .explorer-controls button',
+      (controls) => controls.map((control) => control.getBoundingClientRect().right)))
+    assert.ok(box <= 400, `a control ends at ${box}`);
   assert.ok(seen.bar < 80, `the bar takes ${seen.bar} of 800 pixels`);
 }

@@ -5,7 +5,7 @@
 
 #include "buoy/analysis/absorption/absorption_state.h"
 #include "buoy/analysis/absorption/absorption_tables.h"
-#include "buoy/analysis/core/kinds.h"
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/stats/not_a_number.h"
 #include "buoy/trace/schema.h"
 

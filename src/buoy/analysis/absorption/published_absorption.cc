@@ -3,6 +3,7 @@
 #include <string>
 
 #include "buoy/analysis/absorption/absorption_tables.h"
+#include "buoy/result/schema/absorption.h"
 
 namespace buoy::analysis {
 namespace {
@@ -45,20 +46,16 @@ Cell tolerance(const std::string& model, std::int64_t layer) {
 }  // namespace
 
 Table published_absorption() {
-  Table table{
-      "published_absorption",
-      "Absorption by layer in the paper's figure, read off the picture: to be drawn over measured curves",
-      {{"model", "as the paper calls it"},
-       {"layer", "layer of the model"},
-       {"selector", "how the paper chose the positions"},
-       {"absorbed_percent", "mean over its samples, percent"},
-       {"tolerance", "of the reading, percent points; nothing: hidden behind the legend"}},
-      {}};
+  const auto& t = schema::published_absorption;
+  Table table(t);
   for (const auto& curve : curves()) {
     for (size_t l = 0; l < curve.percent.size(); ++l) {
       const auto layer = static_cast<std::int64_t>(l);
-      table.add({std::string(curve.model), layer, std::string(curve.selector), curve.percent[l],
-                 tolerance(curve.model, layer)});
+      table.add({{t.model, std::string(curve.model)},
+                 {t.layer, layer},
+                 {t.selector, std::string(curve.selector)},
+                 {t.absorbed_percent, curve.percent[l]},
+                 {t.tolerance, tolerance(curve.model, layer)}});
     }
   }
   return table;

@@ -10,6 +10,7 @@
 
 #include "buoy/analysis/core/observed_sample.h"
 #include "buoy/result/table.h"
+#include "buoy/result/table_schema.h"
 #include "buoy/stats/streamed_bootstrap.h"
 
 namespace buoy::analysis {
@@ -42,10 +43,10 @@ class Analysis {
   virtual std::vector<Table> tables() const = 0;
 };
 
+// A row of the table of analyses (registry.cc).
 struct AnalysisKind {
-  std::string_view name;     // "drift": as in `buoy analyze drift`
-  std::string_view title;    // "Temporal drift"
-  std::string_view observe;  // what a trace must hold: the value of --observe, "received"
+  const Producer& producer;
+  std::span<const TableSchema* const> tables;  // in the order it makes them
   std::unique_ptr<Analysis> (*make)(const TraceFacts& facts, const AnalysisOptions& options);
   // What only several traces together can say, from the analysis of each after its last sample; further
   // tables, which say themselves what they are about. Null for analyses of single traces.

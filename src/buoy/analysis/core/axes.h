@@ -14,9 +14,6 @@ namespace buoy::analysis {
 enum View : std::int64_t { kHeadMean, kPerHead };
 inline constexpr std::int64_t kViews = 2;
 std::string_view view_name(std::int64_t view);  // "head_mean", "per_head"
-inline constexpr std::string_view kViewMeaning =
-    "head_mean: heads averaged first (published); per_head: each head by itself, then the mean over heads "
-    "(calibrated)";
 
 // The layers all samples of a trace have in common.
 class LayerAxis {
@@ -44,7 +41,5 @@ class LayerAxis {
 inline constexpr std::int64_t kStepBins = 8;
 double relative_step(const ObservedSample& sample, std::int64_t s);  // 0 first, 1 last; 1 without steps
 std::int64_t step_bin(const ObservedSample& sample, std::int64_t s);
-inline constexpr std::string_view kStepBinMeaning =
-    "eighth of the denoising run: 0 holds its first steps, 7 its last; autoregressive models have 7 only";
 
 }  // namespace buoy::analysis

@@ -18,10 +18,6 @@ class DepthSummary {
   static constexpr std::array<std::string_view, 6> kParts = {
       "all layers", "first third", "middle third", "last third", "last minus first third", "slope"};
   static constexpr auto kPartCount = static_cast<std::int64_t>(kParts.size());
-  static constexpr std::string_view kMeaning =
-      "which layers: all, a third of the depth, the difference between the last and the first third, or "
-      "slope: "
-      "least squares over relative depth (0 first layer, 1 last), per sample";
 
   DepthSummary(std::int64_t quantities, const stats::BootstrapOptions& options);
 

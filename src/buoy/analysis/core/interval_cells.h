@@ -1,25 +1,17 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "buoy/result/table.h"
 #include "buoy/stats/streamed_bootstrap.h"
 
 namespace buoy::analysis {
 
-// A quantity with its interval is three columns: name, name_lower, name_upper.
-inline void add_interval_columns(std::vector<Column>& columns, const std::string& name,
-                                 const std::string& meaning) {
-  columns.push_back({name, meaning});
-  columns.push_back({name + "_lower", "lower end of the bootstrap interval over samples"});
-  columns.push_back({name + "_upper", "upper end of the bootstrap interval over samples"});
+inline IntervalCells interval_cells(const stats::Estimate& estimate) {
+  return {estimate.value, estimate.lower, estimate.upper};
 }
 
-inline void add_interval_cells(std::vector<Cell>& row, const stats::Estimate& interval) {
-  row.push_back(number_cell(interval.value));
-  row.push_back(number_cell(interval.lower));
-  row.push_back(number_cell(interval.upper));
+// Of a share, in percent.
+inline IntervalCells percent_cells(const stats::Estimate& share) {
+  return {100 * share.value, 100 * share.lower, 100 * share.upper};
 }
 
 }  // namespace buoy::analysis

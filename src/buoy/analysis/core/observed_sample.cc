@@ -12,29 +12,6 @@
 namespace buoy::analysis {
 namespace {
 
-struct Source {
-  std::string_view array, observe;
-};
-
-constexpr std::array kSources = {
-    Source{trace::kReceived, "received"},
-    Source{trace::kEntropy, "entropy"},
-    Source{trace::kLogSumExp, "lse"},
-    Source{trace::kFirstShare, "first"},
-    Source{trace::kRowWeights, "rows"},
-    Source{trace::kTopKeys, "top"},
-    Source{trace::kTopWeights, "top"},
-    Source{trace::kMass, "mass"},
-    Source{trace::kRowMass, "row-mass"},
-    Source{trace::kEvidenceMass, "row-mass"},
-    Source{trace::kContribution, "contribution"},
-    Source{trace::kQkAfterDot, "qk"},
-    Source{trace::kQkBeforeDot, "qk"},
-    Source{trace::kQueryNorm, "norms"},
-    Source{trace::kKeyNorm, "norms"},
-    Source{trace::kValueNorm, "norms"},
-};
-
 std::vector<std::uint8_t> flags(const trace::StoredSample& sample, std::string_view name) {
   if (!sample.has(name)) return {};
   const auto values = sample.integers(name);
@@ -49,11 +26,10 @@ std::vector<std::string> texts(const trace::StoredSample& sample, std::string_vi
 
 void require_array(const trace::StoredSample& sample, std::string_view array) {
   if (sample.has(array)) return;
-  const auto source = std::find_if(kSources.begin(), kSources.end(),
-                                   [&](const Source& candidate) { return candidate.array == array; });
+  const auto* schema = trace::find_array(array);
   throw_input_error({"sample " + sample.id(), fmt::format("the array {}", array),
-                     source != kSources.end()
-                         ? fmt::format("none; trace again with {} among --observe", source->observe)
+                     schema != nullptr && !schema->observe.empty()
+                         ? fmt::format("none; trace again with {} among --observe", schema->observe)
                          : std::string(array == trace::kEvidence || array == trace::kRegionOfToken
                                            ? "none; trace again with --data that has passages"
                                            : "none; trace again with this version of Buoy")});

@@ -1,20 +1,41 @@
 #include <fmt/format.h>
 
-#include "buoy/analysis/core/kinds.h"
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/base/error.h"
+#include "buoy/result/schema/absorption.h"
+#include "buoy/result/schema/drift.h"
+#include "buoy/result/schema/floating.h"
+#include "buoy/result/schema/flow.h"
+#include "buoy/result/schema/qk.h"
+#include "buoy/result/schema/retrieval.h"
+#include "buoy/result/schema/structure.h"
+#include "buoy/result/schema/tasks.h"
 
 namespace buoy::analysis {
 
+// Each in the file of its analysis.
+std::unique_ptr<Analysis> make_floating(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_drift(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_absorption(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_qk(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_retrieval(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_flow(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_structure(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_tasks(const TraceFacts& facts, const AnalysisOptions& options);
+
+std::vector<Table> compare_tasks(std::span<const std::unique_ptr<Analysis>> traces,
+                                 const AnalysisOptions& options);
+
 const std::vector<AnalysisKind>& analysis_kinds() {
   static const std::vector<AnalysisKind> kinds = {
-      {"floating", "Floating tokens", "received", make_floating},
-      {"drift", "Temporal drift", "received", make_drift},
-      {"absorption", "Absorption", "received", make_absorption},
-      {"qk", "QK decomposition", "received,qk,norms", make_qk},
-      {"retrieval", "Retrieval heads", "top,row-mass", make_retrieval},
-      {"flow", "Region flow", "mass", make_flow},
-      {"structure", "Structure or content", "received", make_structure},
-      {"tasks", "Anchors by task", "received", make_tasks, compare_tasks},
+      {schema::kFloating, schema::kFloatingTables, make_floating},
+      {schema::kDrift, schema::kDriftTables, make_drift},
+      {schema::kAbsorption, schema::kAbsorptionTables, make_absorption},
+      {schema::kQk, schema::kQkTables, make_qk},
+      {schema::kRetrieval, schema::kRetrievalTables, make_retrieval},
+      {schema::kFlow, schema::kFlowTables, make_flow},
+      {schema::kStructure, schema::kStructureTables, make_structure},
+      {schema::kTasks, schema::kTasksTables, make_tasks, compare_tasks},
   };
   return kinds;
 }
@@ -22,8 +43,8 @@ const std::vector<AnalysisKind>& analysis_kinds() {
 const AnalysisKind& find_analysis(std::string_view name) {
   std::string names;
   for (const auto& kind : analysis_kinds()) {
-    if (kind.name == name) return kind;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.name);
+    if (kind.producer.name == name) return kind;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.producer.name);
   }
   throw_usage_error({"analysis", "one of " + names, fmt::format("\"{}\"", name)});
 }

@@ -47,7 +47,8 @@ RunResult run_analyses(const std::vector<std::string>& names, const std::vector<
                        const RunOptions& options) {
   BUOY_CHECK(!names.empty() && !traces.empty());
   RunResult result;
-  for (const auto& name : names) result.analyses.push_back({std::string(find_analysis(name).name), {}});
+  for (const auto& name : names)
+    result.analyses.push_back({std::string(find_analysis(name).producer.name), {}});
   std::vector<std::vector<std::vector<Table>>> tables;  // [trace][analysis][table]
   std::vector<Analyses> to_compare(names.size());       // [analysis][trace]; the others are let go
   std::vector<std::string> labels;                      // [trace]

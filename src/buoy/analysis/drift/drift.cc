@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "buoy/analysis/core/kinds.h"
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/drift/drift_map.h"
 #include "buoy/analysis/drift/drift_series.h"
 #include "buoy/analysis/drift/drift_tables.h"

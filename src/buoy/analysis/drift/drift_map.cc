@@ -7,11 +7,10 @@
 
 #include "buoy/analysis/drift/anchor_tracks.h"
 #include "buoy/base/error.h"
+#include "buoy/result/schema/drift.h"
 
 namespace buoy::analysis {
 namespace {
-
-const std::string kHeadText = "mean: heads averaged (published), or the number of the head";
 
 std::string rule_text(const AnalysisOptions& options) {
   const RuleOptions rules{options.epsilon, options.share_factor, options.mad_factor};
@@ -19,57 +18,21 @@ std::string rule_text(const AnalysisOptions& options) {
 }
 
 Table map_table(const std::string& rule) {
-  return {
-      "drift_map",
-      fmt::format("Received attention by step and position of one sample, floating cells marked ({})", rule),
-      {{"sample", "id of the sample"},
-       {"layer", "layer of the model"},
-       {"head", kHeadText},
-       {"step", "denoising step"},
-       {"position", "position in the row"},
-       {"received", "share of received attention, of 1"},
-       {"floating", fmt::format("1: selected by {}; nothing: rows too short for it", rule)},
-       {"masked", "1: still masked when this step's forward ran"},
-       {"token", "text of the token in the final row; empty when the trace has none"}},
-      {}};
-}
-
-Table path_table() {
-  return {"drift_path",
-          "The position of the largest received attention at every step of one sample, beside the unmasking "
-          "frontier",
-          {{"sample", "id of the sample"},
-           {"layer", "layer of the model"},
-           {"head", kHeadText},
-           {"step", "denoising step"},
-           {"position", "the largest, the first of equal ones"},
-           {"received", "its share of received attention, of 1"},
-           {"margin", "over the second largest"},
-           {"masked", "1: the position was still masked"},
-           {"frontier", "leading generated slots already unmasked"},
-           {"committed", "mean position of the tokens revealed by this step"},
-           {"token", "text of the token in the final row"}},
-          {}};
+  Table table(schema::drift_map);
+  table.title =
+      fmt::format("Received attention by step and position of one sample, floating cells marked ({})", rule);
+  table.explain(schema::drift_map.floating,
+                fmt::format("1: selected by {}; nothing: rows too short for it", rule));
+  return table;
 }
 
 Table tracks_table(const std::string& rule) {
-  return {"drift_tracks",
-          fmt::format("Tracks of the anchors of one sample ({}): born when a position enters the set, moved "
-                      "when one leaves as another enters (nearest first), dead when it leaves",
-                      rule),
-          {{"sample", "id of the sample"},
-           {"layer", "layer of the model"},
-           {"head", kHeadText},
-           {"track", "number of the track within the layer, by birth"},
-           {"birth", "first step in the set"},
-           {"death", "last step in the set"},
-           {"from", "position at birth"},
-           {"to", "position at death"},
-           {"moves", "changes of position"},
-           {"distance", "positions moved in total"},
-           {"path", "position:first step-last step, for every stay"},
-           {"token", "text of the token at death in the final row"}},
-          {}};
+  Table table(schema::drift_tracks);
+  table.title = fmt::format(
+      "Tracks of the anchors of one sample ({}): born when a position enters the set, moved when one leaves "
+      "as another enters (nearest first), dead when it leaves",
+      rule);
+  return table;
 }
 
 std::string token_text(const ObservedSample& sample, std::int64_t position) {
@@ -83,7 +46,7 @@ DriftMap::DriftMap(const AnalysisOptions& options)
     : layer_(options.layer),
       head_(options.head),
       map_(map_table(rule_text(options))),
-      path_(path_table()),
+      path_(schema::drift_path),
       tracks_(tracks_table(rule_text(options))) {}
 
 void DriftMap::draw(const ObservedSample& sample, const LayerAxis& axis, AnchorDetector& detector) {
@@ -98,6 +61,8 @@ void DriftMap::draw(const ObservedSample& sample, const LayerAxis& axis, AnchorD
 
 void DriftMap::draw_layer(const Panel& panel, AnchorDetector& detector) {
   const ObservedSample& sample = panel.sample;
+  const auto& m = schema::drift_map;
+  const auto& p = schema::drift_path;
   const Cell head = head_ < 0 ? Cell("mean") : Cell(head_);
   std::vector<std::vector<std::int32_t>> sets;
   Anchors anchors;
@@ -112,17 +77,32 @@ void DriftMap::draw_layer(const Panel& panel, AnchorDetector& detector) {
     const std::set<std::int32_t> floating(anchors.positions.begin(), anchors.positions.end());
     for (std::int64_t j = 0; j < sample.tokens; ++j) {
       map_.add(
-          {sample.id(), panel.number, head, step, j, number_cell(share[static_cast<size_t>(j)]),
-           anchors.defined ? Cell(std::int64_t{floating.contains(static_cast<std::int32_t>(j))}) : Cell(),
-           std::int64_t{sample.masked_at(s, j)}, token_text(sample, j)});
+          {{m.sample, sample.id()},
+           {m.layer, panel.number},
+           {m.head, head},
+           {m.step, step},
+           {m.position, j},
+           {m.received, number_cell(share[static_cast<size_t>(j)])},
+           {m.floating,
+            anchors.defined ? Cell(std::int64_t{floating.contains(static_cast<std::int32_t>(j))}) : Cell()},
+           {m.masked, std::int64_t{sample.masked_at(s, j)}},
+           {m.token, token_text(sample, j)}});
     }
     const std::int64_t top = detector.top();
-    path_.add(
-        {sample.id(), panel.number, head, step, top, number_cell(detector.top_share()),
-         number_cell(detector.margin()), std::int64_t{sample.masked_at(s, top)},
-         sample.masked_diffusion ? number_cell(panel.frontier.leading[static_cast<size_t>(s)]) : Cell(),
-         sample.masked_diffusion ? number_cell(panel.frontier.committed[static_cast<size_t>(s)]) : Cell(),
-         token_text(sample, top)});
+    const auto of_step = [&](const std::vector<double>& values) {
+      return sample.masked_diffusion ? number_cell(values[static_cast<size_t>(s)]) : Cell();
+    };
+    path_.add({{p.sample, sample.id()},
+               {p.layer, panel.number},
+               {p.head, head},
+               {p.step, step},
+               {p.position, top},
+               {p.received, number_cell(detector.top_share())},
+               {p.margin, number_cell(detector.margin())},
+               {p.masked, std::int64_t{sample.masked_at(s, top)}},
+               {p.frontier, of_step(panel.frontier.leading)},
+               {p.committed, of_step(panel.frontier.committed)},
+               {p.token, token_text(sample, top)}});
   }
   add_tracks(panel, sets);
 }
@@ -130,16 +110,25 @@ void DriftMap::draw_layer(const Panel& panel, AnchorDetector& detector) {
 void DriftMap::add_tracks(const Panel& panel, const std::vector<std::vector<std::int32_t>>& sets) {
   const ObservedSample& sample = panel.sample;
   const auto step = [&](std::int32_t s) { return std::int64_t{sample.steps[static_cast<size_t>(s)]}; };
+  const auto& t = schema::drift_tracks;
   std::int64_t number = 0;
   for (const auto& track : anchor_tracks(sets)) {
     std::string path;
     for (const auto& stay : track.stays)
       path += fmt::format("{}{}:{}-{}", path.empty() ? "" : " ", stay.position, step(stay.first),
                           step(stay.last));
-    tracks_.add({sample.id(), panel.number, head_ < 0 ? Cell("mean") : Cell(head_), number++,
-                 step(track.birth()), step(track.death()), std::int64_t{track.stays.front().position},
-                 std::int64_t{track.stays.back().position}, static_cast<std::int64_t>(track.stays.size()) - 1,
-                 track.distance(), path, token_text(sample, track.stays.back().position)});
+    tracks_.add({{t.sample, sample.id()},
+                 {t.layer, panel.number},
+                 {t.head, head_ < 0 ? Cell("mean") : Cell(head_)},
+                 {t.track, number++},
+                 {t.birth, step(track.birth())},
+                 {t.death, step(track.death())},
+                 {t.from, std::int64_t{track.stays.front().position}},
+                 {t.to, std::int64_t{track.stays.back().position}},
+                 {t.moves, static_cast<std::int64_t>(track.stays.size()) - 1},
+                 {t.distance, track.distance()},
+                 {t.path, path},
+                 {t.token, token_text(sample, track.stays.back().position)}});
   }
 }
 

@@ -2,7 +2,7 @@
 #include <memory>
 #include <optional>
 
-#include "buoy/analysis/core/kinds.h"
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/floating/floating_rules.h"
 #include "buoy/analysis/floating/floating_tables.h"
 #include "buoy/stats/not_a_number.h"

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "buoy/analysis/core/interval_cells.h"
+#include "buoy/result/schema/flow.h"
 #include "buoy/stats/not_a_number.h"
 
 namespace buoy::analysis {
@@ -93,18 +94,8 @@ void AnswerFlowSums::add(const ObservedSample& sample, const SampleFlow& flow) {
 }
 
 Table AnswerFlowSums::by_layer() const {
-  Table table{"flow_by_layer",
-              "Calibrated: one-layer attention from the answer to each kind of region, beside even attention",
-              {{"queries", "which queries of the answer: all, those already revealed, those still masked"},
-               {"steps", "mean over the steps, or the last step alone"},
-               {"layer", "layer, from 0"},
-               {"region", "kind of region that receives"},
-               {"samples", "samples that have such queries and regions"}},
-              {}};
-  add_interval_columns(table.columns, "mass",
-                       "share of the queries' attention, head mean, mean over samples");
-  table.columns.push_back({"uniform", "the same if every query spread evenly over the keys it sees"});
-  add_interval_columns(table.columns, "lift", "mass over uniform: length-normalised; 1 is even attention");
+  const auto& t = schema::flow_by_layer;
+  Table table(t);
   for (std::int64_t q = 0; q < kQueryKinds; ++q) {
     for (std::int64_t l = 0; l < layers_; ++l) {
       for (std::int64_t kind = 0; kind < kRegionKinds; ++kind) {
@@ -112,12 +103,14 @@ Table AnswerFlowSums::by_layer() const {
         const stats::Estimate mass = mass_.interval(cell);
         if (mass.samples == 0) continue;
         const auto& queries = kQueries[static_cast<size_t>(q)];
-        std::vector<Cell> row = {queries.name, queries.steps, l, kRegions[static_cast<size_t>(kind)],
-                                 mass.samples};
-        add_interval_cells(row, mass);
-        row.push_back(number_cell(uniform_.interval(null).value));
-        add_interval_cells(row, mass_.ratio(cell, uniform_, null));
-        table.add(std::move(row));
+        table.add({{t.queries, queries.name},
+                   {t.steps, queries.steps},
+                   {t.layer, l},
+                   {t.region, kRegions[static_cast<size_t>(kind)]},
+                   {t.samples, mass.samples},
+                   {t.mass, interval_cells(mass)},
+                   {t.uniform, number_cell(uniform_.interval(null).value)},
+                   {t.lift, interval_cells(mass_.ratio(cell, uniform_, null))}});
       }
     }
   }
@@ -125,34 +118,25 @@ Table AnswerFlowSums::by_layer() const {
 }
 
 Table AnswerFlowSums::by_head() const {
-  Table table{
-      "flow_by_head",
-      "Calibrated: one-layer attention from the answer to documents, per head, mean over steps",
-      {{"layer", "layer, from 0"},
-       {"head", "query head, from 0"},
-       {"samples", "samples with documents"},
-       {"documents_mass", "share of the answer's attention on all documents"},
-       {"documents_mass_error", "its standard error over samples"},
-       {"documents_lift", "that over what even attention gives; 1 is even"},
-       {"gold_samples", "samples with a gold document"},
-       {"gold_mass", "share of the answer's attention on gold documents"},
-       {"gold_mass_error", "its standard error over samples"},
-       {"gold_lift", "gold mass over what even attention gives, mean over samples"},
-       {"gold_lift_error", "its standard error over samples"},
-       {"distractor_lift", "the same for the other documents"},
-       {"gold_excess", "gold lift minus distractor lift, mean over samples; 0 if gold is like the others"},
-       {"gold_excess_error", "its standard error over samples"}},
-      {}};
+  const auto& t = schema::flow_by_head;
+  Table table(t);
   for (std::int64_t cell = 0; cell < layers_ * heads_; ++cell) {
     const std::int64_t at = cell * kHeadQuantities;
     if (head_.count(at + kDocuments) == 0) continue;
-    table.add({cell / heads_, cell % heads_, head_.count(at + kDocuments),
-               number_cell(head_.mean(at + kDocuments)), number_cell(head_.error(at + kDocuments)),
-               number_cell(head_.mean(at + kDocumentsLift)), head_.count(at + kGold),
-               number_cell(head_.mean(at + kGold)), number_cell(head_.error(at + kGold)),
-               number_cell(head_.mean(at + kGoldLift)), number_cell(head_.error(at + kGoldLift)),
-               number_cell(head_.mean(at + kDistractorLift)), number_cell(head_.mean(at + kExcess)),
-               number_cell(head_.error(at + kExcess))});
+    table.add({{t.layer, cell / heads_},
+               {t.head, cell % heads_},
+               {t.samples, head_.count(at + kDocuments)},
+               {t.documents_mass, number_cell(head_.mean(at + kDocuments))},
+               {t.documents_mass_error, number_cell(head_.error(at + kDocuments))},
+               {t.documents_lift, number_cell(head_.mean(at + kDocumentsLift))},
+               {t.gold_samples, head_.count(at + kGold)},
+               {t.gold_mass, number_cell(head_.mean(at + kGold))},
+               {t.gold_mass_error, number_cell(head_.error(at + kGold))},
+               {t.gold_lift, number_cell(head_.mean(at + kGoldLift))},
+               {t.gold_lift_error, number_cell(head_.error(at + kGoldLift))},
+               {t.distractor_lift, number_cell(head_.mean(at + kDistractorLift))},
+               {t.gold_excess, number_cell(head_.mean(at + kExcess))},
+               {t.gold_excess_error, number_cell(head_.error(at + kExcess))}});
   }
   return table;
 }

@@ -1,5 +1,6 @@
+#include "buoy/result/schema/flow.h"
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/core/extent.h"
-#include "buoy/analysis/core/kinds.h"
 #include "buoy/analysis/flow/answer_flow.h"
 #include "buoy/analysis/flow/gold_flow.h"
 #include "buoy/analysis/flow/rollout_flow.h"
@@ -47,17 +48,16 @@ class Flow final : public Analysis {
 
  private:
   Table counts() const {
-    Table table{"flow_samples",
-                "What the region flow rests on",
-                {{"what", "what was counted"}, {"samples", "how many samples"}},
-                {}};
-    table.add({"samples", samples_});
-    table.add({"left out: no answer region", no_answer_});
-    table.add({"no rollout: query groups are not the regions", no_rows_});
-    table.add({"no published rollout: the trace holds no forward over the final row", no_final_row_});
-    table.add({"no gold document", no_gold_});
-    table.add({"several gold documents", several_gold_});
-    table.add({"gold documents only", only_gold_});
+    const auto& t = schema::flow_samples;
+    Table table(t);
+    table.add({{t.what, "samples"}, {t.samples, samples_}});
+    table.add({{t.what, "left out: no answer region"}, {t.samples, no_answer_}});
+    table.add({{t.what, "no rollout: query groups are not the regions"}, {t.samples, no_rows_}});
+    table.add({{t.what, "no published rollout: the trace holds no forward over the final row"},
+               {t.samples, no_final_row_}});
+    table.add({{t.what, "no gold document"}, {t.samples, no_gold_}});
+    table.add({{t.what, "several gold documents"}, {t.samples, several_gold_}});
+    table.add({{t.what, "gold documents only"}, {t.samples, only_gold_}});
     return table;
   }
 

@@ -2,6 +2,7 @@
 
 #include "buoy/analysis/core/interval_cells.h"
 #include "buoy/analysis/flow/answer_flow.h"
+#include "buoy/result/schema/flow.h"
 #include "buoy/stats/not_a_number.h"
 
 namespace buoy::analysis {
@@ -65,73 +66,49 @@ void GoldFlowSums::add(const ObservedSample& sample, const SampleFlow& flow, con
 }
 
 Table GoldFlowSums::by_layer() const {
-  Table table{
-      "flow_gold_by_layer",
-      "Calibrated: does the answer attend to the gold document more than to the others, wherever it is?",
-      {{"gold_position", "place of the gold document among the documents, from 1; several; or all"},
-       {"layer", "layer, from 0"},
-       {"samples", "samples with a gold document and others"},
-       {"gold_mass", "share of the answer's attention on gold documents, mean over steps and heads"}},
-      {}};
-  add_interval_columns(table.columns, "gold_lift", "gold mass over what even attention gives");
-  add_interval_columns(table.columns, "distractor_lift", "the same for all other documents together");
-  add_interval_columns(table.columns, "gold_over_distractors",
-                       "gold lift over distractor lift, length-normalised; 1 if gold is like the others");
+  const auto& t = schema::flow_gold_by_layer;
+  Table table(t);
   for (const auto& [position, sums] : positions_) {
     for (std::int64_t l = 0; l < layers_; ++l) {
       const std::int64_t cell = l * kLiftCells;
       const stats::Estimate gold = sums.lift.interval(cell + kLiftOfGold);
       if (gold.samples == 0) continue;
-      std::vector<Cell> row = {name_of_position(position), l, gold.samples,
-                               number_cell(sums.lift.interval(cell + kMassOfGold).value)};
-      add_interval_cells(row, gold);
-      add_interval_cells(row, sums.lift.interval(cell + kLiftOfOthers));
-      add_interval_cells(row, sums.lift.ratio(cell + kLiftOfGold, sums.lift, cell + kLiftOfOthers));
-      table.add(std::move(row));
+      table.add({{t.gold_position, name_of_position(position)},
+                 {t.layer, l},
+                 {t.samples, gold.samples},
+                 {t.gold_mass, number_cell(sums.lift.interval(cell + kMassOfGold).value)},
+                 {t.gold_lift, interval_cells(gold)},
+                 {t.distractor_lift, interval_cells(sums.lift.interval(cell + kLiftOfOthers))},
+                 {t.gold_over_distractors,
+                  interval_cells(sums.lift.ratio(cell + kLiftOfGold, sums.lift, cell + kLiftOfOthers))}});
     }
   }
   return table;
 }
 
 Table GoldFlowSums::by_rollout() const {
-  Table table{
-      "flow_gold_by_rollout",
-      "Gold against the other documents in the answer's row of the rollout (published: final_row, sum, all "
-      "layers)",
-      {{"gold_position", "place of the gold document among the documents, from 1; several; or all"},
-       {"forward", kForwardMeaning},
-       {"pooling", "sum: as published, long documents weigh more; mean: per key"},
-       {"layers", "how many layers, the last k observed"},
-       {"samples", "samples with a gold document and others"},
-       {"gold", "flow to a gold document, mean over samples"},
-       {"distractor", "flow to another document, mean over them"}},
-      {}};
-  add_interval_columns(table.columns, "ratio", "gold over distractor: the published reading");
-  table.columns.push_back(
-      {"uniform_ratio", "null: the same for even attention, same lengths, mask and depth"});
-  table.columns.push_back({"ratio_over_uniform", "ratio over its null; 1 if gold is like the others"});
-  table.columns.push_back({"paper_llada", "published for LLaDA with sum and 32 layers (read off a figure)"});
+  const auto& t = schema::flow_gold_by_rollout;
+  Table table(t);
   for (const auto& [position, sums] : positions_) {
     for (const auto& [key, values] : sums.rollouts) {
       const stats::Estimate gold = values.interval(kRolledGold);
       const stats::Estimate ratio = values.ratio(kRolledGold, values, kRolledOther);
       const double even = values.ratio(kEvenGold, values, kEvenOther).value;
       const auto& [forward, pooling, depth] = key;
-      std::vector<Cell> row = {name_of_position(position),
-                               name_of(static_cast<RolloutOf>(forward)),
-                               name_of(kPoolings[pooling]),
-                               depth,
-                               gold.samples,
-                               number_cell(gold.value),
-                               number_cell(values.interval(kRolledOther).value)};
-      add_interval_cells(row, ratio);
-      row.push_back(number_cell(even));
-      row.push_back(number_cell(ratio.value / even));
       const auto deepest = std::prev(sums.rollouts.lower_bound({forward, pooling + 1, 0}))->first;
       const bool published = static_cast<RolloutOf>(forward) == RolloutOf::kFinalRow &&
                              kPoolings[pooling] == Pooling::kSum && key == deepest;
-      row.push_back(published ? published_ratio(position) : Cell());
-      table.add(std::move(row));
+      table.add({{t.gold_position, name_of_position(position)},
+                 {t.forward, name_of(static_cast<RolloutOf>(forward))},
+                 {t.pooling, name_of(kPoolings[pooling])},
+                 {t.layers, depth},
+                 {t.samples, gold.samples},
+                 {t.gold, number_cell(gold.value)},
+                 {t.distractor, number_cell(values.interval(kRolledOther).value)},
+                 {t.ratio, interval_cells(ratio)},
+                 {t.uniform_ratio, number_cell(even)},
+                 {t.ratio_over_uniform, number_cell(ratio.value / even)},
+                 {t.paper_llada, published ? published_ratio(position) : Cell()}});
     }
   }
   return table;

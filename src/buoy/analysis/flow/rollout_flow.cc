@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "buoy/result/schema/flow.h"
+
 namespace buoy::analysis {
 namespace {
 
@@ -153,53 +155,40 @@ auto sorted(const Entries& entries, size_t from, const Order& order) {
 }  // namespace
 
 Table RolloutSums::matrix() const {
-  Table table{"flow_matrix",
-              "Region-to-region attention by layer, head mean, mean over steps and samples; rows of the "
-              "queries traced",
-              {{"layer", "layer, from 0"},
-               {"pooling", "sum: as published, long regions weigh more; mean: per key"},
-               {"from", "region that gives"},
-               {"to", "region that receives"},
-               {"samples", "samples that have both regions"},
-               {"mass", "share of the row"},
-               {"uniform", "the same for even attention with these regions and this mask"}},
-              {}};
+  const auto& t = schema::flow_matrix;
+  Table table(t);
   const auto place = [&](std::int64_t region) { return order(region); };
   for (const auto& it : sorted(mass_, 2, place)) {
     const auto& [key, entry] = *it;
-    table.add({key[0], name_of(kPoolings[key[1]]), names_[static_cast<size_t>(key[2])],
-               names_[static_cast<size_t>(key[3])], entry.value.count(0), number_cell(entry.value.mean(0)),
-               number_cell(entry.uniform.mean(0))});
+    table.add({{t.layer, key[0]},
+               {t.pooling, name_of(kPoolings[key[1]])},
+               {t.from, names_[static_cast<size_t>(key[2])]},
+               {t.to, names_[static_cast<size_t>(key[3])]},
+               {t.samples, entry.value.count(0)},
+               {t.mass, number_cell(entry.value.mean(0))},
+               {t.uniform, number_cell(entry.uniform.mean(0))}});
   }
   return table;
 }
 
 Table RolloutSums::rollout() const {
-  Table table{
-      "flow_rollout",
-      "Attention rollout over the last k layers (published: final_row, pooling sum, all layers), beside its "
-      "null",
-      {{"forward", kForwardMeaning},
-       {"pooling", "sum: as published, long regions weigh more; mean: per key"},
-       {"layers", "how many layers, the last k observed"},
-       {"all_layers", "yes: all observed layers, whole matrix; no: truncated, the answer's row"},
-       {"from", "region that gives"},
-       {"to", "region that receives"},
-       {"samples", "samples that have both regions"},
-       {"flow", "rollout R = M[L-1]...M[L-k], M = rownorm(P + I), mean over samples"},
-       {"flow_error", "its standard error over samples"},
-       {"uniform", "null: the same pipeline on even attention, same regions, mask and depth"},
-       {"ratio", "flow over uniform; nothing where uniform is below 0.0005"}},
-      {}};
+  const auto& t = schema::flow_rollout;
+  Table table(t);
   const auto place = [&](std::int64_t region) { return order(region); };
   for (const auto& it : sorted(rollout_, 3, place)) {
     const auto& [key, entry] = *it;
     const double value = entry.value.mean(0), even = entry.uniform.mean(0);
-    table.add({name_of(static_cast<RolloutOf>(key[0])), name_of(kPoolings[key[1]]), key[2],
-               entry.all_layers ? "yes" : "no", names_[static_cast<size_t>(key[3])],
-               names_[static_cast<size_t>(key[4])], entry.value.count(0), number_cell(value),
-               number_cell(entry.value.error(0)), number_cell(even),
-               even >= 0.0005 ? number_cell(value / even) : Cell()});
+    table.add({{t.forward, name_of(static_cast<RolloutOf>(key[0]))},
+               {t.pooling, name_of(kPoolings[key[1]])},
+               {t.layers, key[2]},
+               {t.all_layers, entry.all_layers ? "yes" : "no"},
+               {t.from, names_[static_cast<size_t>(key[3])]},
+               {t.to, names_[static_cast<size_t>(key[4])]},
+               {t.samples, entry.value.count(0)},
+               {t.flow, number_cell(value)},
+               {t.flow_error, number_cell(entry.value.error(0))},
+               {t.uniform, number_cell(even)},
+               {t.ratio, even >= 0.0005 ? number_cell(value / even) : Cell()}});
   }
   return table;
 }

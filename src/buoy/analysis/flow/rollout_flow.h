@@ -18,9 +18,6 @@ enum class RolloutOf { kFinalRow, kDenoisingMean, kDenoisingLast };
 inline constexpr RolloutOf kRolloutsOf[] = {RolloutOf::kFinalRow, RolloutOf::kDenoisingMean,
                                             RolloutOf::kDenoisingLast};
 const char* name_of(RolloutOf forward);
-inline constexpr const char* kForwardMeaning =
-    "final_row: the forward over the finished row, as published; denoising_mean: mean of the rollouts of the "
-    "denoising steps; denoising_last: the last of them, which still has masked slots";
 
 // The rollouts of one sample, and even attention through the same regions, lengths, mask and depth.
 struct SampleRollout {

@@ -1,7 +1,7 @@
 #include <span>
 
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/core/extent.h"
-#include "buoy/analysis/core/kinds.h"
 #include "buoy/analysis/floating/floating_rules.h"
 #include "buoy/analysis/qk/qk_maps.h"
 #include "buoy/analysis/qk/qk_published.h"

@@ -6,6 +6,7 @@
 
 #include "buoy/analysis/core/depth.h"
 #include "buoy/analysis/core/interval_cells.h"
+#include "buoy/result/schema/qk.h"
 #include "buoy/stats/not_a_number.h"
 #include "buoy/stats/rank_correlation.h"
 
@@ -52,26 +53,18 @@ double of_third(const Layers& layers, std::int64_t third, Part part) {
 }  // namespace
 
 Table depth_table(const std::vector<DepthSeries>& series, const stats::StreamedBootstrap& bootstrap) {
-  Table table{
-      "qk_depth",
-      "Calibrated: how the share of the floating advantage due to angle changes over depth (claim C5)",
-      {{"set", "how floating columns were chosen; see qk_by_layer"},
-       {"stage", "after or before the rotary encoding"},
-       {"statistic",
-        "slope: of a straight line fitted through the layers (least squares) over relative depth, 0 first "
-        "layer, 1 last; fraction: part / advantage; "
-        "angle weight: direction / (|direction| + |scale|)"},
-       {"samples", "samples with floating columns"}},
-      {}};
-  add_interval_columns(table.columns, "value", "of this trace");
+  const auto& t = schema::qk_depth;
+  Table table(t);
   for (const auto& one : series) {
     const auto row = [&](const std::string& name, const std::function<double(const Layers&)>& statistic) {
       std::vector<double> values;
       for (const auto& replicate : one.replicates) values.push_back(statistic(replicate));
-      std::vector<Cell> cells = {one.set, one.stage, name, one.samples};
-      add_interval_cells(cells,
-                         bootstrap.from_replicates(statistic(one.layers), one.samples, std::move(values)));
-      table.add(std::move(cells));
+      table.add({{t.set, one.set},
+                 {t.stage, one.stage},
+                 {t.statistic, name},
+                 {t.samples, one.samples},
+                 {t.value, interval_cells(bootstrap.from_replicates(statistic(one.layers), one.samples,
+                                                                    std::move(values)))}});
     };
     row("slope of the fraction due to angle", [](const Layers& l) { return slope_of(l, angle_fraction); });
     row("slope of the fraction due to scale", [](const Layers& l) { return slope_of(l, scale_fraction); });

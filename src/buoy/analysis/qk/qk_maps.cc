@@ -8,6 +8,7 @@
 #include "buoy/analysis/core/extent.h"
 #include "buoy/analysis/floating/floating_rules.h"
 #include "buoy/base/error.h"
+#include "buoy/result/schema/qk.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::analysis {
@@ -39,19 +40,22 @@ Profile profile_of(const QkColumns& columns, Stage stage, std::int64_t first, st
   return out;
 }
 
-// Adds z against the columns that do not float and the rank among all, 1 the largest.
-void add_standing(std::vector<Cell>& row, const std::vector<double>& values,
-                  const std::vector<std::uint8_t>& floating, size_t j) {
+// Where a column stands among all.
+struct Standing {
+  Cell z;     // against the columns that do not float, in their deviations
+  Cell rank;  // among all, 1 the largest
+};
+
+Standing standing(const std::vector<double>& values, const std::vector<std::uint8_t>& floating, size_t j) {
   double sum = 0, square = 0, count = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     if (floating[i] != 0) continue;
     sum += values[i], square += values[i] * values[i], count += 1;
   }
   const double mean = sum / count, variance = square / count - mean * mean;
-  row.push_back(variance > 1e-12 * mean * mean ? number_cell((values[j] - mean) / std::sqrt(variance))
-                                               : Cell());
-  row.push_back(1 + static_cast<std::int64_t>(std::count_if(values.begin(), values.end(),
-                                                            [&](double v) { return v > values[j]; })));
+  return {variance > 1e-12 * mean * mean ? number_cell((values[j] - mean) / std::sqrt(variance)) : Cell(),
+          1 + static_cast<std::int64_t>(
+                  std::count_if(values.begin(), values.end(), [&](double v) { return v > values[j]; }))};
 }
 
 }  // namespace
@@ -60,56 +64,24 @@ std::int64_t layer_of_map(const ObservedSample& sample, const AnalysisOptions& o
   if (options.layer < 0) return sample.layer_count() * 7 / 8;
   const auto at = std::lower_bound(sample.layers.begin(), sample.layers.end(), options.layer);
   if (at == sample.layers.end() || *at != options.layer) {
-    throw_usage_error({"--layer", fmt::format("a layer that sample {} was observed in", sample.id()),
+    throw_usage_error({"`layer`", fmt::format("a layer that sample {} was observed in", sample.id()),
                        fmt::format("{}", options.layer)});
   }
   return at - sample.layers.begin();
 }
 
 QkMaps::QkMaps(const AnalysisOptions& options)
-    : options_(options),
-      columns_{"qk_columns",
-               "Column profiles of one sample, layer and head (or the mean over heads), self pairs left out",
-               {{"sample", "id of the sample"},
-                {"step", "the last observed step"},
-                {"layer", "the layer asked for, otherwise the one at 7/8 of the depth"},
-                {"head", "query head, or mean: of the heads' profiles"},
-                {"stage", "after or before the rotary encoding"},
-                {"position", "key position"},
-                {"token", "its text"},
-                {"received", "share of attention the key receives"},
-                {"floating",
-                 fmt::format("yes: in the set the z values are taken against ({}, if empty the largest)",
-                             rule_name(Rule::kThreeSigma,
-                                       {options.epsilon, options.share_factor, options.mad_factor}))},
-                {"dot", "mean over the other queries of q.k, not divided by sqrt(head size)"},
-                {"cosine", "mean of cos(q, k)"},
-                {"norm_product", "mean of |q||k|"},
-                {"residual", "dot - norm_product * cosine"},
-                {"z_dot", "distance from the columns that do not float, in their deviations"},
-                {"rank_dot", "1: largest of all columns"},
-                {"z_cosine", "likewise"},
-                {"rank_cosine", "likewise"},
-                {"z_norm_product", "likewise"},
-                {"rank_norm_product", "likewise"}},
-               {}},
-      pairs_{"qk_pairs",
-             "Queries meeting keys, pair by pair, as the softmax sees them; empty unless states were traced",
-             {{"sample", "id of the sample"},
-              {"step", "the last observed step"},
-              {"layer", "as in qk_columns"},
-              {"head", "query head, or mean over heads of each number"},
-              {"query", "query position, the first 128"},
-              {"key", "key position, the first 128"},
-              {"dot", "q.k, not divided by sqrt(head size)"},
-              {"cosine", "cos(q, k)"},
-              {"norm_product", "|q||k|"}},
-             {}} {}
+    : options_(options), columns_(schema::qk_columns), pairs_(schema::qk_pairs) {
+  columns_.explain(
+      schema::qk_columns.floating,
+      fmt::format("yes: in the set the z values are taken against ({}, if empty the largest)",
+                  rule_name(Rule::kThreeSigma, {options.epsilon, options.share_factor, options.mad_factor})));
+}
 
 void QkMaps::draw(const ObservedSample& sample) {
   if (options_.head >= sample.heads) {
     throw_usage_error(
-        {"--head", fmt::format("a head below {}", sample.heads), fmt::format("{}", options_.head)});
+        {"`head`", fmt::format("a head below {}", sample.heads), fmt::format("{}", options_.head)});
   }
   const std::int64_t l = layer_of_map(sample, options_);
   draw_columns(sample, l);
@@ -132,26 +104,32 @@ void QkMaps::draw_columns(const ObservedSample& sample, std::int64_t l) {
   for (const auto j : anchors.positions) floating[static_cast<size_t>(j)] = 1;
   QkColumns columns(sample);
   columns.read(s, l);
+  const auto& t = schema::qk_columns;
   for (const auto stage : {kAfterRotation, kBeforeRotation}) {
     const Profile profile =
         profile_of(columns, stage, std::max<std::int64_t>(0, head), head < 0 ? sample.heads : head + 1);
     for (size_t j = 0; j < profile.dot.size(); ++j) {
-      std::vector<Cell> row = {sample.id(),
-                               std::int64_t{sample.steps[static_cast<size_t>(s)]},
-                               std::int64_t{sample.layers[static_cast<size_t>(l)]},
-                               head_cell(head),
-                               kStageNames[stage],
-                               static_cast<std::int64_t>(j),
-                               j < sample.token_texts.size() ? Cell(sample.token_texts[j]) : Cell(),
-                               shares[j],
-                               floating[j] != 0 ? "yes" : "no",
-                               number_cell(profile.dot[j]),
-                               number_cell(profile.cosine[j]),
-                               number_cell(profile.norm[j]),
-                               number_cell(profile.dot[j] - profile.norm[j] * profile.cosine[j])};
-      for (const auto* values : {&profile.dot, &profile.cosine, &profile.norm})
-        add_standing(row, *values, floating, j);
-      columns_.add(std::move(row));
+      const Standing dot = standing(profile.dot, floating, j), cosine = standing(profile.cosine, floating, j),
+                     norm = standing(profile.norm, floating, j);
+      columns_.add({{t.sample, sample.id()},
+                    {t.step, std::int64_t{sample.steps[static_cast<size_t>(s)]}},
+                    {t.layer, std::int64_t{sample.layers[static_cast<size_t>(l)]}},
+                    {t.head, head_cell(head)},
+                    {t.stage, kStageNames[stage]},
+                    {t.position, static_cast<std::int64_t>(j)},
+                    {t.token, j < sample.token_texts.size() ? Cell(sample.token_texts[j]) : Cell()},
+                    {t.received, shares[j]},
+                    {t.floating, floating[j] != 0 ? "yes" : "no"},
+                    {t.dot, number_cell(profile.dot[j])},
+                    {t.cosine, number_cell(profile.cosine[j])},
+                    {t.norm_product, number_cell(profile.norm[j])},
+                    {t.residual, number_cell(profile.dot[j] - profile.norm[j] * profile.cosine[j])},
+                    {t.z_dot, dot.z},
+                    {t.rank_dot, dot.rank},
+                    {t.z_cosine, cosine.z},
+                    {t.rank_cosine, cosine.rank},
+                    {t.z_norm_product, norm.z},
+                    {t.rank_norm_product, norm.rank}});
     }
   }
 }
@@ -167,6 +145,7 @@ void QkMaps::draw_pairs(const ObservedSample& sample, std::int64_t l) {
   const auto queries = sample.stored().floats(queries_name), keys = sample.stored().floats(keys_name);
   const std::int64_t first = std::max<std::int64_t>(0, options_.head),
                      last = options_.head < 0 ? H : first + 1;
+  const auto& t = schema::qk_pairs;
   const std::int64_t shown = std::min(kMostPositions, sample.tokens);
   for (std::int64_t i = 0; i < shown; ++i) {
     for (std::int64_t j = 0; j < (sample.causal ? i + 1 : shown); ++j) {
@@ -181,8 +160,15 @@ void QkMaps::draw_pairs(const ObservedSample& sample, std::int64_t l) {
         dot_sum += dot, norm_sum += norm, cosine_sum += dot / std::max(norm, 1e-12);
       }
       const auto heads = static_cast<double>(last - first);
-      pairs_.add({sample.id(), step, layer, head_cell(options_.head), i, j, dot_sum / heads,
-                  cosine_sum / heads, norm_sum / heads});
+      pairs_.add({{t.sample, sample.id()},
+                  {t.step, step},
+                  {t.layer, layer},
+                  {t.head, head_cell(options_.head)},
+                  {t.query, i},
+                  {t.key, j},
+                  {t.dot, dot_sum / heads},
+                  {t.cosine, cosine_sum / heads},
+                  {t.norm_product, norm_sum / heads}});
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include "buoy/analysis/core/extent.h"
 #include "buoy/analysis/floating/floating_rules.h"
+#include "buoy/result/schema/qk.h"
 #include "buoy/stats/not_a_number.h"
 #include "buoy/trace/schema.h"
 
@@ -48,24 +49,19 @@ double dot(const double* a, const double* b, std::int64_t size) {
 
 }  // namespace
 
-QkPublished::QkPublished()
-    : table_{
-          "qk_published",
-          "Published form: head-averaged query and key vectors, column means over rows 8-51 of one sample",
-          {{"source", "paper: LLaDA, read off the figure; trace: this sample (only when states were traced)"},
-           {"layer", "layer, from 0"},
-           {"panel", "dot (no 1/sqrt(head size)), cosine or norm_product"},
-           {"position", "the floating column"},
-           {"columns", "key columns"},
-           {"floating", "mean of the floating column over the rows"},
-           {"others", "mean over the columns that do not float"},
-           {"others_deviation", "population deviation over them"},
-           {"z", "floating minus others, in those deviations"},
-           {"rank", "of the floating column, 1: largest"}},
-          {}} {
+QkPublished::QkPublished() : table_(schema::qk_published) {
+  const auto& t = schema::qk_published;
   for (const auto& panel : kPaper) {
-    table_.add({"paper", panel.layer, panel.name, kPaperPosition, kPaperTokens, panel.floating, panel.others,
-                panel.deviation, (panel.floating - panel.others) / panel.deviation, panel.rank});
+    table_.add({{t.source, "paper"},
+                {t.layer, panel.layer},
+                {t.panel, panel.name},
+                {t.position, kPaperPosition},
+                {t.columns, kPaperTokens},
+                {t.floating, panel.floating},
+                {t.others, panel.others},
+                {t.others_deviation, panel.deviation},
+                {t.z, (panel.floating - panel.others) / panel.deviation},
+                {t.rank, panel.rank}});
   }
 }
 
@@ -103,6 +99,7 @@ void QkPublished::draw_layer(const ObservedSample& sample, std::int64_t l) {
   detector.look(received.mean);
   detector.find(Rule::kThreeSigma, anchors);
   if (!anchors.defined || anchors.positions.empty()) detector.find(Rule::kTop1, anchors);
+  const auto& t = schema::qk_published;
   for (const auto position : anchors.positions) {
     for (size_t panel = 0; panel < 3; ++panel) {
       double sum = 0, square = 0, count = 0, all = 0;
@@ -119,9 +116,16 @@ void QkPublished::draw_layer(const ObservedSample& sample, std::int64_t l) {
         sum += other, square += other * other, count += 1;
       }
       const double mean = sum / count, deviation = std::sqrt(std::max(0.0, square / count - mean * mean));
-      table_.add({"trace", layer, kPanels[panel], std::int64_t{position}, static_cast<std::int64_t>(all),
-                  number_cell(value), number_cell(mean), number_cell(deviation),
-                  number_cell((value - mean) / deviation), std::isnan(value) ? Cell() : Cell(above + 1)});
+      table_.add({{t.source, "trace"},
+                  {t.layer, layer},
+                  {t.panel, kPanels[panel]},
+                  {t.position, std::int64_t{position}},
+                  {t.columns, static_cast<std::int64_t>(all)},
+                  {t.floating, number_cell(value)},
+                  {t.others, number_cell(mean)},
+                  {t.others_deviation, number_cell(deviation)},
+                  {t.z, number_cell((value - mean) / deviation)},
+                  {t.rank, std::isnan(value) ? Cell() : Cell(above + 1)}});
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include "buoy/analysis/core/interval_cells.h"
 #include "buoy/analysis/qk/qk_sums.h"
+#include "buoy/result/schema/qk.h"
 #include "buoy/stats/not_a_number.h"
 
 namespace buoy::analysis {
@@ -13,38 +14,30 @@ constexpr double kRotationTolerance = 2e-3;  // float16 storage of both sides
 
 struct ContrastColumn {
   Contrast contrast;
-  const char *name, *meaning;
+  Value schema::QkContrasts::*column;
 };
 constexpr std::array kPlain = {
-    ContrastColumn{kFloatingColumns, "floating_columns", "columns in the set, where there are any"},
-    ContrastColumn{kDotFloating, "dot_floating",
-                   "mean q.k of floating columns, not divided by sqrt(head size)"},
-    ContrastColumn{kDotOther, "dot_other", "the same of the other columns"},
-    ContrastColumn{kCosineFloating, "cosine_floating", "mean cos(q, k) of floating columns"},
-    ContrastColumn{kCosineOther, "cosine_other", "the same of the others"},
-    ContrastColumn{kNormFloating, "norm_floating", "mean |q||k| of floating columns"},
-    ContrastColumn{kNormOther, "norm_other", "the same of the others"},
-    ContrastColumn{kScaleAtOthers, "scale_at_others", "exact split: (N_F - N_O) C_O"},
-    ContrastColumn{kDirectionAtOthers, "direction_at_others", "exact split: N_O (C_F - C_O)"},
-    ContrastColumn{kBoth, "both", "exact split: (N_F - N_O)(C_F - C_O); residual completes the sum"},
-    ContrastColumn{kZDot, "z_dot", "floating minus others in deviations of the others' q.k columns"},
-    ContrastColumn{kZCosine, "z_cosine", "the same of cos(q, k)"},
-    ContrastColumn{kZNorm, "z_norm", "the same of |q||k|"},
-    ContrastColumn{kRankDot, "rank_dot", "rank of the most attended floating column: 0 largest, 1 smallest"},
-    ContrastColumn{kRankCosine, "rank_cosine", "likewise"},
-    ContrastColumn{kRankNorm, "rank_norm", "likewise"},
-    ContrastColumn{kLogNorm, "log_norm", "mean log |q||k| of floating columns minus that of the others"},
-    ContrastColumn{kLogAdvantage, "log_advantage", "log(S_F / S_O), only where all of S and C are positive"},
-    ContrastColumn{kLogScale, "log_scale", "log(N_F / N_O), likewise"},
-    ContrastColumn{kLogDirection, "log_direction", "log(C_F / C_O), likewise; the rest is residual"},
+    ContrastColumn{kFloatingColumns, &schema::QkContrasts::floating_columns},
+    ContrastColumn{kDotFloating, &schema::QkContrasts::dot_floating},
+    ContrastColumn{kDotOther, &schema::QkContrasts::dot_other},
+    ContrastColumn{kCosineFloating, &schema::QkContrasts::cosine_floating},
+    ContrastColumn{kCosineOther, &schema::QkContrasts::cosine_other},
+    ContrastColumn{kNormFloating, &schema::QkContrasts::norm_floating},
+    ContrastColumn{kNormOther, &schema::QkContrasts::norm_other},
+    ContrastColumn{kScaleAtOthers, &schema::QkContrasts::scale_at_others},
+    ContrastColumn{kDirectionAtOthers, &schema::QkContrasts::direction_at_others},
+    ContrastColumn{kBoth, &schema::QkContrasts::both},
+    ContrastColumn{kZDot, &schema::QkContrasts::z_dot},
+    ContrastColumn{kZCosine, &schema::QkContrasts::z_cosine},
+    ContrastColumn{kZNorm, &schema::QkContrasts::z_norm},
+    ContrastColumn{kRankDot, &schema::QkContrasts::rank_dot},
+    ContrastColumn{kRankCosine, &schema::QkContrasts::rank_cosine},
+    ContrastColumn{kRankNorm, &schema::QkContrasts::rank_norm},
+    ContrastColumn{kLogNorm, &schema::QkContrasts::log_norm},
+    ContrastColumn{kLogAdvantage, &schema::QkContrasts::log_advantage},
+    ContrastColumn{kLogScale, &schema::QkContrasts::log_scale},
+    ContrastColumn{kLogDirection, &schema::QkContrasts::log_direction},
 };
-
-const std::vector<Column> kSetColumns = {{"set",
-                                          "floating columns: three_sigma_head (of this head's attention), "
-                                          "three_sigma_head_mean, top_1, and of causal "
-                                          "layers three_sigma_lift (attention over even attention); 2_sigma "
-                                          "for three_sigma with that epsilon"},
-                                         {"stage", "after or before the rotary encoding"}};
 
 double fraction(double part, double advantage) {
   return advantage > 0 ? part / advantage : stats::kNan;
@@ -59,103 +52,86 @@ std::string way_name(std::int64_t way, const RuleOptions& rules) {
 }
 
 Table QkSums::by_layer() const {
-  Table table{
-      "qk_by_layer",
-      "Calibrated: what floating columns have over the others, per head, mean over heads, steps and samples",
-      {{"layer", "layer, from 0"}},
-      {}};
-  auto& columns = table.columns;
-  columns.insert(columns.end(), kSetColumns.begin(), kSetColumns.end());
-  columns.push_back({"samples", "samples with floating columns in the layer"});
-  columns.push_back({"defined", "share of heads and steps in which the set is not empty"});
-  add_interval_columns(columns, "advantage", "S_F - S_O in q.k, not divided by sqrt(head size)");
-  columns.push_back({"advantage_logit", "advantage / sqrt(head size): as the softmax sees it"});
-  add_interval_columns(columns, "scale", "order-free part due to length: (N_F - N_O)(C_F + C_O)/2");
-  add_interval_columns(columns, "direction", "order-free part due to angle: (C_F - C_O)(N_F + N_O)/2");
-  add_interval_columns(columns, "residual", "covariance of length and angle: exact rest");
-  add_interval_columns(columns, "fraction_angle", "direction / advantage, of the means");
-  add_interval_columns(columns, "fraction_scale", "scale / advantage, of the means");
-  add_interval_columns(columns, "fraction_residual", "residual / advantage, of the means");
-  for (const auto& plain : kPlain) columns.push_back({plain.name, plain.meaning});
+  const auto& t = schema::qk_by_layer;
+  Table table(t);
   for (std::int64_t g = 0; g < layers_ * kWays * kStages; ++g) {
     const std::int64_t stats = g * kLayerCells, terms = g * kTerms;
     if (layer_.count(stats + kContrasts) == 0) continue;
     const stats::Estimate advantage = terms_.interval(terms + kTermAdvantage);
-    std::vector<Cell> row = {g / (kWays * kStages), way_name(g / kStages % kWays, rules_),
-                             kStageNames[static_cast<size_t>(g % kStages)], advantage.samples,
-                             number_cell(layer_.mean(stats + kContrasts))};
-    add_interval_cells(row, advantage);
-    row.push_back(number_cell(advantage.value / root_));
-    for (const auto term : {kTermScale, kTermDirection, kTermResidual})
-      add_interval_cells(row, terms_.interval(terms + term));
-    for (const auto term : {kTermDirection, kTermScale, kTermResidual})
-      add_interval_cells(row, terms_.ratio(terms + term, terms_, terms + kTermAdvantage));
-    for (const auto& plain : kPlain) row.push_back(number_cell(layer_.mean(stats + plain.contrast)));
+    const auto term = [&](Term which) { return interval_cells(terms_.interval(terms + which)); };
+    const auto share = [&](Term which) {
+      return interval_cells(terms_.ratio(terms + which, terms_, terms + kTermAdvantage));
+    };
+    Row row = {{t.layer, g / (kWays * kStages)},
+               {t.set, way_name(g / kStages % kWays, rules_)},
+               {t.stage, kStageNames[static_cast<size_t>(g % kStages)]},
+               {t.samples, advantage.samples},
+               {t.defined, number_cell(layer_.mean(stats + kContrasts))},
+               {t.advantage, interval_cells(advantage)},
+               {t.advantage_logit, number_cell(advantage.value / root_)},
+               {t.scale, term(kTermScale)},
+               {t.direction, term(kTermDirection)},
+               {t.residual, term(kTermResidual)},
+               {t.fraction_angle, share(kTermDirection)},
+               {t.fraction_scale, share(kTermScale)},
+               {t.fraction_residual, share(kTermResidual)}};
+    for (const auto& plain : kPlain)
+      row.emplace_back(t.contrasts.*plain.column, number_cell(layer_.mean(stats + plain.contrast)));
     table.add(std::move(row));
   }
   return table;
 }
 
 Table QkSums::by_head() const {
-  Table table{"qk_by_head",
-              "Calibrated: the same for every head, mean over steps and samples",
-              {{"layer", "layer, from 0"}, {"head", "query head, from 0"}},
-              {}};
-  auto& columns = table.columns;
-  columns.insert(columns.end(), kSetColumns.begin(), kSetColumns.end());
-  columns.push_back({"samples", "samples in which the head has floating columns"});
-  columns.push_back({"advantage", "S_F - S_O in q.k, not divided by sqrt(head size)"});
-  columns.push_back({"advantage_error", "its standard error over samples"});
-  columns.push_back({"scale", "order-free part due to length"});
-  columns.push_back({"scale_error", "its standard error over samples"});
-  columns.push_back({"direction", "order-free part due to angle"});
-  columns.push_back({"direction_error", "its standard error over samples"});
-  columns.push_back({"residual", "exact rest"});
-  columns.push_back({"residual_error", "its standard error over samples"});
-  columns.push_back(
-      {"fraction_angle", "direction / advantage, of the means; nothing where there is no advantage"});
-  columns.push_back({"fraction_scale", "scale / advantage, likewise"});
-  for (const auto& plain : kPlain) columns.push_back({plain.name, plain.meaning});
+  const auto& t = schema::qk_by_head;
+  Table table(t);
   for (std::int64_t i = 0; i < layers_ * heads_ * kWays * kStages; ++i) {
     const std::int64_t cell = i * kContrasts, head = i / (kWays * kStages);
     if (head_.count(cell + kAdvantage) == 0) continue;
-    std::vector<Cell> row = {head / heads_, head % heads_, way_name(i / kStages % kWays, rules_),
-                             kStageNames[static_cast<size_t>(i % kStages)], head_.count(cell + kAdvantage)};
-    for (const auto contrast : {kAdvantage, kScale, kDirection, kResidual}) {
-      row.push_back(number_cell(head_.mean(cell + contrast)));
-      row.push_back(number_cell(head_.error(cell + contrast)));
-    }
-    const double advantage = head_.mean(cell + kAdvantage);
-    row.push_back(number_cell(fraction(head_.mean(cell + kDirection), advantage)));
-    row.push_back(number_cell(fraction(head_.mean(cell + kScale), advantage)));
-    for (const auto& plain : kPlain) row.push_back(number_cell(head_.mean(cell + plain.contrast)));
+    const auto mean = [&](Contrast of) { return head_.mean(cell + of); };
+    const auto error = [&](Contrast of) { return number_cell(head_.error(cell + of)); };
+    Row row = {{t.layer, head / heads_},
+               {t.head, head % heads_},
+               {t.set, way_name(i / kStages % kWays, rules_)},
+               {t.stage, kStageNames[static_cast<size_t>(i % kStages)]},
+               {t.samples, head_.count(cell + kAdvantage)},
+               {t.advantage, number_cell(mean(kAdvantage))},
+               {t.advantage_error, error(kAdvantage)},
+               {t.scale, number_cell(mean(kScale))},
+               {t.scale_error, error(kScale)},
+               {t.direction, number_cell(mean(kDirection))},
+               {t.direction_error, error(kDirection)},
+               {t.residual, number_cell(mean(kResidual))},
+               {t.residual_error, error(kResidual)},
+               {t.fraction_angle, number_cell(fraction(mean(kDirection), mean(kAdvantage)))},
+               {t.fraction_scale, number_cell(fraction(mean(kScale), mean(kAdvantage)))}};
+    for (const auto& plain : kPlain)
+      row.emplace_back(t.contrasts.*plain.column, number_cell(mean(plain.contrast)));
     table.add(std::move(row));
   }
   return table;
 }
 
 Table QkSums::by_step() const {
-  Table table{"qk_by_step",
-              fmt::format("Calibrated: the split by step and layer ({}, after the rotation), mean over heads",
-                          way_name(kThreeSigmaHead, rules_)),
-              {{"step", "denoising step, from 0"},
-               {"layer", "layer, from 0"},
-               {"samples", "samples with floating columns there"},
-               {"floating_columns", "columns in the set, where there are any"},
-               {"advantage", "S_F - S_O in q.k, not divided by sqrt(head size)"},
-               {"advantage_error", "its standard error over samples"},
-               {"scale", "order-free part due to length"},
-               {"direction", "order-free part due to angle"},
-               {"residual", "exact rest"},
-               {"fraction_angle", "direction / advantage, of the means"}},
-              {}};
+  const auto& t = schema::qk_by_step;
+  Table table(t);
+  table.title =
+      fmt::format("Calibrated: the split by step and layer ({}, after the rotation), mean over heads",
+                  way_name(kThreeSigmaHead, rules_));
   for (const auto& [step, of] : steps_) {
     for (std::int64_t l = 0; l < layers_; ++l) {
       const std::int64_t cell = l * kStepCells;
       if (of.count(cell) == 0) continue;
-      table.add({std::int64_t{step}, l, of.count(cell), of.mean(cell), of.mean(cell + 1),
-                 number_cell(of.error(cell + 1)), of.mean(cell + 2), of.mean(cell + 3), of.mean(cell + 4),
-                 number_cell(fraction(of.mean(cell + 3), of.mean(cell + 1)))});
+      table.add({{t.step, std::int64_t{step}},
+                 {t.layer, l},
+                 {t.samples, of.count(cell)},
+                 {t.floating_columns, of.mean(cell)},
+                 {t.advantage, of.mean(cell + 1)},
+                 {t.advantage_error, number_cell(of.error(cell + 1))},
+                 {t.scale, of.mean(cell + 2)},
+                 {t.direction, of.mean(cell + 3)},
+                 {t.residual, of.mean(cell + 4)},
+                 {t.fraction_angle, number_cell(fraction(of.mean(cell + 3), of.mean(cell + 1)))}});
     }
   }
   return table;
@@ -186,18 +162,15 @@ Table QkSums::depth() const {
 }
 
 Table QkSums::rotation() const {
-  Table table{
-      "qk_rotation_check",
-      "Self-check: a rotation leaves |q||k| as it is, so both sides must agree",
-      {{"layer", "layer, from 0"},
-       {"mean_change", "mean relative difference of |q||k| before and after, over columns, steps, samples"},
-       {"largest_change", "the largest"},
-       {"agrees", "yes: largest_change below 0.002 (float16 storage)"}},
-      {}};
+  const auto& t = schema::qk_rotation_check;
+  Table table(t);
   for (std::int64_t l = 0; l < layers_; ++l) {
     if (rotation_.count(l) == 0) continue;
     const double largest = largest_change_[static_cast<size_t>(l)];
-    table.add({l, rotation_.mean(l), largest, largest < kRotationTolerance ? "yes" : "no"});
+    table.add({{t.layer, l},
+               {t.mean_change, rotation_.mean(l)},
+               {t.largest_change, largest},
+               {t.agrees, largest < kRotationTolerance ? "yes" : "no"}});
   }
   return table;
 }

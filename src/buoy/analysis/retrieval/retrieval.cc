@@ -1,5 +1,5 @@
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/core/extent.h"
-#include "buoy/analysis/core/kinds.h"
 #include "buoy/analysis/retrieval/retrieval_sums.h"
 
 namespace buoy::analysis {

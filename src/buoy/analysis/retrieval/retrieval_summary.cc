@@ -9,6 +9,7 @@
 
 #include "buoy/analysis/core/depth.h"
 #include "buoy/analysis/core/interval_cells.h"
+#include "buoy/result/schema/retrieval.h"
 #include "buoy/stats/not_a_number.h"
 #include "buoy/stats/rank_correlation.h"
 
@@ -107,13 +108,14 @@ class Summary {
   }
 
   void row(const std::string& statistic, const stats::Estimate& value, const Published& published) const {
-    std::vector<Cell> cells = {variant_.name, statistic};
-    add_interval_cells(cells, value);
+    const auto& t = schema::retrieval_summary;
     const bool is_mean = statistic.starts_with("mean score");
-    cells.push_back(is_mean ? number_cell(variant_.chance) : Cell());
-    cells.push_back(number_cell(published.llada));
-    cells.push_back(number_cell(published.dream));
-    table_.add(std::move(cells));
+    table_.add({{t.variant, variant_.name},
+                {t.statistic, statistic},
+                {t.value, interval_cells(value)},
+                {t.chance, is_mean ? number_cell(variant_.chance) : Cell()},
+                {t.paper_llada, number_cell(published.llada)},
+                {t.paper_dream, number_cell(published.dream)}});
   }
 
   const ScoreVariant& variant_;
@@ -124,16 +126,7 @@ class Summary {
 }  // namespace
 
 Table summarise_scores(const std::vector<ScoreVariant>& variants, const stats::StreamedBootstrap& bootstrap) {
-  Table table{"retrieval_summary",
-              "Retrieval scores in the statistics of the published heatmaps, one block per way to score",
-              {{"variant", "strict_set, strict_added (Wu), hit_rate, mass, mass_over_max"},
-               {"statistic", "what is computed from the scores of all heads"}},
-              {}};
-  add_interval_columns(table.columns, "value", "of this trace");
-  table.columns.push_back({"chance", "what even attention would give"});
-  table.columns.push_back(
-      {"paper_llada", "published heatmap of LLaDA, read off (its way to score is not known)"});
-  table.columns.push_back({"paper_dream", "published heatmap of Dream, likewise"});
+  Table table(schema::retrieval_summary);
   for (const auto& variant : variants) Summary(variant, bootstrap, table).write();
   return table;
 }

@@ -2,7 +2,7 @@
 #include <optional>
 #include <span>
 
-#include "buoy/analysis/core/kinds.h"
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/core/uniform.h"
 #include "buoy/analysis/structure/structure_state.h"
 #include "buoy/analysis/structure/structure_tables.h"

@@ -1,7 +1,7 @@
 #include <memory>
 #include <optional>
 
-#include "buoy/analysis/core/kinds.h"
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/tasks/task_tables.h"
 #include "buoy/trace/schema.h"
 

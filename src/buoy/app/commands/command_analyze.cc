@@ -36,8 +36,8 @@ void analyze(const AnalyzeOptions& options) {
   }
   if (options.out.empty()) return;
   const auto& kind = analysis::find_analysis(options.name);
-  const auto written =
-      report::write_results({std::string(kind.name), std::string(kind.title), tables}, options.out);
+  const auto written = report::write_results(
+      {std::string(kind.producer.name), std::string(kind.producer.title), tables}, options.out);
   for (const auto& omission : written.left_out) say("note: {}\n", omission);
   fmt::print("{}: {} tables, {} figures\n", options.out, written.tables, written.figures);
 }
@@ -52,7 +52,8 @@ void add_analyze(Command& app) {
   add_out_option(*command, options->out);
   std::string footer = "Analyses, and what a trace must hold (--observe):\n";
   for (const auto& kind : analysis::analysis_kinds())
-    footer += fmt::format("  {:<11} {:<22} {}\n", kind.name, kind.title, kind.observe);
+    footer +=
+        fmt::format("  {:<11} {:<22} {}\n", kind.producer.name, kind.producer.title, kind.producer.observe);
   command->footer(footer + "--out gets tables/ and figures/. docs/analyses.md says what every number means.");
   command->examples({{"buoy analyze absorption traces/diffusion traces/autoregressive --out results", ""}});
   command->callback([options] { analyze(*options); });

@@ -3,10 +3,9 @@
 #include <memory>
 
 #include "buoy/app/commands/commands.h"
-#include "buoy/app/options/data_options.h"
-#include "buoy/app/options/decode_options.h"
+#include "buoy/app/options/flags.h"
 #include "buoy/app/options/model_folder.h"
-#include "buoy/app/options/prompt_options.h"
+#include "buoy/app/options/request_flags.h"
 #include "buoy/app/options/retrieval.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/error.h"
@@ -14,7 +13,6 @@
 #include "buoy/base/interrupt.h"
 #include "buoy/base/say.h"
 #include "buoy/checkpoint/hub_cache.h"
-#include "buoy/run/attention_features.h"
 #include "buoy/run/evaluation.h"
 #include "buoy/run/identity.h"
 #include "buoy/study/evaluation_runner.h"
@@ -23,20 +21,18 @@ namespace buoy::app {
 namespace {
 
 struct EvalOptions {
-  run::EvaluationSpec spec;
+  run::EvaluationSpec spec;  // what is not a request
+  RequestFlags flags;
   std::vector<std::string> models, data;
-  std::shared_ptr<std::vector<std::string>> fields;
-  run::Condition base;
-  std::int64_t passages = -1, limit = 0, noise = -1;
+  std::int64_t noise = -1;
   bool closed_book = false, published = false, resume = false;
-  ChatOptions chat;
-  std::string sweep, noise_kind = "random", out, observe;
+  std::string sweep, noise_kind = "random", out;
   RetrievalOptions retrieval;
   std::vector<std::string> heads_from, columns_from;
   run::HeadStudy heads;
   int threads = 0;
   std::string device = "auto";
-  std::size_t resamples = 2000;
+  std::int64_t resamples = 2000;
 };
 
 // MODEL=TRACE for every model.
@@ -63,8 +59,7 @@ void require_own_traces(const run::EvaluationSpec& spec, const run::TraceOfModel
 
 std::vector<run::Condition> conditions(const EvalOptions& options, const run::EvaluationSpec& spec) {
   run::ConditionRequest request;
-  request.base = options.base;
-  request.base.passages = options.passages;
+  static_cast<run::Arrangement&>(request.base) = spec.arrangement;
   request.base.noise_kind = questions::noise_from_name(options.noise_kind);
   if (options.noise >= 0) request.base.noise = static_cast<std::size_t>(options.noise);
   request.sweep = options.sweep;
@@ -75,7 +70,7 @@ std::vector<run::Condition> conditions(const EvalOptions& options, const run::Ev
   }
   if (!options.columns_from.empty())
     request.columns = traces_of_models("--columns-from", options.columns_from, spec);
-  request.with_passages = options.passages >= 0 || !options.sweep.empty() || request.base.noise ||
+  request.with_passages = spec.arrangement.passages >= 0 || !options.sweep.empty() || request.base.noise ||
                           request.base.gold_position > 0 || !options.retrieval.index.empty() ||
                           request.heads || !request.columns.empty();
   if (!request.with_passages && !request.closed_book &&
@@ -100,17 +95,14 @@ NamedPath named_model(const std::string& text) {
 
 run::EvaluationSpec make_spec(const EvalOptions& options) {
   run::EvaluationSpec spec = options.spec;
+  static_cast<run::Request&>(spec) = read_request(options.flags);
   for (const auto& model : options.models) spec.models.push_back(named_model(model));
-  for (const auto& model : spec.models) settle_chat(options.chat, model.path);  // refuses before any work
+  for (const auto& model : spec.models)
+    settle_chat(options.flags.chat, model.path);  // refuses before any work
   for (const auto& data : options.data) spec.data.push_back(parse_named(data));
-  spec.read.fields = parse_fields(*options.fields);
-  if (options.limit > 0) spec.read.limit = static_cast<std::size_t>(options.limit);
-  spec.chat = options.chat.choice;
-  spec.chat_use = chat_use(options.chat);
   if (options.published) spec.normalisation = questions::Normalisation::kPublished;
   spec.device = device_from_name(options.device);
   spec.threads = options.threads > 0 ? options.threads : available_threads();
-  spec.observe = options.observe == "features" ? run::kFeatureObservables : options.observe;
   spec.data = with_retrieved_passages(options.retrieval, spec.data, spec.read, options.out);
   spec.conditions = conditions(options, spec);
   return spec;
@@ -118,7 +110,7 @@ run::EvaluationSpec make_spec(const EvalOptions& options) {
 
 // What can be refused before anything is read or loaded.
 void check(const EvalOptions& options) {
-  constexpr std::size_t kFewest = 100;  // an interval of fewer is noise
+  constexpr std::int64_t kFewest = 100;  // an interval of fewer is noise
   if (options.resamples < kFewest)
     throw_usage_error(
         {"--resamples", fmt::format("at least {}", kFewest), std::to_string(options.resamples)});
@@ -130,9 +122,9 @@ void check(const EvalOptions& options) {
 
 void evaluate_models(EvalOptions options) {
   check(options);
-  if (options.passages == 0) {
+  if (auto& passages = options.flags.request.arrangement.passages; passages == 0) {
     options.closed_book = true;
-    options.passages = -1;
+    passages = -1;
   }
   say_when_interrupted("buoy: interrupted; the same command with --resume goes on behind the last answer\n");
   study::run_and_summarise({make_spec(options), options.out, options.resume, options.resamples});
@@ -143,14 +135,16 @@ void evaluate_models(EvalOptions options) {
 void add_eval(Command& app) {
   auto* command = app.add_subcommand("eval", "ask questions with and without passages and score the answers");
   auto o = std::make_shared<EvalOptions>();
-  o->spec.decode.max_new_tokens = 32;
+  auto& request = o->flags.request;
+  request = o->spec;  // with the defaults of evaluations
+  request.decode.max_new_tokens = 32;
   add_model_option(*command, o->models)->required();
   add_data_option(*command, o->data)->required();
   add_out_option(*command, o->out)->required();
   add_resume_flag(*command, o->resume);
-  add_limit_option(*command, o->limit);
+  add_limit_option(*command, o->flags.limit);
   const std::string asking = "What is asked";
-  add_passages_option(*command, o->passages)->group(asking);
+  add_passages_option(*command, request.arrangement.passages)->group(asking);
   command
       ->add_flag("--closed-book", o->closed_book,
                  "without passages; together with --passages or a sweep: both, and what passages add")
@@ -159,13 +153,13 @@ void add_eval(Command& app) {
       ->add_option("--sweep", o->sweep, "one condition for each value, as in gold-position=1-10; see below")
       ->type_name("AXIS=VALUES")
       ->group(asking);
-  add_gold_position_option(*command, o->base.gold_position)->group(asking);
+  add_gold_position_option(*command, request.arrangement.gold_position)->group(asking);
   command->add_option("--noise", o->noise, "this many noise passages instead of the item's own")
       ->nonnegative()
       ->group(asking);
   const auto* kind = add_noise_kind_option(*command, o->noise_kind, questions::noise_names())->group(asking);
   command
-      ->add_flag("--gold-by-answer", o->base.gold_by_answer,
+      ->add_flag("--gold-by-answer", request.arrangement.gold_by_answer,
                  "where the data marks no gold passage, those that hold an answer are")
       ->group(asking);
   auto* heads = command
@@ -188,17 +182,17 @@ void add_eval(Command& app) {
           "the same questions tells of, and as many random and structural ones")
       ->type_name("MODEL=TRACE")
       ->group(asking);
-  o->fields = add_field_option(*command);
+  o->flags.fields = add_field_option(*command);
   add_retrieval_options(*command, o->retrieval, asking);
   const std::string prompting = "Prompts and answers";
-  add_template_option(*command, o->spec.prompt)->alias("--prompt")->group(prompting);
+  add_template_option(*command, request.prompt_template)->alias("--prompt")->group(prompting);
   command
       ->add_option("--closed-book-template", o->spec.closed_book_prompt,
                    "template without passages (default: the one that belongs to --template)")
       ->alias("--closed-book-prompt")
       ->type_name("NAME|FILE")
       ->group(prompting);
-  add_chat_options(*command, o->chat, prompting);
+  add_chat_options(*command, o->flags.chat, prompting);
   command
       ->add_flag("--keep-text-after-end", o->spec.keep_text_after_end,
                  "the authors' rule for LLaDA: keep what stands behind an end marker")
@@ -209,7 +203,7 @@ void add_eval(Command& app) {
       ->add_flag("--published-normalisation", o->published,
                  "compare answers exactly as the authors do (ASCII punctuation only)")
       ->group(prompting);
-  add_observe_option(*command, o->observe);
+  add_observe_option(*command, request.observe);
   command
       ->add_option("--batch-tokens", o->spec.batch.token_budget,
                    "tokens of one packed forward (default 1024; 1: one question at a time)")
@@ -217,8 +211,8 @@ void add_eval(Command& app) {
   add_device_option(*command, o->device);
   add_threads_option(*command, o->threads);
   add_resamples_option(*command, o->resamples)->alias("--replicates");
-  add_decode_options(*command, o->spec.decode);
-  command->footer(run::describe_sweeps() + "docs/evaluation.md says what is written.");
+  add_decode_options(*command, request.decode);
+  command->footer(in_flags_of(*command, run::describe_sweeps()) + "docs/evaluation.md says what is written.");
   command->examples({
       {"buoy eval --model models/pair-diffusion --model models/pair-autoregressive --data questions.jsonl "
        "--template models/pair.prompt --passages 3 --closed-book --max-new-tokens 12 --out runs/pair",

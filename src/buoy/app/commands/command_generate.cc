@@ -19,6 +19,7 @@
 #include "buoy/checkpoint/hub_cache.h"
 #include "buoy/decode/drive.h"
 #include "buoy/run/change/changing_probe.h"
+#include "buoy/run/decoding.h"
 
 namespace buoy::app {
 namespace {

@@ -7,6 +7,7 @@
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/utf8.h"
+#include "buoy/result/schema/search.h"
 #include "buoy/result/table.h"
 #include "buoy/retrieve/index.h"
 
@@ -34,13 +35,16 @@ std::string beginning(std::string text) {
 }
 
 void print_table(const std::vector<retrieve::Hit>& hits) {
-  Table table{"hits",
-              "passages found",
-              {{"rank", ""}, {"score", ""}, {"document", ""}, {"passage", ""}, {"title", ""}, {"text", ""}},
-              {}};
+  const auto& t = schema::hits;
+  Table table(t);
   std::int64_t rank = 0;
   for (const auto& hit : hits) {
-    table.add({++rank, hit.score, hit.document, hit.passage, beginning(hit.title), beginning(hit.text)});
+    table.add({{t.rank, ++rank},
+               {t.score, hit.score},
+               {t.document, hit.document},
+               {t.passage, hit.passage},
+               {t.title, beginning(hit.title)},
+               {t.text, beginning(hit.text)}});
   }
   fmt::print("{}", to_text(table));
 }

@@ -31,6 +31,7 @@ void add_study(Command& app) {
                     "passes, bytes, memory");
   command->add_flag("--ignore-space", options->ignore_space,
                     "run even if the results will not fit on the disk");
+  command->speak_in_fields();
   command->footer(
       "Interrupted studies go on where they were. --out takes the place of the folder in the file.");
   command->examples({{"buoy study studies/default.toml --check", "what the study of the bundled pair needs"},

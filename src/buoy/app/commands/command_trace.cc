@@ -4,8 +4,7 @@
 
 #include "buoy/app/command_line.h"
 #include "buoy/app/commands/commands.h"
-#include "buoy/app/options/change_options.h"
-#include "buoy/app/options/decode_options.h"
+#include "buoy/app/options/flags.h"
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/prompt_source.h"
 #include "buoy/app/options/shared_options.h"
@@ -23,9 +22,9 @@ namespace {
 struct TraceOptions {
   ModelOptions model;
   PromptSource source;
-  run::TraceRequest request;
-  ChangeOptions changes;
-  bool no_final = false;
+  RequestFlags flags;
+  std::filesystem::path out;
+  bool no_final = false, resume = false;
 };
 
 // What the run will write, said before it begins.
@@ -52,11 +51,14 @@ void report_result(const run::TraceRunResult& result, const std::filesystem::pat
 }
 
 void trace_run(TraceOptions options) {
-  auto& request = options.request;
-  observe::parse_plan(request.observe, request.layers, request.steps_observed);  // before a model is loaded
-  request.changes = parse_changes(options.changes);
   const PromptSource& source = options.source;
-  request.items = read_prompt_items(source);
+  options.flags.chat = source.prompt.chat;
+  options.flags.request.read.require_answers = false;
+  options.flags.request.final_row = !options.no_final;
+  run::TraceRequest request;
+  static_cast<run::Request&>(request) = read_request(options.flags);
+  request.plan();  // refused before a model is loaded
+  request.items = read_prompt_items(source, request.read);
   const auto folder = find_model(options.model.folder);
   run::check_decoding(read_config(folder), request.decode);
   if (source.prompt.ids.empty()) request.chat = settle_chat(source.prompt.chat, folder);
@@ -65,10 +67,10 @@ void trace_run(TraceOptions options) {
   auto loaded = load_model(options.model);
   if (!source.prompt.ids.empty())
     request.ids = make_prompt(source.prompt, loaded.model.checkpoint().folder(), loaded.tokenizer);
+  request.folder = options.out;
+  request.resume = options.resume;
   request.command = command_as_typed();
-  request.prompt_template = source.prompt_template;
-  request.arrangement = run::arrangement_of(source.passages, source.gold_position);
-  request.final_row = !options.no_final;
+  request.device = loaded.model.device();
   const auto run = run::make_trace_run(request, loaded);
   ThreadPool threads(thread_count(options.model));
   std::optional<Progress> bar;
@@ -89,25 +91,25 @@ void trace_run(TraceOptions options) {
 void add_trace(Command& app) {
   auto* command = app.add_subcommand("trace", "decode and store what attention did, step by step");
   auto options = std::make_shared<TraceOptions>();
-  options->request.observe = "received,entropy";
+  options->flags.request.observe = "received,entropy";
   add_model_options(*command, options->model);
-  add_prompt_source(*command, options->source);
-  add_out_option(*command, options->request.folder)->required();
-  add_observe_option(*command, options->request.observe);
-  command->add_option("--layers", options->request.layers, "only these layers, as in 0-3,31");
-  command->add_option("--steps-observed", options->request.steps_observed,
+  add_prompt_source(*command, options->source, options->flags);
+  add_out_option(*command, options->out)->required();
+  add_observe_option(*command, options->flags.request.observe);
+  command->add_option("--layers", options->flags.request.layers, "only these layers, as in 0-3,31");
+  command->add_option("--steps-observed", options->flags.request.steps_observed,
                       "only these denoising steps, as in 0,8,16-31");
   command->add_option(
-      "--groups", options->request.groups,
+      "--groups", options->flags.request.groups,
       "query groups, at most 16: state (default), regions, parity, or a list as in bos=0;question=1-20");
   command->add_flag("--no-final", options->no_final,
                     "masked diffusion: no last forward over the fully revealed row");
-  command->add_flag("--float16", options->request.float16, "store in half the space");
-  add_resume_flag(*command, options->request.resume);
-  add_decode_options(*command, options->request.decode);
-  add_change_options(*command, options->changes);
+  command->add_flag("--float16", options->flags.request.float16, "store in half the space");
+  add_resume_flag(*command, options->resume);
+  add_decode_options(*command, options->flags.request.decode);
+  add_change_options(*command, options->flags.changes);
   command->footer(
-      observe::describe_observables() +
+      in_flags_of(*command, observe::describe_observables()) +
       "\nThe trace is described in docs/trace-format.md; python/buoy_trace.py reads it with numpy.");
   command->examples({
       {"buoy trace --model models/pair-diffusion --prompt \"Who employs Klados Hebwick?\" --max-new-tokens 8 "

@@ -107,6 +107,10 @@ void Command::version(const std::string& text) {
   version_ = text;
 }
 
+void Command::speak_in_fields() {
+  speaks_in_fields_ = true;
+}
+
 void Command::callback(const std::function<void()>& work) {
   work_ = work;
 }

@@ -79,8 +79,10 @@ class Command {
   void examples(std::vector<Example> calls);         // below the footer
   void version(const std::string& text);             // what --version prints
   void callback(const std::function<void()>& work);  // what the command does
+  void speak_in_fields();                            // what it asks for is said in a file, by keys
 
   const std::string& name() const { return name_; }
+  bool speaks_in_fields() const { return speaks_in_fields_; }
   const std::vector<std::unique_ptr<Option>>& options() const { return options_; }
   const std::vector<std::unique_ptr<Command>>& subcommands() const { return subcommands_; }
   const std::vector<Example>& examples() const { return examples_; }
@@ -94,6 +96,7 @@ class Command {
   std::vector<std::unique_ptr<Command>> subcommands_;
   std::vector<Example> examples_;
   std::function<void()> work_;
+  bool speaks_in_fields_ = false;
 };
 
 // Reads the words into the values that `root` declares and returns the work of the command that was chosen.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "buoy/app/options/flags.h"
 #include "buoy/app/options/options.h"
 #include "buoy/base/error.h"
 #include "buoy/base/nearest.h"
@@ -144,7 +145,9 @@ std::function<void()> CommandParser::choose(const Command& root, std::span<const
     for (const auto& command : root.subcommands_) {
       if (command->name_ != words.front()) continue;
       CommandParser parser(*command, fmt::format("{} {}", root.name_, command->name_));
-      return parser.parse(words.subspan(1)) ? command->work_ : [] {};
+      if (!parser.parse(words.subspan(1))) return [] {};
+      remember_flags(root, *command);
+      return command->work_;
     }
     if (!std::string_view(words.front()).starts_with('-')) refuse_command(root, words.front());
   }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "buoy/app/options/options.h"
+#include "buoy/decode/options.h"
 
 namespace buoy::app {
 
@@ -40,7 +41,7 @@ Option* add_resamples_option(Command& command, Count& resamples) {
 }
 
 inline Option* add_seed_option(Command& command, std::uint64_t& seed) {
-  return command.add_option("--seed", seed, "of all random draws (default 0; bootstrap and world: 1)");
+  return command.add_option("--seed", seed, std::string(decode::find_option("seed").help));
 }
 
 inline Option* add_noise_kind_option(Command& command, std::string& kind,

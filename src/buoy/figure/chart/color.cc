@@ -78,7 +78,7 @@ constexpr std::array<std::uint32_t, 7> kOnDark = {0x4da3e0, 0xf5813d, 0x2cc295, 
                                                   0xf2bd3f, 0xa6dcfa, 0xe8eaed};
 
 constexpr Palette kPaperPalette{kWhite, kBlack, kGrey, kLightGrey};
-// As in src/buoy/report/page_style.h.
+// As in src/buoy/report/web/page.css.
 constexpr Palette kDarkPalette{from_hex(0x14171c), from_hex(0xe8eaed), from_hex(0xa3abb6),
                                from_hex(0x59616c)};
 

@@ -227,9 +227,9 @@ void DeviceObserver::fetch_states(const Stream& stream, Slot& here, const LayerW
   const auto fetch = [&](const std::uint16_t* from, std::int64_t rows, std::int64_t width,
                          std::int64_t stride) {
     std::vector<float> out(static_cast<size_t>(rows * width));
-    float* room = static_cast<float*>(widened_.reserve(out.size() * sizeof(float)));
-    ops::widen_cuda(stream, {from, rows, width, stride, room});
-    copy_to_host(stream, out.data(), room, out.size() * sizeof(float));
+    float* widened = static_cast<float*>(widened_.reserve(out.size() * sizeof(float)));
+    ops::widen_cuda(stream, {from, rows, width, stride, widened});
+    copy_to_host(stream, out.data(), widened, out.size() * sizeof(float));
     stream.synchronize();
     return out;
   };

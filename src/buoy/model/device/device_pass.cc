@@ -187,9 +187,9 @@ ops::DeviceRopeTable DevicePass::State::rope_table() const {
 void DevicePass::State::upload() {
   const size_t rows = batch->tokens.size(), wanted = batch->logit_rows.size();
   const auto padded = wanted + 128;
-  auto* room = static_cast<std::int32_t*>(staging.reserve((3 * rows + padded) * sizeof(std::int32_t)));
-  std::int32_t *tokens = room, *positions = room + rows, *cache_rows = room + 2 * rows,
-               *chosen = room + 3 * rows;
+  auto* staged = static_cast<std::int32_t*>(staging.reserve((3 * rows + padded) * sizeof(std::int32_t)));
+  std::int32_t *tokens = staged, *positions = staged + rows, *cache_rows = staged + 2 * rows,
+               *chosen = staged + 3 * rows;
   std::copy(batch->tokens.begin(), batch->tokens.end(), tokens);
   std::copy(batch->positions.begin(), batch->positions.end(), positions);
   copy_to_device(stream, work.tokens, tokens, rows * sizeof(std::int32_t));
@@ -199,7 +199,7 @@ void DevicePass::State::upload() {
       for (std::int64_t i = 0; i < input.rows(); ++i)
         *cache_rows++ = static_cast<std::int32_t>(input.cache->first_pool_row() + input.past() + i);
     }
-    copy_to_device(stream, work.cache_rows, room + 2 * rows, rows * sizeof(std::int32_t));
+    copy_to_device(stream, work.cache_rows, staged + 2 * rows, rows * sizeof(std::int32_t));
   }
   for (size_t i = 0; i < padded && wanted > 0; ++i)
     chosen[i] = static_cast<std::int32_t>(batch->logit_rows[std::min(i, wanted - 1)]);

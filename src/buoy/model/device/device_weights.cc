@@ -37,9 +37,9 @@ DeviceLayerWeights take_layer(DeviceArena& arena, const ModelConfig& c, const Op
   return layer;
 }
 
-void require_room(std::uint64_t needed) {
+void require_free_memory(std::uint64_t needed) {
   const auto devices = cuda_devices();
-  if (devices.empty()) throw_usage_error({"--device cuda", "an NVIDIA GPU this process can use", "none"});
+  if (devices.empty()) throw_usage_error({"`device` cuda", "an NVIDIA GPU this process can use", "none"});
   if (needed > devices[0].free_bytes) {
     throw_usage_error({fmt::format("weights on {}", devices[0].name),
                        fmt::format("{} free (the weights in bf16)", describe_bytes(needed)),
@@ -61,7 +61,7 @@ DeviceWeights::DeviceWeights(const ModelConfig& c, const OptionalWeights& option
     return arena.used();
   };
   const std::size_t needed = lay_out(nullptr);
-  require_room(needed);
+  require_free_memory(needed);
   lay_out(memory_.reserve(needed));
 }
 

@@ -33,10 +33,10 @@ WeightUpload::WeightUpload() : threads_(std::min(16, available_threads())), piec
 }
 
 void WeightUpload::send(std::int64_t count, std::int64_t unit, std::uint16_t* to, const Fill& fill) {
-  const std::int64_t room = kPieceNumbers / unit * unit;
-  BUOY_CHECK(room > 0);
-  for (std::int64_t first = 0; first < count; first += room) {
-    const std::int64_t now = std::min(room, count - first);
+  const std::int64_t piece = kPieceNumbers / unit * unit;
+  BUOY_CHECK(piece > 0);
+  for (std::int64_t first = 0; first < count; first += piece) {
+    const std::int64_t now = std::min(piece, count - first);
     Piece& piece = pieces_[next_++ % pieces_.size()];
     piece.sent.synchronize();
     auto* staged = piece.memory.as<std::uint16_t>();

@@ -47,7 +47,7 @@ struct AttentionSequence {
 struct AttentionScratch {
   Buffer<float> packed_keys;
   Buffer<float> packed_values;
-  Buffer<float> thread_room;
+  Buffer<float> thread_workspace;
 };
 
 // softmax(q k^T / sqrt(head_dim) + bias) v, blocked over keys with a running maximum, so memory grows

@@ -28,7 +28,7 @@ inline constexpr size_t kKeyBlock = 256;
 inline constexpr size_t kQueryBlock = 24;
 static_assert(kQueryBlock % kScoreRows == 0 && kQueryBlock % kTileRows == 0);
 
-inline constexpr size_t kAlignedFloats = 64;  // keeps every part of a room on its own cache lines
+inline constexpr size_t kAlignedFloats = 64;  // keeps every part of a workspace on its own cache lines
 
 inline constexpr float kHidden = -std::numeric_limits<float>::infinity();
 

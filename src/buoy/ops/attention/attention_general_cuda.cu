@@ -9,7 +9,7 @@ template <int kDim>
 using Rows = SharedTile<64, kDim, kThreads>;
 
 template <int kDim>
-struct ForwardRoom {
+struct ForwardSharedStorage {
   Rows<kDim> queries, keys[2], values[2];
 };
 
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(kMostDim) join_parts(ForwardArgs args) {
 template <int kDim, bool kEntropy>
 __global__ void __launch_bounds__(kThreads) forward_general(ForwardArgs args) {
   extern __shared__ __align__(16) unsigned char shared[];
-  auto& room = *reinterpret_cast<ForwardRoom<kDim>*>(shared);
+  auto& smem = *reinterpret_cast<ForwardSharedStorage<kDim>*>(shared);
   const Tile tile = args.tiles[blockIdx.x];
   const DeviceSequence sequence = args.sequences[tile.sequence];
   const int head = blockIdx.y, key_head = head / args.heads_per_key_head;
@@ -85,13 +85,13 @@ __global__ void __launch_bounds__(kThreads) forward_general(ForwardArgs args) {
     const std::int64_t row = sequence.key_start + first,
                        column = static_cast<std::int64_t>(key_head) * args.head_dim;
     const int count = sequence.key_rows - first;
-    room.keys[stage].load(
+    smem.keys[stage].load(
         {args.keys + row * args.key_stride + column, args.key_stride, count, args.head_dim, args.aligned});
-    room.values[stage].load({args.values + row * args.value_stride + column, args.value_stride, count,
+    smem.values[stage].load({args.values + row * args.value_stride + column, args.value_stride, count,
                              args.head_dim, args.aligned});
     commit_copies();
   };
-  room.queries.load({args.queries +
+  smem.queries.load({args.queries +
                          (static_cast<std::int64_t>(sequence.query_start) + tile.first) * args.query_stride +
                          static_cast<std::int64_t>(head) * args.head_dim,
                      args.query_stride, sequence.query_rows - tile.first, args.head_dim, args.aligned});
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kThreads) forward_general(ForwardArgs args) {
     if (first + kTileKeys < key_end) load_keys(first + kTileKeys, 1 - stage);
     if (first == key_begin) {
 #pragma unroll
-      for (int k = 0; k < kDim / 16; ++k) room.queries.left(query[k], warp_row, 16 * k);
+      for (int k = 0; k < kDim / 16; ++k) smem.queries.left(query[k], warp_row, 16 * k);
     }
     float s[kTileKeys / 2] = {};
 #pragma unroll
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(kThreads) forward_general(ForwardArgs args) {
 #pragma unroll
       for (int n = 0; n < kTileKeys / 16; ++n) {
         std::uint32_t right[4];
-        room.keys[stage].right_of_rows(right, 16 * n, 16 * k);
+        smem.keys[stage].right_of_rows(right, 16 * n, 16 * k);
         multiply_add(s + 8 * n, query[k], right[0], right[1]);
         multiply_add(s + 8 * n + 4, query[k], right[2], right[3]);
       }
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(kThreads) forward_general(ForwardArgs args) {
 #pragma unroll
       for (int n = 0; n < kDim / 16; ++n) {
         std::uint32_t right[4];
-        room.values[stage].right_of_columns(right, 16 * k, 16 * n);
+        smem.values[stage].right_of_columns(right, 16 * k, 16 * n);
         multiply_add(output + 8 * n, weights, right[0], right[1]);
         multiply_add(output + 8 * n + 4, weights, right[2], right[3]);
       }
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(kThreads) forward_general(ForwardArgs args) {
 
 template <int kDim, bool kEntropy>
 void launch_forward(const ForwardArgs& args, int tiles, int heads, const Stream& stream) {
-  constexpr int kBytes = sizeof(ForwardRoom<kDim>);
+  constexpr int kBytes = sizeof(ForwardSharedStorage<kDim>);
   static_assert(kBytes <= kLeastSharedMemory);
   auto* kernel = forward_general<kDim, kEntropy>;
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes),

@@ -1,7 +1,8 @@
-// Attention on Hopper. A block of three warpgroups takes 128 queries of one head: one warp of the first
-// brings keys and values by the copy engine, the two others take 64 queries each. While a warpgroup weighs
-// one tile of scores, the tensor cores form its next scores and multiply its last weights with values, and
-// the two warpgroups take turns. Two idle warps of the first sum the queries up where moments are wanted.
+// Attention on Hopper, warp-specialised. A block of three warpgroups takes 128 queries of one head: the
+// producer warp loads keys and values by TMA, the two consumer warpgroups take 64 queries each. While a
+// warpgroup computes the softmax of one tile of scores, the tensor cores form its next scores and multiply
+// its last weights with values, and the two warpgroups take turns (ping-pong). Two idle warps of the first
+// sum the queries up where moments are wanted.
 
 #include "buoy/ops/attention/attention_hopper_cuda.cuh"
 #include "buoy/ops/device/launch_cuda.cuh"
@@ -14,41 +15,42 @@ namespace {
 constexpr int kThreads = 384, kTileRows = 128, kTileKeys = 128, kStages = 2;
 
 template <int kDim>
-struct ForwardRoom {
+struct ForwardSharedStorage {
   static constexpr int kPanels = kDim / 64, kPanel = 128 * 64;  // numbers of a panel of 128 rows
   Bf16 queries[kPanels][kPanel];
   Bf16 keys[kStages][kPanels][kPanel];
   Bf16 values[kStages][kPanels][kPanel];
   std::uint64_t queries_full, queries_summed, keys_full[kStages], keys_empty[kStages], values_full[kStages],
       values_empty[kStages];
-  SumsRoom sums;
+  SumsSharedStorage sums;
 };
 
 #ifdef BUOY_HAS_WGMMA
 
 constexpr int kQueriesRead = 3, kSumming = 5;  // barriers of warps; 1 and 2 are the warpgroups' turns
 
-// The warp that brings tiles. Keys run one tile ahead of values, as they are used.
+// The producer warp. Keys run one tile ahead of values, as they are used.
 template <int kDim>
-__device__ void bring_tiles(ForwardRoom<kDim>& room, const CUtensorMap* query_map, const CUtensorMap* key_map,
-                            const CUtensorMap* value_map, const DeviceSequence& sequence, int first_row,
-                            int head, int key_head, int tiles) {
-  constexpr std::uint32_t kBytes = sizeof(room.queries);
-  arrive_expecting(&room.queries_full, kBytes);
-  for (int p = 0; p < room.kPanels; ++p)
-    copy_tile(room.queries[p], query_map, &room.queries_full, 64 * p, head, sequence.query_start + first_row);
-  const auto bring = [&](auto& to, const CUtensorMap* map, std::uint64_t* full, std::uint64_t* empty,
-                         int tile) {
+__device__ void produce_tiles(ForwardSharedStorage<kDim>& smem, const CUtensorMap* query_map,
+                              const CUtensorMap* key_map, const CUtensorMap* value_map,
+                              const DeviceSequence& sequence, int first_row, int head, int key_head,
+                              int tiles) {
+  constexpr std::uint32_t kBytes = sizeof(smem.queries);
+  mbarrier_arrive_expect_tx(&smem.queries_full, kBytes);
+  for (int p = 0; p < smem.kPanels; ++p)
+    tma_load(smem.queries[p], query_map, &smem.queries_full, 64 * p, head, sequence.query_start + first_row);
+  const auto load = [&](auto& to, const CUtensorMap* map, std::uint64_t* full, std::uint64_t* empty,
+                        int tile) {
     const int stage = tile % kStages;
-    if (tile >= kStages) wait_for(&empty[stage], (tile / kStages - 1) % 2);
-    arrive_expecting(&full[stage], kBytes);
-    for (int p = 0; p < room.kPanels; ++p)
-      copy_tile(to[stage][p], map, &full[stage], 64 * p, key_head, sequence.key_start + tile * kTileKeys);
+    if (tile >= kStages) mbarrier_wait(&empty[stage], (tile / kStages - 1) % 2);
+    mbarrier_arrive_expect_tx(&full[stage], kBytes);
+    for (int p = 0; p < smem.kPanels; ++p)
+      tma_load(to[stage][p], map, &full[stage], 64 * p, key_head, sequence.key_start + tile * kTileKeys);
   };
-  if (tiles > 0) bring(room.keys, key_map, room.keys_full, room.keys_empty, 0);
+  if (tiles > 0) load(smem.keys, key_map, smem.keys_full, smem.keys_empty, 0);
   for (int tile = 0; tile < tiles; ++tile) {
-    if (tile + 1 < tiles) bring(room.keys, key_map, room.keys_full, room.keys_empty, tile + 1);
-    bring(room.values, value_map, room.values_full, room.values_empty, tile);
+    if (tile + 1 < tiles) load(smem.keys, key_map, smem.keys_full, smem.keys_empty, tile + 1);
+    load(smem.values, value_map, smem.values_full, smem.values_empty, tile);
   }
 }
 
@@ -56,36 +58,37 @@ __device__ void bring_tiles(ForwardRoom<kDim>& room, const CUtensorMap* query_ma
 template <int kDim>
 __device__ void start_scores(float (&scores)[64], std::uint64_t queries, std::uint64_t keys) {
   constexpr std::uint32_t kPanelBytes = 128 * 128;
-  begin_products();
+  wgmma_fence();
 #pragma unroll
   for (int k = 0; k < kDim / 16; ++k) {
     const std::uint32_t at = k / 4 * kPanelBytes + k % 4 * 32;
     multiply_64x128(scores, moved_by(queries, at), moved_by(keys, at), k > 0);
   }
-  commit_products();
+  wgmma_commit();
 }
 
 // output += weights values, started but not waited for.
 template <int kSize>
 __device__ void start_output(float (&output)[kSize], const std::uint32_t (&weights)[32],
                              std::uint64_t values) {
-  begin_products();
+  wgmma_fence();
 #pragma unroll
   for (int k = 0; k < kTileKeys / 16; ++k)
     multiply_add_values(output, weights + 4 * k, moved_by(values, k * 16 * 128));
-  commit_products();
+  wgmma_commit();
 }
 
-// A warp's 16 rows go through the room of its own queries, so that whole rows are written at once: the other
-// warpgroup may still need its own. `tile_row` is their first in the tile, `first_row` in the sequence.
+// The epilogue. A warp's 16 rows go through the shared memory of its own queries, so that whole rows are
+// written at once: the other warpgroup may still need its own. `tile_row` is their first in the tile,
+// `first_row` in the sequence.
 template <int kDim>
-__device__ void write_rows(ForwardRoom<kDim>& room, const float (&output)[kDim / 2], const float (&factor)[2],
-                           const ForwardArgs& args, const DeviceSequence& sequence, int head, int tile_row,
-                           int first_row) {
+__device__ void write_rows(ForwardSharedStorage<kDim>& smem, const float (&output)[kDim / 2],
+                           const float (&factor)[2], const ForwardArgs& args, const DeviceSequence& sequence,
+                           int head, int tile_row, int first_row) {
   constexpr int kPieces = kDim / 8;
   const int lane = threadIdx.x % 32;
   const auto place = [&](int row, int piece) {
-    return reinterpret_cast<unsigned char*>(room.queries[piece / 8]) + (tile_row + row) * 128 +
+    return reinterpret_cast<unsigned char*>(smem.queries[piece / 8]) + (tile_row + row) * 128 +
            ((piece % 8) ^ (row & 7)) * 16;
   };
 #pragma unroll
@@ -110,8 +113,8 @@ __device__ void write_rows(ForwardRoom<kDim>& room, const float (&output)[kDim /
 }
 
 template <int kDim, bool kEntropy, bool kBias>
-__device__ void attend(ForwardRoom<kDim>& room, const ForwardArgs& args, const DeviceSequence& sequence,
-                       int tile_row, int head, int tiles) {
+__device__ void attend(ForwardSharedStorage<kDim>& smem, const ForwardArgs& args,
+                       const DeviceSequence& sequence, int tile_row, int head, int tiles) {
   const int group = threadIdx.x / 128 - 1, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
   const int group_row = tile_row + group * (kTileRows / 2);
   int end[2], row[2];
@@ -121,10 +124,10 @@ __device__ void attend(ForwardRoom<kDim>& room, const ForwardArgs& args, const D
     end[r] = visible_keys(args.mask_block, sequence, row[r]);
   }
   const int all_see = visible_keys(args.mask_block, sequence, group_row);
-  const std::uint64_t queries = moved_by(operand(room.queries[0]), group * (kTileRows / 2) * 128);
-  constexpr std::uint32_t kPanelBytes = sizeof(room.queries[0]);
-  const auto keys_of = [&](int stage) { return operand(room.keys[stage][0]); };
-  const auto values_of = [&](int stage) { return operand(room.values[stage][0], kPanelBytes); };
+  const std::uint64_t queries = moved_by(operand(smem.queries[0]), group * (kTileRows / 2) * 128);
+  constexpr std::uint32_t kPanelBytes = sizeof(smem.queries[0]);
+  const auto keys_of = [&](int stage) { return operand(smem.keys[stage][0]); };
+  const auto values_of = [&](int stage) { return operand(smem.values[stage][0], kPanelBytes); };
   // The warpgroups take turns: each waits for the other to have started its products.
   const int own_turn = 1 + group, other_turn = 2 - group;
 
@@ -146,33 +149,33 @@ __device__ void attend(ForwardRoom<kDim>& room, const ForwardArgs& args, const D
     follows = softmax.take(scores, scale, rescale);
   };
 
-  wait_for(&room.queries_full, 0);  // without any key, too: outputs go through their room
+  mbarrier_wait(&smem.queries_full, 0);  // without any key, too: outputs go through the same shared memory
   if (tiles > 0) {
-    if (group == 1 && tiles > 1) arrive_at_meeting(other_turn, 256);
-    wait_for(&room.keys_full[0], 0);
+    if (group == 1 && tiles > 1) named_barrier_arrive(other_turn, 256);
+    mbarrier_wait(&smem.keys_full[0], 0);
     start_scores<kDim>(scores, queries, keys_of(0));
-    wait_for_products<0>();
-    results_are_here(scores);
-    arrive_as_warp(&room.keys_empty[0]);
+    wgmma_wait<0>();
+    wgmma_fence_results(scores);
+    mbarrier_arrive_per_warp(&smem.keys_empty[0]);
     weigh(0);
     pack_weights(weights, scores);
   }
   for (int tile = 1; tile < tiles; ++tile) {
     const int stage = tile % kStages, last = (tile - 1) % kStages;
-    wait_for(&room.keys_full[stage], tile / kStages % 2);
-    meet(own_turn, 256);
+    mbarrier_wait(&smem.keys_full[stage], tile / kStages % 2);
+    named_barrier_sync(own_turn, 256);
     start_scores<kDim>(scores, queries, keys_of(stage));
-    wait_for(&room.values_full[last], (tile - 1) / kStages % 2);
+    mbarrier_wait(&smem.values_full[last], (tile - 1) / kStages % 2);
     start_output(output, weights, values_of(last));
-    if (group == 0 || tile + 1 < tiles) arrive_at_meeting(other_turn, 256);
-    wait_for_products<1>();
-    results_are_here(scores);
-    arrive_as_warp(&room.keys_empty[stage]);
+    if (group == 0 || tile + 1 < tiles) named_barrier_arrive(other_turn, 256);
+    wgmma_wait<1>();
+    wgmma_fence_results(scores);
+    mbarrier_arrive_per_warp(&smem.keys_empty[stage]);
     weigh(tile);
-    wait_for_products<0>();
-    results_are_here(output);
-    results_are_here(weights);
-    arrive_as_warp(&room.values_empty[last]);
+    wgmma_wait<0>();
+    wgmma_fence_results(output);
+    wgmma_fence_results(weights);
+    mbarrier_arrive_per_warp(&smem.values_empty[last]);
     if (follows) {
 #pragma unroll
       for (int i = 0; i < kDim / 2; ++i) output[i] *= rescale[i / 2 % 2];
@@ -181,18 +184,18 @@ __device__ void attend(ForwardRoom<kDim>& room, const ForwardArgs& args, const D
   }
   if (tiles > 0) {
     const int last = tiles - 1;
-    wait_for(&room.values_full[last % kStages], last / kStages % 2);
+    mbarrier_wait(&smem.values_full[last % kStages], last / kStages % 2);
     start_output(output, weights, values_of(last % kStages));
-    wait_for_products<0>();
-    results_are_here(output);
+    wgmma_wait<0>();
+    wgmma_fence_results(output);
   }
   const float factor[2] = {finish_row<kEntropy>(softmax.row(0), args, sequence, head, row[0], lane % 4 == 0),
                            finish_row<kEntropy>(softmax.row(1), args, sequence, head, row[1], lane % 4 == 0)};
   // Nobody needs the warpgroup's queries any more.
-  meet(kQueriesRead + group, 128);
-  if (kEntropy && args.moments.sums != nullptr) wait_for(&room.queries_summed, 0);
+  named_barrier_sync(kQueriesRead + group, 128);
+  if (kEntropy && args.moments.sums != nullptr) mbarrier_wait(&smem.queries_summed, 0);
   const int own_row = warp * 16;
-  write_rows<kDim>(room, output, factor, args, sequence, head, group * (kTileRows / 2) + own_row,
+  write_rows<kDim>(smem, output, factor, args, sequence, head, group * (kTileRows / 2) + own_row,
                    group_row + own_row);
 }
 
@@ -204,7 +207,7 @@ __global__ void __launch_bounds__(kThreads, 1)
                    const __grid_constant__ CUtensorMap value_map, const __grid_constant__ ForwardArgs args) {
 #ifdef BUOY_HAS_WGMMA
   extern __shared__ __align__(1024) unsigned char shared[];
-  auto& room = *reinterpret_cast<ForwardRoom<kDim>*>(shared);
+  auto& smem = *reinterpret_cast<ForwardSharedStorage<kDim>*>(shared);
   const Tile tile = args.tiles[blockIdx.x];
   const DeviceSequence sequence = args.sequences[tile.sequence];
   const int head = blockIdx.y;
@@ -212,34 +215,34 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int tiles = (visible_keys(args.mask_block, sequence, last_row) + kTileKeys - 1) / kTileKeys;
   if (threadIdx.x == 0) {
     constexpr int kConsumerWarps = 8;
-    init_barrier(&room.queries_full, 1);
-    init_barrier(&room.queries_summed, kSumsThreads);
+    mbarrier_init(&smem.queries_full, 1);
+    mbarrier_init(&smem.queries_summed, kSumsThreads);
     for (int stage = 0; stage < kStages; ++stage) {
-      init_barrier(&room.keys_full[stage], 1);
-      init_barrier(&room.values_full[stage], 1);
-      init_barrier(&room.keys_empty[stage], kConsumerWarps);
-      init_barrier(&room.values_empty[stage], kConsumerWarps);
+      mbarrier_init(&smem.keys_full[stage], 1);
+      mbarrier_init(&smem.values_full[stage], 1);
+      mbarrier_init(&smem.keys_empty[stage], kConsumerWarps);
+      mbarrier_init(&smem.values_empty[stage], kConsumerWarps);
     }
-    fence_barrier_init();
+    mbarrier_init_fence();
   }
   __syncthreads();
-  let_next_start();
-  wait_for_previous();
+  launch_dependents();
+  wait_for_prior_grid();
   if (threadIdx.x < 128) {
-    give_registers<kEntropy ? 40 : 24>();
+    setmaxnreg_dec<kEntropy ? 40 : 24>();
     if (threadIdx.x == 0) {
-      bring_tiles(room, &query_map, &key_map, &value_map, sequence, tile.first, head,
-                  head / args.heads_per_key_head, tiles);
+      produce_tiles(smem, &query_map, &key_map, &value_map, sequence, tile.first, head,
+                    head / args.heads_per_key_head, tiles);
     }
     if (kEntropy && threadIdx.x >= 128 - kSumsThreads && args.moments.sums != nullptr) {
-      wait_for(&room.queries_full, 0);
-      sum_rows<kDim>(room.sums, room.queries[0], args.moments, sequence, tile.first, head, kSumming,
+      mbarrier_wait(&smem.queries_full, 0);
+      sum_rows<kDim>(smem.sums, smem.queries[0], args.moments, sequence, tile.first, head, kSumming,
                      threadIdx.x - (128 - kSumsThreads));
-      arrive(&room.queries_summed);
+      mbarrier_arrive(&smem.queries_summed);
     }
   } else {
-    take_registers<kEntropy ? 232 : 240>();
-    attend<kDim, kEntropy, kBias>(room, args, sequence, tile.first, head, tiles);
+    setmaxnreg_inc<kEntropy ? 232 : 240>();
+    attend<kDim, kEntropy, kBias>(smem, args, sequence, tile.first, head, tiles);
   }
 #endif
 }
@@ -256,7 +259,7 @@ void launch(const PlanState& plan, const ForwardArgs& args, const CudaAttentionI
       rows_map(in.values, kDim, shape.kv_heads, in.key_buffer_rows, in.value_stride, kTileKeys);
   launch_kernel({.grid = dim3(plan.query_tiles_128.count, static_cast<unsigned>(shape.heads)),
                  .block = kThreads,
-                 .shared_bytes = sizeof(ForwardRoom<kDim>),
+                 .shared_bytes = sizeof(ForwardSharedStorage<kDim>),
                  .early = true},
                 stream, "forward_hopper", forward_hopper<kDim, kEntropy, kBias>, queries, keys, values, args);
 }

@@ -11,35 +11,35 @@ constexpr int kCloseThreads = 128, kKeysOfWarp = 16, kKeysOfBlock = kCloseThread
 
 // The rows of a tile with what is known of each, once per block. Rows are 320 bytes apart, so that the four
 // lanes of two quads read different banks.
-struct CloseRoom {
+struct CloseSharedStorage {
   static constexpr int kStride = 160;
   Bf16 queries[kCloseRowsOfTile * kStride];
   float shift[kCloseRowsOfTile];
   int end[kCloseRowsOfTile];
 };
 
-__device__ void bring_rows(CloseRoom& room, const StatisticsArgs& a, const CloseTile& tile,
-                           const DeviceSequence& sequence, int head) {
+__device__ void load_rows(CloseSharedStorage& smem, const StatisticsArgs& a, const CloseTile& tile,
+                          const DeviceSequence& sequence, int head) {
   constexpr int kPieces = 16;
   for (int i = threadIdx.x; i < tile.count * kPieces; i += kCloseThreads) {
     const Bf16* row =
         a.queries +
         (static_cast<std::int64_t>(sequence.query_start) + tile.rows[i / kPieces]) * a.query_stride +
         static_cast<std::int64_t>(head) * a.head_dim;
-    *reinterpret_cast<uint4*>(room.queries + i / kPieces * CloseRoom::kStride + i % kPieces * 8) =
+    *reinterpret_cast<uint4*>(smem.queries + i / kPieces * CloseSharedStorage::kStride + i % kPieces * 8) =
         load_eight(row, i % kPieces * 8, a.head_dim, a.aligned);
   }
   if (threadIdx.x < tile.count) {
     const int row = tile.rows[threadIdx.x];
-    room.shift[threadIdx.x] =
+    smem.shift[threadIdx.x] =
         a.row_shift[static_cast<std::int64_t>(head) * a.padded_rows + sequence.padded_start + row];
-    room.end[threadIdx.x] = visible_keys(a.mask_block, sequence, row);
+    smem.end[threadIdx.x] = visible_keys(a.mask_block, sequence, row);
   }
 }
 
 // One warp: 16 keys, whose fragments stay in registers, by up to 32 rows, eight at a time.
 __global__ void __launch_bounds__(kCloseThreads) close_rows(CloseRowsArgs args) {
-  __shared__ __align__(16) CloseRoom room;
+  __shared__ __align__(16) CloseSharedStorage smem;
   const StatisticsArgs& a = args.common;
   const CloseTile& tile = args.tiles[blockIdx.z];
   const DeviceSequence sequence = a.sequences[tile.sequence];
@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(kCloseThreads) close_rows(CloseRowsArgs args) 
   const int first_key = blockIdx.x * kKeysOfBlock + threadIdx.x / 32 * kKeysOfWarp;
   const Bf16* keys = a.keys + static_cast<std::int64_t>(sequence.key_start) * a.key_stride +
                      static_cast<std::int64_t>(head / a.heads_per_key_head) * a.head_dim;
-  let_next_start();
-  wait_for_previous();
+  launch_dependents();
+  wait_for_prior_grid();
   QuadRow key_row[2] = {};
   float bias[2] = {0, 0};
 #pragma unroll
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kCloseThreads) close_rows(CloseRowsArgs args) 
     if (a.key_bias != nullptr)
       bias[r] = a.key_bias[head * a.key_bias_stride + sequence.column_start + key] * kLog2E;
   }
-  bring_rows(room, a, tile, sequence, head);
+  load_rows(smem, a, tile, sequence, head);
   __syncthreads();
   float* to =
       a.row_weights + (static_cast<std::int64_t>(tile.first_result) * a.heads + head) * a.row_weight_stride;
@@ -68,7 +68,8 @@ __global__ void __launch_bounds__(kCloseThreads) close_rows(CloseRowsArgs args) 
 #pragma unroll
     for (int i = 0; i < QuadRow::kPieces; ++i) {
       query.piece[i] = *reinterpret_cast<const uint4*>(
-          room.queries + min(first + lane / 4, rows - 1) * CloseRoom::kStride + 32 * i + lane % 4 * 8);
+          smem.queries + min(first + lane / 4, rows - 1) * CloseSharedStorage::kStride + 32 * i +
+          lane % 4 * 8);
     }
     float s[4] = {};
     multiply_add_rows(s, key_row[0], key_row[1], query);
@@ -77,14 +78,14 @@ __global__ void __launch_bounds__(kCloseThreads) close_rows(CloseRowsArgs args) 
       const int n = first + lane % 4 * 2 + i % 2, r = i / 2, key = first_key + lane / 4 + 8 * r;
       if (n >= rows || key >= a.row_weight_stride) continue;
       to[n * a.heads * a.row_weight_stride + key] =
-          key < room.end[n] ? exp2_approx(fmaf(s[i], a.scale, bias[r] - room.shift[n])) : 0.0f;
+          key < smem.end[n] ? exp2_approx(fmaf(s[i], a.scale, bias[r] - smem.shift[n])) : 0.0f;
     }
   }
 }
 
 constexpr int kTopThreads = 256, kMostTop = 64;
 
-struct TopRoom {
+struct TopSharedStorage {
   int histogram[256];
   std::uint32_t prefix;
   int wanted, stronger, tied;
@@ -96,34 +97,34 @@ struct TopRoom {
 // One block per row of weights. Weights are not negative, so their bits are in their order: four rounds over
 // bytes find the weakest weight of the top; then all stronger ones are taken, and of the tied ones the first.
 __global__ void __launch_bounds__(kTopThreads) top_keys(TopKeysArgs args) {
-  __shared__ TopRoom room;
+  __shared__ TopSharedStorage smem;
   const float* weights = args.row_weights + blockIdx.x * args.stride;
   const int count = static_cast<int>(args.stride), top = args.top, thread = threadIdx.x;
   if (thread == 0) {
-    room.prefix = 0;
-    room.wanted = top;
-    room.stronger = 0;
-    room.tied = 0;
+    smem.prefix = 0;
+    smem.wanted = top;
+    smem.stronger = 0;
+    smem.tied = 0;
   }
   for (int shift = 24; shift >= 0; shift -= 8) {
-    room.histogram[thread] = 0;
+    smem.histogram[thread] = 0;
     __syncthreads();
-    const std::uint32_t prefix = room.prefix;
+    const std::uint32_t prefix = smem.prefix;
     for (int i = thread; i < count; i += kTopThreads) {
       const std::uint32_t bits = __float_as_uint(weights[i]);
-      if (shift == 24 || bits >> (shift + 8) == prefix) atomicAdd(&room.histogram[bits >> shift & 255], 1);
+      if (shift == 24 || bits >> (shift + 8) == prefix) atomicAdd(&smem.histogram[bits >> shift & 255], 1);
     }
     __syncthreads();
     if (thread == 0) {
-      int left = room.wanted, byte = 255;
-      while (byte > 0 && room.histogram[byte] < left) left -= room.histogram[byte--];
-      room.wanted = left;
-      room.prefix = prefix << 8 | static_cast<std::uint32_t>(byte);
+      int left = smem.wanted, byte = 255;
+      while (byte > 0 && smem.histogram[byte] < left) left -= smem.histogram[byte--];
+      smem.wanted = left;
+      smem.prefix = prefix << 8 | static_cast<std::uint32_t>(byte);
     }
     __syncthreads();
   }
-  const std::uint32_t weakest = room.prefix;
-  const int ties = room.wanted;  // of the weakest weight to take
+  const std::uint32_t weakest = smem.prefix;
+  const int ties = smem.wanted;  // of the weakest weight to take
   for (int first = 0; first < count; first += kTopThreads) {
     const int i = first + thread;
     const float weight = i < count ? weights[i] : 0.0f;
@@ -131,28 +132,28 @@ __global__ void __launch_bounds__(kTopThreads) top_keys(TopKeysArgs args) {
     // A weight of zero is no key at all.
     const bool stronger = i < count && bits > weakest, tied = i < count && bits == weakest && bits != 0;
     if (stronger) {
-      const int at = atomicAdd(&room.stronger, 1);
-      room.weight[at] = weight;
-      room.key[at] = i;
+      const int at = atomicAdd(&smem.stronger, 1);
+      smem.weight[at] = weight;
+      smem.key[at] = i;
     }
     const unsigned ballot = __ballot_sync(~0u, tied);
-    if (thread % 32 == 0) room.warp_ties[thread / 32] = __popc(ballot);
+    if (thread % 32 == 0) smem.warp_ties[thread / 32] = __popc(ballot);
     __syncthreads();
-    int at = room.tied + __popc(ballot & ((1u << thread % 32) - 1));
-    for (int warp = 0; warp < thread / 32; ++warp) at += room.warp_ties[warp];
+    int at = smem.tied + __popc(ballot & ((1u << thread % 32) - 1));
+    for (int warp = 0; warp < thread / 32; ++warp) at += smem.warp_ties[warp];
     if (tied && at < ties) {
-      room.weight[top - ties + at] = weight;
-      room.key[top - ties + at] = i;
+      smem.weight[top - ties + at] = weight;
+      smem.key[top - ties + at] = i;
     }
     __syncthreads();
     if (thread == 0) {
-      for (int warp = 0; warp < kTopThreads / 32; ++warp) room.tied += room.warp_ties[warp];
+      for (int warp = 0; warp < kTopThreads / 32; ++warp) smem.tied += smem.warp_ties[warp];
     }
     __syncthreads();
   }
   // Fewer than `top` weights above zero: the rest stays empty. The order is found by counting who comes
   // before.
-  const int strong = room.stronger, found = strong + min(room.tied, ties);
+  const int strong = smem.stronger, found = strong + min(smem.tied, ties);
   if (thread < top) {
     args.keys[static_cast<std::int64_t>(blockIdx.x) * top + thread] = -1;
     args.weights[static_cast<std::int64_t>(blockIdx.x) * top + thread] = 0.0f;
@@ -160,12 +161,12 @@ __global__ void __launch_bounds__(kTopThreads) top_keys(TopKeysArgs args) {
   __syncthreads();
   const auto slot = [&](int n) { return n < strong ? n : top - ties + n - strong; };
   if (thread < found) {
-    const float weight = room.weight[slot(thread)];
-    const std::int32_t key = room.key[slot(thread)];
+    const float weight = smem.weight[slot(thread)];
+    const std::int32_t key = smem.key[slot(thread)];
     int place = 0;
     for (int n = 0; n < found; ++n) {
-      const float other = room.weight[slot(n)];
-      place += other > weight || (other == weight && room.key[slot(n)] < key) ? 1 : 0;
+      const float other = smem.weight[slot(n)];
+      place += other > weight || (other == weight && smem.key[slot(n)] < key) ? 1 : 0;
     }
     args.keys[static_cast<std::int64_t>(blockIdx.x) * top + place] = key;
     args.weights[static_cast<std::int64_t>(blockIdx.x) * top + place] = weight;

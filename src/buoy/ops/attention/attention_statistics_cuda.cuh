@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "buoy/ops/attention/attention_plan_cuda.cuh"
-#include "buoy/ops/moments/qk_moments_riding_cuda.cuh"
+#include "buoy/ops/moments/qk_moments_fused_cuda.cuh"
 
 namespace buoy::ops {
 

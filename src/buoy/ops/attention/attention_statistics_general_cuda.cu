@@ -9,7 +9,7 @@ template <int kDim>
 using Rows = SharedTile<64, kDim, kThreads>;
 
 template <int kDim>
-struct StatisticsRoom {
+struct StatisticsSharedStorage {
   Rows<kDim> keys, queries[2];
   float shift[2][64];
   std::uint8_t group[2][64];
@@ -26,7 +26,7 @@ __device__ std::uint32_t one_hot_pair(const std::uint8_t* pair, int group) {
 template <int kDim>
 __global__ void __launch_bounds__(kThreads) statistics_general(StatisticsArgs args) {
   extern __shared__ __align__(16) unsigned char shared[];
-  auto& room = *reinterpret_cast<StatisticsRoom<kDim>*>(shared);
+  auto& smem = *reinterpret_cast<StatisticsSharedStorage<kDim>*>(shared);
   const Tile tile = args.tiles[blockIdx.x];
   const DeviceSequence sequence = args.sequences[tile.sequence];
   const int head = blockIdx.y, key_head = head / args.heads_per_key_head;
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kThreads) statistics_general(StatisticsArgs ar
   const int all_seen_from = first_seeing_row(args.mask_block, sequence, last_key);
 
   const auto load_queries = [&](int first, int stage) {
-    room.queries[stage].load(
+    smem.queries[stage].load(
         {args.queries + (static_cast<std::int64_t>(sequence.query_start) + first) * args.query_stride +
              static_cast<std::int64_t>(head) * args.head_dim,
          args.query_stride, sequence.query_rows - first, args.head_dim, args.aligned});
@@ -44,13 +44,13 @@ __global__ void __launch_bounds__(kThreads) statistics_general(StatisticsArgs ar
       const int row = first + threadIdx.x;
       const bool exists = row < sequence.query_rows;
       const std::int64_t at = sequence.padded_start + row;
-      room.shift[stage][threadIdx.x] =
+      smem.shift[stage][threadIdx.x] =
           exists ? args.row_shift[static_cast<std::int64_t>(head) * args.padded_rows + at] : INFINITY;
-      room.group[stage][threadIdx.x] = exists ? args.row_groups[at] : 255;
+      smem.group[stage][threadIdx.x] = exists ? args.row_groups[at] : 255;
     }
     commit_copies();
   };
-  room.keys.load({args.keys + (static_cast<std::int64_t>(sequence.key_start) + tile.first) * args.key_stride +
+  smem.keys.load({args.keys + (static_cast<std::int64_t>(sequence.key_start) + tile.first) * args.key_stride +
                       static_cast<std::int64_t>(key_head) * args.head_dim,
                   args.key_stride, sequence.key_rows - tile.first, args.head_dim, args.aligned});
   if (first_row < sequence.query_rows) load_queries(first_row, 0);
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kThreads) statistics_general(StatisticsArgs ar
     if (first + 64 < sequence.query_rows) load_queries(first + 64, 1 - stage);
     if (first == first_row) {
 #pragma unroll
-      for (int k = 0; k < kDim / 16; ++k) room.keys.left(left[k], warp_key, 16 * k);
+      for (int k = 0; k < kDim / 16; ++k) smem.keys.left(left[k], warp_key, 16 * k);
     }
     float s[32] = {};
 #pragma unroll
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kThreads) statistics_general(StatisticsArgs ar
 #pragma unroll
       for (int n = 0; n < 4; ++n) {
         std::uint32_t right[4];
-        room.queries[stage].right_of_rows(right, 16 * n, 16 * k);
+        smem.queries[stage].right_of_rows(right, 16 * n, 16 * k);
         multiply_add(s + 8 * n, left[k], right[0], right[1]);
         multiply_add(s + 8 * n + 4, left[k], right[2], right[3]);
       }
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kThreads) statistics_general(StatisticsArgs ar
 #pragma unroll
     for (int i = 0; i < 32; ++i) {
       const int column = i / 4 * 8 + lane % 4 * 2 + i % 2, r = i / 2 % 2;
-      s[i] = exp2_approx(fmaf(s[i], args.scale, bias[r] - room.shift[stage][column]));
+      s[i] = exp2_approx(fmaf(s[i], args.scale, bias[r] - smem.shift[stage][column]));
       if (first < all_seen_from && first + column < seen_from[r]) s[i] = 0.0f;
     }
     if (args.first_share != nullptr && tile.first + warp_key == 0 && lane < 4) {
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(kThreads) statistics_general(StatisticsArgs ar
       const std::uint32_t weights[4] = {
           pack_bf16(s[8 * k], s[8 * k + 1]), pack_bf16(s[8 * k + 2], s[8 * k + 3]),
           pack_bf16(s[8 * k + 4], s[8 * k + 5]), pack_bf16(s[8 * k + 6], s[8 * k + 7])};
-      const std::uint8_t* groups = room.group[stage] + 16 * k + lane % 4 * 2;
+      const std::uint8_t* groups = smem.group[stage] + 16 * k + lane % 4 * 2;
 #pragma unroll
       for (int n = 0; n < 2; ++n) {
         const int group = 8 * n + lane / 4;
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kThreads) statistics_general(StatisticsArgs ar
 
 template <int kDim>
 void launch_statistics(const StatisticsArgs& args, int tiles, int heads, const Stream& stream) {
-  constexpr int kBytes = sizeof(StatisticsRoom<kDim>);
+  constexpr int kBytes = sizeof(StatisticsSharedStorage<kDim>);
   static_assert(kBytes <= kLeastSharedMemory);
   auto* kernel = statistics_general<kDim>;
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes),

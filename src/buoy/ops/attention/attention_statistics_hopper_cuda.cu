@@ -1,8 +1,8 @@
 // The second pass on Hopper. A block takes 256 keys of one head and all queries that see them, 128 at a time:
-// one warp brings tiles of queries with their normalisers and their rows of the one-hot matrix, four
-// warpgroups take 64 keys each. While one forms weights, the tensor cores form the scores of another. The
-// weights, keys by queries, are then the left operand of the product with the one-hot matrix. Moments of the
-// same queries and keys ride along (qk_moments_riding_cuda.cuh).
+// the producer warp loads tiles of queries with their normalisers and their rows of the one-hot matrix (TMA),
+// four consumer warpgroups take 64 keys each. While one forms weights, the tensor cores form the scores of
+// another. The weights, keys by queries, are then the left operand of the product with the one-hot matrix.
+// Moments of the same queries and keys are fused in (qk_moments_fused_cuda.cuh).
 
 #include "buoy/ops/attention/attention_hopper_cuda.cuh"
 #include "buoy/ops/device/launch_cuda.cuh"
@@ -15,14 +15,14 @@ namespace {
 constexpr int kWarpgroups = 4, kThreads = 128 * (1 + kWarpgroups), kTileRows = 128;
 
 template <int kDim>
-struct StatisticsRoom {
+struct StatisticsSharedStorage {
   static constexpr int kPanels = kDim / 64, kPanel = 128 * 64, kStages = 3;
   Bf16 keys[2][kPanels][kPanel];  // halves of 128 keys
   Bf16 queries[kStages][kPanels][kPanel];
   Bf16 one_hot[kStages][2][kMostGroups * 64];  // groups by 64 queries
   float shift[kStages][kTileRows];
   std::int32_t close[kStages][kTileRows];  // which rows to look at closely
-  RidingRoom moments;
+  RidingSharedStorage moments;
   std::uint64_t keys_full, full[kStages], empty[kStages], moments_full;
 };
 
@@ -33,58 +33,58 @@ struct TilesOfRows {
 };
 
 template <int kDim>
-__device__ void bring_tiles(StatisticsRoom<kDim>& room, const CUtensorMap* key_map,
-                            const CUtensorMap* query_map, const CUtensorMap* group_map,
-                            const StatisticsArgs& args, const DeviceSequence& sequence, int first_key,
-                            int head, const TilesOfRows& tiles) {
-  arrive_expecting(&room.keys_full, sizeof(room.keys));
+__device__ void produce_tiles(StatisticsSharedStorage<kDim>& smem, const CUtensorMap* key_map,
+                              const CUtensorMap* query_map, const CUtensorMap* group_map,
+                              const StatisticsArgs& args, const DeviceSequence& sequence, int first_key,
+                              int head, const TilesOfRows& tiles) {
+  mbarrier_arrive_expect_tx(&smem.keys_full, sizeof(smem.keys));
   for (int half = 0; half < 2; ++half) {
-    for (int p = 0; p < room.kPanels; ++p) {
-      copy_tile(room.keys[half][p], key_map, &room.keys_full, 64 * p, head / args.heads_per_key_head,
-                sequence.key_start + first_key + 128 * half);
+    for (int p = 0; p < smem.kPanels; ++p) {
+      tma_load(smem.keys[half][p], key_map, &smem.keys_full, 64 * p, head / args.heads_per_key_head,
+               sequence.key_start + first_key + 128 * half);
     }
   }
   for (int tile = 0; tile < tiles.count; ++tile) {
-    const int stage = tile % room.kStages, first = tiles.first + tile * kTileRows;
-    if (tile >= room.kStages) wait_for(&room.empty[stage], (tile / room.kStages - 1) % 2);
+    const int stage = tile % smem.kStages, first = tiles.first + tile * kTileRows;
+    if (tile >= smem.kStages) mbarrier_wait(&smem.empty[stage], (tile / smem.kStages - 1) % 2);
     const bool close = args.row_weights != nullptr;
-    arrive_expecting(&room.full[stage], sizeof(room.queries[0]) + sizeof(room.one_hot[0]) +
-                                            sizeof(room.shift[0]) + (close ? sizeof(room.close[0]) : 0));
-    for (int p = 0; p < room.kPanels; ++p) {
-      copy_tile(room.queries[stage][p], query_map, &room.full[stage], 64 * p, head,
-                sequence.query_start + first);
+    mbarrier_arrive_expect_tx(&smem.full[stage], sizeof(smem.queries[0]) + sizeof(smem.one_hot[0]) +
+                                                     sizeof(smem.shift[0]) +
+                                                     (close ? sizeof(smem.close[0]) : 0));
+    for (int p = 0; p < smem.kPanels; ++p) {
+      tma_load(smem.queries[stage][p], query_map, &smem.full[stage], 64 * p, head,
+               sequence.query_start + first);
     }
     const int padded = sequence.padded_start + first;
     for (int p = 0; p < 2; ++p)
-      copy_tile(room.one_hot[stage][p], group_map, &room.full[stage], padded + 64 * p, 0, 0);
-    copy_bytes(room.shift[stage],
-               args.row_shift + static_cast<std::int64_t>(head) * args.padded_rows + padded,
-               &room.full[stage], sizeof(room.shift[0]));
+      tma_load(smem.one_hot[stage][p], group_map, &smem.full[stage], padded + 64 * p, 0, 0);
+    bulk_load(smem.shift[stage], args.row_shift + static_cast<std::int64_t>(head) * args.padded_rows + padded,
+              &smem.full[stage], sizeof(smem.shift[0]));
     if (close)
-      copy_bytes(room.close[stage], args.close_of_row + padded, &room.full[stage], sizeof(room.close[0]));
+      bulk_load(smem.close[stage], args.close_of_row + padded, &smem.full[stage], sizeof(smem.close[0]));
   }
 }
 
 template <int kDim>
 __device__ void start_scores(float (&scores)[64], std::uint64_t keys, std::uint64_t queries) {
   constexpr std::uint32_t kPanelBytes = 128 * 128;
-  begin_products();
+  wgmma_fence();
 #pragma unroll
   for (int k = 0; k < kDim / 16; ++k) {
     const std::uint32_t at = k / 4 * kPanelBytes + k % 4 * 32;
     multiply_64x128(scores, moved_by(keys, at), moved_by(queries, at), k > 0);
   }
-  commit_products();
+  wgmma_commit();
 }
 
 __device__ inline void start_received(float (&received)[8], const std::uint32_t (&weights)[32],
                                       std::uint64_t one_hot) {
   constexpr std::uint32_t kPanelBytes = kMostGroups * 128;
-  begin_products();
+  wgmma_fence();
 #pragma unroll
   for (int k = 0; k < 8; ++k)
     multiply_add_groups(received, weights + 4 * k, moved_by(one_hot, k / 4 * kPanelBytes + k % 4 * 32));
-  commit_products();
+  wgmma_commit();
 }
 
 constexpr int kKeyStep = 8;  // between a thread's keys
@@ -188,9 +188,9 @@ __device__ inline void write_received(const float (&received)[8], const Statisti
 }
 
 template <int kDim, bool kBias>
-__device__ void measure(StatisticsRoom<kDim>& room, const StatisticsArgs& args,
+__device__ void measure(StatisticsSharedStorage<kDim>& smem, const StatisticsArgs& args,
                         const DeviceSequence& sequence, int block_key, int head, const TilesOfRows& tiles) {
-  constexpr int kStages = StatisticsRoom<kDim>::kStages;
+  constexpr int kStages = StatisticsSharedStorage<kDim>::kStages;
   const int group = threadIdx.x / 128 - 1, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
   const int first_key = block_key + group * 64;
   OwnKeys own;
@@ -204,12 +204,12 @@ __device__ void measure(StatisticsRoom<kDim>& room, const StatisticsArgs& args,
                       : 0.0f;
   }
   own.all_seen_from = first_seeing_row(args.mask_block, sequence, first_key + 63);
-  const std::uint64_t keys = moved_by(operand(room.keys[group / 2][0]), group % 2 * 64 * 128);
+  const std::uint64_t keys = moved_by(operand(smem.keys[group / 2][0]), group % 2 * 64 * 128);
   const bool share = args.first_share != nullptr && first_key == 0, moments = args.moments.sums != nullptr;
 
   float scores[64], received[8] = {};
   std::uint32_t weights[32];
-  if (tiles.count > 0) wait_for(&room.keys_full, 0);
+  if (tiles.count > 0) mbarrier_wait(&smem.keys_full, 0);
   // One thing after the other: with four warpgroups there is always one that needs the tensor cores. They
   // take turns, so that they do not all need them at the same time.
   for (int tile = 0; tile < tiles.count; ++tile) {
@@ -217,27 +217,27 @@ __device__ void measure(StatisticsRoom<kDim>& room, const StatisticsArgs& args,
     // Asked for here, needed after the products: so nobody waits for it.
     const unsigned close =
         args.row_weights != nullptr ? args.close_in_tile[(sequence.padded_start + first_row) / kTileRows] : 0;
-    wait_for(&room.full[stage], tile / kStages % 2);
-    if (tile > 0 || group > 0) meet(1 + group, 256);
-    start_scores<kDim>(scores, keys, operand(room.queries[stage][0]));
+    mbarrier_wait(&smem.full[stage], tile / kStages % 2);
+    if (tile > 0 || group > 0) named_barrier_sync(1 + group, 256);
+    start_scores<kDim>(scores, keys, operand(smem.queries[stage][0]));
     if (tile + 1 < tiles.count || group + 1 < kWarpgroups)
-      arrive_at_meeting(1 + (group + 1) % kWarpgroups, 256);
-    wait_for_products<0>();
-    results_are_here(scores);
+      named_barrier_arrive(1 + (group + 1) % kWarpgroups, 256);
+    wgmma_wait<0>();
+    wgmma_fence_results(scores);
     if (moments && first_row < first_key + 64 && first_key < first_row + kTileRows)
       write_self(scores, args, sequence, head, first_row, own);
-    weigh<kBias>(scores, room.shift[stage], own, args.scale, first_row);
+    weigh<kBias>(scores, smem.shift[stage], own, args.scale, first_row);
     if (share) write_first_share(scores, args, sequence, head, first_row);
-    if (close != 0) write_close_rows(scores, args, sequence, head, room.close[stage], own);
+    if (close != 0) write_close_rows(scores, args, sequence, head, smem.close[stage], own);
     pack_weights(weights, scores);
-    start_received(received, weights, operand(room.one_hot[stage][0]));
-    wait_for_products<0>();
-    results_are_here(received);
-    arrive(&room.empty[stage]);
+    start_received(received, weights, operand(smem.one_hot[stage][0]));
+    wgmma_wait<0>();
+    wgmma_fence_results(received);
+    mbarrier_arrive(&smem.empty[stage]);
   }
   if (args.received != nullptr) write_received(received, args, sequence, head, own);
   if (moments)
-    write_key_moments<kDim>(room.moments, &room.moments_full, room.keys[group / 2][0], args.moments, sequence,
+    write_key_moments<kDim>(smem.moments, &smem.moments_full, smem.keys[group / 2][0], args.moments, sequence,
                             first_key + warp * 16, group % 2 * 64 + warp * 16, head, args.columns);
 }
 
@@ -251,35 +251,35 @@ __global__ void __launch_bounds__(kThreads, 1)
                       const __grid_constant__ StatisticsArgs args) {
 #ifdef BUOY_HAS_WGMMA
   extern __shared__ __align__(1024) unsigned char shared[];
-  auto& room = *reinterpret_cast<StatisticsRoom<kDim>*>(shared);
+  auto& smem = *reinterpret_cast<StatisticsSharedStorage<kDim>*>(shared);
   const Tile tile = args.tiles[blockIdx.x];
   const DeviceSequence sequence = args.sequences[tile.sequence];
   const int head = blockIdx.y;
   const int first_row = first_seeing_row(args.mask_block, sequence, tile.first) / kTileRows * kTileRows;
   const TilesOfRows tiles{first_row, max(0, (sequence.query_rows - first_row + kTileRows - 1) / kTileRows)};
   if (threadIdx.x == 0) {
-    init_barrier(&room.keys_full, 1);
-    init_barrier(&room.moments_full, kAddingThreads);  // each shows what it wrote itself
-    for (int stage = 0; stage < room.kStages; ++stage) {
-      init_barrier(&room.full[stage], 1);
-      init_barrier(&room.empty[stage], 128 * kWarpgroups);  // each reads normalisers itself
+    mbarrier_init(&smem.keys_full, 1);
+    mbarrier_init(&smem.moments_full, kAddingThreads);  // each shows what it wrote itself
+    for (int stage = 0; stage < smem.kStages; ++stage) {
+      mbarrier_init(&smem.full[stage], 1);
+      mbarrier_init(&smem.empty[stage], 128 * kWarpgroups);  // each reads normalisers itself
     }
-    fence_barrier_init();
+    mbarrier_init_fence();
   }
   __syncthreads();
-  let_next_start();
-  wait_for_previous();
+  launch_dependents();
+  wait_for_prior_grid();
   if (threadIdx.x < 128) {
-    give_registers<32>();
+    setmaxnreg_dec<32>();
     if (threadIdx.x == 0 && tiles.count > 0)
-      bring_tiles(room, &key_map, &query_map, &group_map, args, sequence, tile.first, head, tiles);
+      produce_tiles(smem, &key_map, &query_map, &group_map, args, sequence, tile.first, head, tiles);
     if (threadIdx.x >= 128 - kAddingThreads && args.moments.sums != nullptr) {
-      add_all_chunks(room.moments, args.moments, sequence, head, threadIdx.x - (128 - kAddingThreads));
-      arrive(&room.moments_full);
+      add_all_chunks(smem.moments, args.moments, sequence, head, threadIdx.x - (128 - kAddingThreads));
+      mbarrier_arrive(&smem.moments_full);
     }
   } else {
-    take_registers<112>();
-    measure<kDim, kBias>(room, args, sequence, tile.first, head, tiles);
+    setmaxnreg_inc<112>();
+    measure<kDim, kBias>(smem, args, sequence, tile.first, head, tiles);
   }
 #endif
 }
@@ -298,7 +298,7 @@ void launch(const PlanState& plan, const StatisticsArgs& args, const CudaAttenti
                                          {64, kMostGroups, 1}});
   launch_kernel({.grid = dim3(plan.key_tiles_256.count, static_cast<unsigned>(shape.heads)),
                  .block = kThreads,
-                 .shared_bytes = sizeof(StatisticsRoom<kDim>),
+                 .shared_bytes = sizeof(StatisticsSharedStorage<kDim>),
                  .early = true},
                 stream, "statistics_hopper", statistics_hopper<kDim, kBias>, keys, queries, groups, args);
 }

@@ -1,7 +1,7 @@
-// Hopper's bulk copies between global and shared memory, the barriers they end at, and clusters of thread
-// blocks. Tiles in shared memory are panels with rows of 128 bytes; the 16-byte pieces of eight rows are
-// swizzled as both the copy engine and the tensor cores do it themselves, so a panel starts at a multiple of
-// 1024 bytes.
+// Hopper's tensor memory accelerator (TMA: bulk copies between global and shared memory), the mbarriers its
+// transactions complete on, thread block clusters, and setmaxnreg. Tiles in shared memory are panels with
+// rows of 128 bytes in the 128-byte swizzle that TMA and WGMMA share (the 16-byte pieces of eight rows are
+// permuted), so a panel starts at a multiple of 1024 bytes.
 
 #pragma once
 
@@ -17,28 +17,29 @@ namespace buoy::ops {
 #define BUOY_HAS_WGMMA 1
 #endif
 
-// ---- barriers in shared memory: a phase ends when `count` arrivals and all announced bytes have come
+// ---- mbarriers (in shared memory): a phase ends when `count` arrivals and all expected transaction bytes
+// have come
 
-__device__ inline void init_barrier(std::uint64_t* barrier, int count) {
+__device__ inline void mbarrier_init(std::uint64_t* barrier, int count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(shared_address(barrier)), "r"(count));
 }
-__device__ inline void fence_barrier_init() {
+__device__ inline void mbarrier_init_fence() {
   asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
 }
-__device__ inline void arrive(std::uint64_t* barrier) {
+__device__ inline void mbarrier_arrive(std::uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(shared_address(barrier)) : "memory");
 }
 // One arrival for a warp, when all its lanes have read what the barrier guards.
-__device__ inline void arrive_as_warp(std::uint64_t* barrier) {
+__device__ inline void mbarrier_arrive_per_warp(std::uint64_t* barrier) {
   __syncwarp();
-  if (threadIdx.x % 32 == 0) arrive(barrier);
+  if (threadIdx.x % 32 == 0) mbarrier_arrive(barrier);
 }
-__device__ inline void arrive_expecting(std::uint64_t* barrier, std::uint32_t bytes) {
+__device__ inline void mbarrier_arrive_expect_tx(std::uint64_t* barrier, std::uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(shared_address(barrier)),
                "r"(bytes)
                : "memory");
 }
-__device__ inline void wait_for(std::uint64_t* barrier, std::uint32_t phase) {
+__device__ inline void mbarrier_wait(std::uint64_t* barrier, std::uint32_t phase) {
   asm volatile(
       "{\n"
       ".reg .pred done;\n"
@@ -50,19 +51,19 @@ __device__ inline void wait_for(std::uint64_t* barrier, std::uint32_t phase) {
       : "memory");
 }
 
-// Barriers of whole warps, by number.
-__device__ inline void meet(int number, int threads) {
+// Named barriers of whole warps, by number (bar.sync, bar.arrive).
+__device__ inline void named_barrier_sync(int number, int threads) {
   asm volatile("bar.sync %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
 }
-__device__ inline void arrive_at_meeting(int number, int threads) {
+__device__ inline void named_barrier_arrive(int number, int threads) {
   asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
 }
 
-// ---- copies by one thread
+// ---- TMA loads, issued by one thread
 
 // Columns x.. of head y, rows z.. of a tensor [row][head][column].
-__device__ inline void copy_tile(void* shared, const CUtensorMap* map, std::uint64_t* barrier, int x, int y,
-                                 int z) {
+__device__ inline void tma_load(void* shared, const CUtensorMap* map, std::uint64_t* barrier, int x, int y,
+                                int z) {
   asm volatile(
       "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
       "%5}], "
@@ -71,8 +72,8 @@ __device__ inline void copy_tile(void* shared, const CUtensorMap* map, std::uint
       : "memory");
 }
 // A piece of plain memory, a multiple of 16 bytes at a multiple of 16.
-__device__ inline void copy_bytes(void* shared, const void* global, std::uint64_t* barrier,
-                                  std::uint32_t bytes) {
+__device__ inline void bulk_load(void* shared, const void* global, std::uint64_t* barrier,
+                                 std::uint32_t bytes) {
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %3, [%2];\n" ::"r"(
           shared_address(shared)),
@@ -81,7 +82,7 @@ __device__ inline void copy_bytes(void* shared, const void* global, std::uint64_
 }
 
 // Columns x.., rows y.. of a matrix.
-__device__ inline void copy_tile(void* shared, const CUtensorMap* map, std::uint64_t* barrier, int x, int y) {
+__device__ inline void tma_load(void* shared, const CUtensorMap* map, std::uint64_t* barrier, int x, int y) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, "
       "%4}], "
@@ -89,9 +90,9 @@ __device__ inline void copy_tile(void* shared, const CUtensorMap* map, std::uint
       "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y)
       : "memory");
 }
-// The same into the same place of several blocks of the cluster, whose barriers are told, too.
-__device__ inline void copy_tile_to(std::uint16_t blocks, void* shared, const CUtensorMap* map,
-                                    std::uint64_t* barrier, int x, int y) {
+// Multicast: into the same place of several blocks of the cluster; each of their mbarriers counts the bytes.
+__device__ inline void tma_load_multicast(std::uint16_t blocks, void* shared, const CUtensorMap* map,
+                                          std::uint64_t* barrier, int x, int y) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
       "[%0], [%1, {%4, %5}], [%2], %3;\n" ::"r"(shared_address(shared)),
@@ -99,47 +100,47 @@ __device__ inline void copy_tile_to(std::uint16_t blocks, void* shared, const CU
       : "memory");
 }
 
-// ---- copies back to global memory, by one thread; what lies outside of the matrix is left out
+// ---- TMA stores, issued by one thread; what lies outside of the matrix is left out
 
-// In every thread that wrote to shared memory, before one thread lets the copy engine read it.
-__device__ inline void show_to_copies() {
+// In every thread that wrote to shared memory, before one thread lets TMA read it (the async proxy).
+__device__ inline void fence_async_proxy() {
   asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
 }
-__device__ inline void store_tile(const CUtensorMap* map, const void* shared, int x, int y) {
+__device__ inline void tma_store(const CUtensorMap* map, const void* shared, int x, int y) {
   asm volatile(
       "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];\n" ::"l"(map),
       "r"(shared_address(shared)), "r"(x), "r"(y)
       : "memory");
 }
 // Adds to what is there.
-__device__ inline void add_tile(const CUtensorMap* map, const void* shared, int x, int y) {
+__device__ inline void tma_reduce_add(const CUtensorMap* map, const void* shared, int x, int y) {
   asm volatile(
       "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3}], [%1];\n" ::"l"(
           map),
       "r"(shared_address(shared)), "r"(x), "r"(y)
       : "memory");
 }
-__device__ inline void commit_stores() {
+__device__ inline void tma_store_commit() {
   asm volatile("cp.async.bulk.commit_group;\n" ::: "memory");
 }
 // Returns when all but the last kLeft groups have been read from shared memory.
 template <int kLeft>
-__device__ inline void wait_until_read() {
+__device__ inline void tma_store_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;\n" ::"n"(kLeft) : "memory");
 }
 // Returns when everything is written.
-__device__ inline void wait_until_stored() {
+__device__ inline void tma_store_wait() {
   asm volatile("cp.async.bulk.wait_group 0;\n" ::: "memory");
 }
 
 // ---- clusters
 
-__device__ inline std::uint32_t block_of_cluster() {
+__device__ inline std::uint32_t cluster_rank() {
   std::uint32_t rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;\n" : "=r"(rank));
   return rank;
 }
-__device__ inline void meet_cluster() {
+__device__ inline void cluster_sync() {
   asm volatile(
       "barrier.cluster.arrive.release;\n"
       "barrier.cluster.wait.acquire;\n" ::
@@ -147,7 +148,7 @@ __device__ inline void meet_cluster() {
 }
 // Arrives at the barrier of another block of the cluster. What is told is that the tensor cores have read, so
 // nothing has to be made visible: a release over the cluster here cost a third of a product's speed.
-__device__ inline void arrive_at(std::uint64_t* barrier, std::uint32_t block) {
+__device__ inline void mbarrier_arrive_remote(std::uint64_t* barrier, std::uint32_t block) {
   asm volatile(
       "{\n"
       ".reg .b32 remote;\n"
@@ -160,14 +161,14 @@ __device__ inline void arrive_at(std::uint64_t* barrier, std::uint32_t block) {
 
 #ifdef BUOY_HAS_WGMMA
 
-// ---- registers move between the warpgroups of a block
+// ---- registers move between producer and consumer warpgroups (setmaxnreg)
 
 template <int kRegisters>
-__device__ inline void give_registers() {
+__device__ inline void setmaxnreg_dec() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
 }
 template <int kRegisters>
-__device__ inline void take_registers() {
+__device__ inline void setmaxnreg_inc() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
 }
 

@@ -1,5 +1,5 @@
-// Small kernels one after the other: each may be set up while the one before it is still running (Hopper),
-// and waits for it only where it needs its results.
+// Programmatic dependent launch (Hopper): a kernel may be set up while the one before it is still running,
+// and waits for it only where it needs its results (griddepcontrol).
 
 #pragma once
 
@@ -11,14 +11,14 @@
 namespace buoy::ops {
 
 // From here on the next kernel of the stream may be set up.
-__device__ inline void let_next_start() {
+__device__ inline void launch_dependents() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;\n" ::: "memory");
 #endif
 }
 
 // Returns when the kernel before this one is finished and what it wrote can be read.
-__device__ inline void wait_for_previous() {
+__device__ inline void wait_for_prior_grid() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;\n" ::: "memory");
 #endif

@@ -1,4 +1,4 @@
-// Hopper's warpgroup products of tiles in swizzled panels (bulk_copy_cuda.cuh).
+// WGMMA, Hopper's asynchronous warpgroup products, of tiles in swizzled panels (bulk_copy_cuda.cuh).
 
 #pragma once
 
@@ -12,20 +12,20 @@ namespace buoy::ops {
 
 // Products of a warpgroup: they run on while the warps do other things
 
-__device__ inline void begin_products() {
+__device__ inline void wgmma_fence() {
   asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
 }
-__device__ inline void commit_products() {
+__device__ inline void wgmma_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory");
 }
 // Returns when at most `kLeft` committed groups are still running.
 template <int kLeft>
-__device__ inline void wait_for_products() {
+__device__ inline void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;\n" ::"n"(kLeft) : "memory");
 }
 // Keeps the compiler from using results before the wait that stands above.
 template <typename T, int kSize>
-__device__ inline void results_are_here(T (&values)[kSize]) {
+__device__ inline void wgmma_fence_results(T (&values)[kSize]) {
 #pragma unroll
   for (int i = 0; i < kSize; ++i) {
     if constexpr (sizeof(T) == sizeof(float) && !std::is_integral_v<T>) {

@@ -96,9 +96,9 @@ struct DeviceLinear::Library {
 Proposals DeviceLinear::Library::proposals(const Plan& plan, const DeviceLinearArgs& args) const {
   cublasLtMatmulPreference_t preference = nullptr;
   check(cublasLtMatmulPreferenceCreate(&preference), "state a preference");
-  const std::size_t room = kWorkspaceBytes;
-  cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room,
-                                       sizeof room);
+  const std::size_t smem = kWorkspaceBytes;
+  cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &smem,
+                                       sizeof smem);
   Proposals found;
   const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
       handle, plan.product, plan.weight.get(), plan.input.get(), plan.output.get(), plan.output.get(),

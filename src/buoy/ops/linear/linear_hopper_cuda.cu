@@ -107,7 +107,7 @@ void launch(const Stream& stream, const DeviceLinearArgs& args, std::int64_t fir
   const int clusters = tiles(count, waves);
   launch_kernel({.grid = dim3(static_cast<unsigned>(clusters * kLinearCluster)),
                  .block = kLinearThreads,
-                 .shared_bytes = sizeof(LinearRoom<Tile>),
+                 .shared_bytes = sizeof(LinearSharedStorage<Tile>),
                  .cluster = kLinearCluster,
                  .early = true},
                 stream, "linear_hopper", linear_hopper<Tile, kKind, kHeadDim>, all);

@@ -1,7 +1,8 @@
-// output = input weight^T on Hopper. A thread block of three warpgroups takes tiles of the output, one after
-// the other: one thread of the first warpgroup brings both factors by the copy engine and runs ahead into the
-// next tile, the two others multiply half of the rows each and send their sums through shared memory. Two
-// blocks of a cluster take neighbouring tiles and bring half of what both need each.
+// output = input weight^T on Hopper: a persistent, warp-specialised kernel. A thread block of three
+// warpgroups takes tiles of the output, one after the other. One thread of the producer warpgroup loads both
+// factors by TMA into a ring of stages and runs ahead into the next tile. The two consumer warpgroups
+// multiply half of the rows each (WGMMA) and run the epilogue through shared memory. Two blocks of a cluster
+// take neighbouring tiles and each loads half of what both need (TMA multicast).
 //
 // A row's sums are formed in the same order wherever the row stands, however many there are and whatever the
 // tile.
@@ -51,54 +52,55 @@ __device__ int tile_column_of(const HopperLinearArgs& args, const LinearPlace& p
   return args.first_tile_column + (Tile::kSharesInput ? place.column * kLinearCluster + rank : place.column);
 }
 
-// One thread of each block of a cluster. Nothing on the GPU writes weights, so the first of them are on their
-// way before the kernel in front has written the inputs.
+// The producer: one thread of each block of a cluster. Nothing on the GPU writes weights, so the first of
+// them are loaded before the kernel in front has written the inputs (programmatic dependent launch).
 template <typename Tile>
-__device__ void bring_factors(LinearRoom<Tile>& room, const HopperLinearArgs& args, int rank, int first_tile,
-                              int tile_step) {
+__device__ void produce_tiles(LinearSharedStorage<Tile>& smem, const HopperLinearArgs& args, int rank,
+                              int first_tile, int tile_step) {
   constexpr int kBoth = 0b11, kRowsHalf = Tile::kRows / kLinearCluster,
                 kColumnsHalf = Tile::kColumns / kLinearCluster;
   const int tiles = args.row_tiles * args.column_tiles, early = min(args.input_tiles, Tile::kStages);
-  const auto bring_input = [&](int stage, const LinearPlace& place, int k) {
+  const auto load_input = [&](int stage, const LinearPlace& place, int k) {
     const int x = k * kLinearTileInputs, row = first_row_of<Tile>(place, rank);
     if constexpr (Tile::kSharesInput) {
-      copy_tile_to(kBoth, room.input[stage] + rank * kRowsHalf * kLinearTileInputs, &args.input,
-                   &room.full[stage], x, row + rank * kRowsHalf);
+      tma_load_multicast(kBoth, smem.input[stage] + rank * kRowsHalf * kLinearTileInputs, &args.input,
+                         &smem.full[stage], x, row + rank * kRowsHalf);
     } else {
-      copy_tile(room.input[stage], &args.input, &room.full[stage], x, row);
+      tma_load(smem.input[stage], &args.input, &smem.full[stage], x, row);
     }
   };
-  const auto bring_weight = [&](int stage, const LinearPlace& place, int k) {
+  const auto load_weight = [&](int stage, const LinearPlace& place, int k) {
     const int x = k * kLinearTileInputs, column = tile_column_of<Tile>(args, place, rank) * Tile::kColumns;
-    arrive_expecting(&room.full[stage], LinearRoom<Tile>::kStageBytes);
+    mbarrier_arrive_expect_tx(&smem.full[stage], LinearSharedStorage<Tile>::kStageBytes);
     if constexpr (!Tile::kSharesInput) {
-      copy_tile_to(kBoth, room.weight[stage] + rank * kColumnsHalf * kLinearTileInputs, &args.weight,
-                   &room.full[stage], x, column + rank * kColumnsHalf);
+      tma_load_multicast(kBoth, smem.weight[stage] + rank * kColumnsHalf * kLinearTileInputs, &args.weight,
+                         &smem.full[stage], x, column + rank * kColumnsHalf);
     } else {
-      copy_tile(room.weight[stage], &args.weight, &room.full[stage], x, column);
+      tma_load(smem.weight[stage], &args.weight, &smem.full[stage], x, column);
     }
   };
   LinearPlace place = linear_place(args, first_tile);
-  for (int k = 0; k < early; ++k) bring_weight(k, place, k);
-  wait_for_previous();
-  for (int k = 0; k < early; ++k) bring_input(k, place, k);
+  for (int k = 0; k < early; ++k) load_weight(k, place, k);
+  wait_for_prior_grid();
+  for (int k = 0; k < early; ++k) load_input(k, place, k);
   PipelinePlace<Tile::kStages> at;
   for (int k = 0; k < early; ++k) at.advance();
   for (int index = first_tile; index < tiles; index += tile_step) {
     place = linear_place(args, index);
     for (int k = index == first_tile ? early : 0; k < args.input_tiles; ++k, at.advance()) {
-      wait_for(&room.empty[at.stage], at.phase ^ 1);
-      bring_weight(at.stage, place, k);
-      bring_input(at.stage, place, k);
+      mbarrier_wait(&smem.empty[at.stage], at.phase ^ 1);
+      load_weight(at.stage, place, k);
+      load_input(at.stage, place, k);
     }
   }
 }
 
-// What becomes of a warpgroup's sums. `last_products_end` returns when they are there.
+// The epilogue: what becomes of a warpgroup's sums. `last_products_end` returns when they are there.
 template <LinearOutput kKind, int kHeadDim, typename Tile, typename Wait>
-__device__ void finish_tile(LinearRoom<Tile>& room, float (&sums)[Tile::kRowBlocks][Tile::kColumns / 2],
-                            const HopperLinearArgs& args, int row, int tile_column,
-                            const Wait& last_products_end) {
+__device__ void run_epilogue(LinearSharedStorage<Tile>& smem,
+                             float (&sums)[Tile::kRowBlocks][Tile::kColumns / 2],
+                             const HopperLinearArgs& args, int row, int tile_column,
+                             const Wait& last_products_end) {
   if constexpr (kKind == LinearOutput::kQkv) {
     // Angles are on their way while the last products run.
     const int column = tile_column * Tile::kColumns;
@@ -117,23 +119,23 @@ __device__ void finish_tile(LinearRoom<Tile>& room, float (&sums)[Tile::kRowBloc
     if constexpr (kKind == LinearOutput::kBest) {
       find_best(sums[block], args.best, row + block * 64, tile_column);
     } else {
-      send_sums<kKind, Tile>(room.sums[threadIdx.x / 128 - 1], sums[block], args, row + block * 64,
+      send_sums<kKind, Tile>(smem.sums[threadIdx.x / 128 - 1], sums[block], args, row + block * 64,
                              tile_column);
     }
   }
 }
 
 template <LinearOutput kKind, int kHeadDim, typename Tile>
-__device__ void multiply_tiles(LinearRoom<Tile>& room, const HopperLinearArgs& args, int rank, int first_tile,
-                               int tile_step) {
+__device__ void consume_tiles(LinearSharedStorage<Tile>& smem, const HopperLinearArgs& args, int rank,
+                              int first_tile, int tile_step) {
   constexpr int kRows = 64 * Tile::kRowBlocks;  // of a warpgroup
   const int group = threadIdx.x / 128 - 1, lane = threadIdx.x % 32;
-  const std::uint64_t inputs = moved_by(operand(room.input[0]), group * kRows * 128),
-                      weights = operand(room.weight[0]);
-  // The other block brings half of a factor, so it has to know, too.
+  const std::uint64_t inputs = moved_by(operand(smem.input[0]), group * kRows * 128),
+                      weights = operand(smem.weight[0]);
+  // The other block loads half of a factor, so its producer has to know, too.
   const auto release = [&](int stage) {
     __syncwarp();
-    if (lane < kLinearCluster) arrive_at(&room.empty[stage], lane);
+    if (lane < kLinearCluster) mbarrier_arrive_remote(&smem.empty[stage], lane);
   };
   PipelinePlace<Tile::kStages> at;
   const int tiles = args.row_tiles * args.column_tiles;
@@ -142,10 +144,10 @@ __device__ void multiply_tiles(LinearRoom<Tile>& room, const HopperLinearArgs& a
     int last = 0;
     for (int k = 0; k < args.input_tiles; ++k, at.advance()) {
       const int stage = at.stage;
-      wait_for(&room.full[stage], at.phase);
-      const std::uint64_t a = moved_by(inputs, stage * sizeof(room.input[0])),
-                          b = moved_by(weights, stage * sizeof(room.weight[0]));
-      begin_products();
+      mbarrier_wait(&smem.full[stage], at.phase);
+      const std::uint64_t a = moved_by(inputs, stage * sizeof(smem.input[0])),
+                          b = moved_by(weights, stage * sizeof(smem.weight[0]));
+      wgmma_fence();
 #pragma unroll
       for (int i = 0; i < kLinearTileInputs / 16; ++i) {
 #pragma unroll
@@ -153,22 +155,22 @@ __device__ void multiply_tiles(LinearRoom<Tile>& room, const HopperLinearArgs& a
           multiply_tile(sums[block], moved_by(a, block * 64 * 128 + 32 * i), moved_by(b, 32 * i),
                         k > 0 || i > 0);
       }
-      commit_products();
-      wait_for_products<1>();
+      wgmma_commit();
+      wgmma_wait<1>();
       if (k > 0) release(last);
       last = stage;
     }
     const LinearPlace place = linear_place(args, index);
     const auto last_products_end = [&] {
-      wait_for_products<0>();
+      wgmma_wait<0>();
 #pragma unroll
-      for (int block = 0; block < Tile::kRowBlocks; ++block) results_are_here(sums[block]);
+      for (int block = 0; block < Tile::kRowBlocks; ++block) wgmma_fence_results(sums[block]);
       release(last);
     };
-    finish_tile<kKind, kHeadDim>(room, sums, args, first_row_of<Tile>(place, rank) + group * kRows,
-                                 tile_column_of<Tile>(args, place, rank), last_products_end);
+    run_epilogue<kKind, kHeadDim>(smem, sums, args, first_row_of<Tile>(place, rank) + group * kRows,
+                                  tile_column_of<Tile>(args, place, rank), last_products_end);
   }
-  if (threadIdx.x % 128 == 0) wait_until_stored();
+  if (threadIdx.x % 128 == 0) tma_store_wait();
 }
 
 #endif
@@ -178,29 +180,29 @@ __global__ void __launch_bounds__(kLinearThreads, 1)
     linear_hopper(const __grid_constant__ HopperLinearArgs args) {
 #ifdef BUOY_HAS_WGMMA
   extern __shared__ __align__(1024) unsigned char shared[];
-  auto& room = *reinterpret_cast<LinearRoom<Tile>*>(shared);
+  auto& smem = *reinterpret_cast<LinearSharedStorage<Tile>*>(shared);
   if (threadIdx.x == 0) {
     constexpr int kConsumerWarps = 8;
     for (int stage = 0; stage < Tile::kStages; ++stage) {
-      init_barrier(&room.full[stage], 1);
-      init_barrier(&room.empty[stage], kConsumerWarps * kLinearCluster);
+      mbarrier_init(&smem.full[stage], 1);
+      mbarrier_init(&smem.empty[stage], kConsumerWarps * kLinearCluster);
     }
-    fence_barrier_init();
+    mbarrier_init_fence();
   }
-  meet_cluster();
-  let_next_start();
-  const int rank = static_cast<int>(block_of_cluster());
+  cluster_sync();
+  launch_dependents();
+  const int rank = static_cast<int>(cluster_rank());
   const int first_tile = blockIdx.x / kLinearCluster, tile_step = gridDim.x / kLinearCluster;
   if (threadIdx.x < 128) {
-    give_registers<24>();
-    if (threadIdx.x == 0) bring_factors(room, args, rank, first_tile, tile_step);
+    setmaxnreg_dec<24>();
+    if (threadIdx.x == 0) produce_tiles(smem, args, rank, first_tile, tile_step);
   } else {
-    take_registers<240>();
-    wait_for_previous();
-    multiply_tiles<kKind, kHeadDim>(room, args, rank, first_tile, tile_step);
+    setmaxnreg_inc<240>();
+    wait_for_prior_grid();
+    consume_tiles<kKind, kHeadDim>(smem, args, rank, first_tile, tile_step);
   }
   // Nobody leaves while the other block may still reach into its shared memory.
-  meet_cluster();
+  cluster_sync();
 #endif
 }
 

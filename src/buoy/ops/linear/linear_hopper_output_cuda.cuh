@@ -1,5 +1,5 @@
-// How the sums of linear_hopper_kernel_cuda.cuh leave a thread block: through panels in shared memory, by the
-// copy engine, which leaves out what lies outside of the output.
+// The epilogue of linear_hopper_kernel_cuda.cuh: sums leave a thread block through panels in shared memory by
+// TMA stores, which leave out what lies outside of the output.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace buoy::ops {
 inline constexpr int kLinearTileInputs = 64, kLinearThreads = 384, kLinearCluster = 2, kMostLinearParts = 3;
 
 // What a thread block multiplies at a time: each of two warpgroups kRowBlocks times 64 rows. The two blocks
-// of a cluster need one of the factors both and bring half of it each for both.
+// of a cluster both need one of the factors; each loads half of it for both.
 struct WideTile {  // blocks above each other share weights
   static constexpr int kRowBlocks = 1, kRows = 128, kColumns = 256, kStages = 4;
   static constexpr bool kSharesInput = false;
@@ -41,7 +41,7 @@ struct HopperLinearArgs {
 };
 
 template <typename Tile>
-struct LinearRoom {
+struct LinearSharedStorage {
   static constexpr int kInput = Tile::kRows * kLinearTileInputs, kWeight = Tile::kColumns * kLinearTileInputs;
   static constexpr std::uint32_t kStageBytes = 2 * (kInput + kWeight);
   using Panel = unsigned char[64 * Tile::kPanelBytes];
@@ -134,7 +134,7 @@ __device__ void fill_float_panel(unsigned char* panel, const float (&sums)[kSize
 
 // A warpgroup's sums of 64 rows on their way to the output; returns before they are there.
 template <LinearOutput kKind, typename Tile>
-__device__ void send_sums(typename LinearRoom<Tile>::Panel (&buffers)[Tile::kBuffers],
+__device__ void send_sums(typename LinearSharedStorage<Tile>::Panel (&buffers)[Tile::kBuffers],
                           const float (&sums)[Tile::kColumns / 2], const HopperLinearArgs& args, int row,
                           int tile_column) {
   constexpr bool kFloats = Outcome<kKind>::kFloats;
@@ -147,26 +147,26 @@ __device__ void send_sums(typename LinearRoom<Tile>::Panel (&buffers)[Tile::kBuf
 #pragma unroll
   for (int p = 0; p < kPanels; ++p) {
     unsigned char* panel = buffers[p % Tile::kBuffers];
-    if (sends) wait_until_read<Tile::kBuffers - 1>();
-    meet(group, 128);
+    if (sends) tma_store_wait_read<Tile::kBuffers - 1>();
+    named_barrier_sync(group, 128);
     if constexpr (kFloats) {
       fill_float_panel(panel, sums, p);
     } else {
       fill_narrow_panel<kKind, Tile::kPanelBytes>(panel, sums, p);
     }
-    show_to_copies();
-    meet(group, 128);
+    fence_async_proxy();
+    named_barrier_sync(group, 128);
     if (sends) {
       const int column = (tile_column * kPanels + p) * kColumns;
       const int part = (column >= args.first_column[1]) + (column >= args.first_column[2]);
       const CUtensorMap* output = &args.outputs[part];
       const int x = column - args.first_column[part];
       if constexpr (kKind == LinearOutput::kAddFloat) {
-        add_tile(output, panel, x, row);
+        tma_reduce_add(output, panel, x, row);
       } else {
-        store_tile(output, panel, x, row);
+        tma_store(output, panel, x, row);
       }
-      commit_stores();
+      tma_store_commit();
     }
   }
 }

@@ -175,8 +175,8 @@ __global__ void __launch_bounds__(kColumnThreads, 2) key_columns(const __grid_co
     step_cosine[threadIdx.x] = exists ? wanted.rope.cosines[at] : 1.0f;
     step_sine[threadIdx.x] = exists ? wanted.rope.sines[at] : 0.0f;
   }
-  wait_for_previous();
-  let_next_start();
+  wait_for_prior_grid();
+  launch_dependents();
   add_chunks(of_queries, args, sequence, head, whole);
   KeySums sums[kKeysOfThread];
   if (kSingle) {

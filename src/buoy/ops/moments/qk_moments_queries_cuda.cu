@@ -56,8 +56,8 @@ __global__ void __launch_bounds__(kSumThreads, 2) sum_queries(const __grid_const
     angles.load(wanted.rope, sequence.first_position + min(first, sequence.query_rows - 1), part);
   }
   // In this order: the next kernel reads keys as soon as it starts.
-  wait_for_previous();
-  let_next_start();
+  wait_for_prior_grid();
+  launch_dependents();
   for (int turn = (end - chunk.first - 1) / kRowsOfTurns; turn >= 0; --turn) {
     uint4 piece[kTurns][2] = {};
 #pragma unroll

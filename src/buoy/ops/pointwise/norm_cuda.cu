@@ -34,12 +34,12 @@ __device__ void prefetch(const void* global) {
 template <int kKept, bool kLonger>
 __global__ void __launch_bounds__(kThreads, kLonger ? 3 : kMostThreads / kThreads)
     rms_norm_kernel(DeviceNormArgs args) {
-  let_next_start();
+  launch_dependents();
   // Nothing on the GPU writes weights: they come while the kernel in front ends and the row is summed.
   const auto* weight = reinterpret_cast<const float4*>(args.weight);
   const int groups = static_cast<int>(args.width / 4);
   for (int i = threadIdx.x; i < groups; i += kThreads) prefetch(weight + i);
-  wait_for_previous();
+  wait_for_prior_grid();
   const std::int64_t row = gridDim.x - 1 - blockIdx.x;
   const std::int64_t from = args.chosen != nullptr ? args.chosen[row] : row;
   const auto* input = reinterpret_cast<const float4*>(args.input + from * args.width);

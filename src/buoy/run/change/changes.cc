@@ -42,14 +42,14 @@ Split split_factor(const std::string& text, const char* option, const char* form
 }
 
 void add_heads(const std::string& text, Changes& out) {
-  const auto [list, factor] = split_factor(text, kHeadsOption, kHeadsForm);
+  const auto [list, factor] = split_factor(text, kHeadsField, kHeadsForm);
   std::vector<HeadId> heads;  // of this text: one that is named twice is changed once
   for (const auto& item : observe::split_list(list)) {
     const auto dot = item.find('.');
     HeadId id;
     if (dot == std::string::npos || !read_number(item.substr(0, dot), id.layer) ||
         !read_number(item.substr(dot + 1), id.head))
-      throw_usage_error({kHeadsOption, kHeadsForm, '"' + item + '"'});
+      throw_usage_error({kHeadsField, kHeadsForm, '"' + item + '"'});
     if (std::find(heads.begin(), heads.end(), id) != heads.end()) continue;
     heads.push_back(id);
     out.heads.push_back({id, factor});
@@ -66,23 +66,23 @@ bool cut(std::string& text, char mark, std::string& rest) {
 }
 
 void add_keys(const std::string& text, Changes& out) {
-  auto [where, factor] = split_factor(text, kKeysOption, kKeysForm);
+  auto [where, factor] = split_factor(text, kKeysField, kKeysForm);
   KeyChange change;
   change.factor = factor;
   std::string list;
   if (cut(where, '/', list)) {
-    if (list.empty()) throw_usage_error({kKeysOption, kKeysForm, '"' + text + '"'});
-    change.steps = {list, kKeysOption};
+    if (list.empty()) throw_usage_error({kKeysField, kKeysForm, '"' + text + '"'});
+    change.steps = {list, kKeysField};
     change.of_single_steps = true;
   }
   if (cut(where, '@', list)) {
-    if (list.empty()) throw_usage_error({kKeysOption, kKeysForm, '"' + text + '"'});
-    change.layers = {list, kKeysOption};
+    if (list.empty()) throw_usage_error({kKeysField, kKeysForm, '"' + text + '"'});
+    change.layers = {list, kKeysField};
   }
-  if (where.empty()) throw_usage_error({kKeysOption, kKeysForm, '"' + text + '"'});
+  if (where.empty()) throw_usage_error({kKeysField, kKeysForm, '"' + text + '"'});
   change.where = where;
   if (where.find_first_not_of("0123456789,-") == std::string::npos) {
-    change.positions = observe::NumberSet(where, kKeysOption).listed();
+    change.positions = observe::NumberSet(where, kKeysField).listed();
     std::sort(change.positions.begin(), change.positions.end());
     const auto twice = std::unique(change.positions.begin(), change.positions.end());
     change.positions.erase(twice, change.positions.end());
@@ -108,7 +108,7 @@ Changes parse_changes(const std::vector<std::string>& heads, const std::vector<s
 void check_changes(const Changes& changes, const ModelConfig& config) {
   for (const auto& [id, factor] : changes.heads) {
     if (id.layer < 0 || id.layer >= config.layers || id.head < 0 || id.head >= config.heads) {
-      throw_usage_error({kHeadsOption,
+      throw_usage_error({kHeadsField,
                          fmt::format("layers 0 to {} and heads 0 to {}", config.layers - 1, config.heads - 1),
                          fmt::format("{}.{}", id.layer, id.head)});
     }
@@ -117,7 +117,7 @@ void check_changes(const Changes& changes, const ModelConfig& config) {
     change.layers.below(config.layers);  // refuses others
     if (change.of_single_steps && !is_masked_diffusion(config.family))
       throw_usage_error(
-          {kKeysOption, "no steps: an autoregressive row is the same at every step", change.where + "/..."});
+          {kKeysField, "no steps: an autoregressive row is the same at every step", change.where + "/..."});
   }
 }
 

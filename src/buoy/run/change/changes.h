@@ -11,7 +11,8 @@
 
 namespace buoy::run {
 
-inline constexpr char kHeadsOption[] = "--scale-heads", kKeysOption[] = "--scale-keys";
+// As errors name them.
+inline constexpr char kHeadsField[] = "`scale_heads`", kKeysField[] = "`scale_keys`";
 
 // What somebody changes in a model's attention while it runs.
 struct HeadChange {

@@ -20,7 +20,7 @@ std::vector<std::int64_t> positions_of(const KeyChange& change, const ChangedRow
       if (position < row.tokens) out.push_back(position);
     }
     if (out.empty())
-      throw_usage_error({kKeysOption, fmt::format("positions below {}, the tokens of this row", row.tokens),
+      throw_usage_error({kKeysField, fmt::format("positions below {}, the tokens of this row", row.tokens),
                          '"' + change.where + '"'});
     return out;
   }
@@ -32,7 +32,7 @@ std::vector<std::int64_t> positions_of(const KeyChange& change, const ChangedRow
   }
   if (!out.empty()) return out;
   throw_usage_error(
-      {kKeysOption,
+      {kKeysField,
        names.empty() ? "positions, as in 0,5-8 (there are no regions here)"
                      : fmt::format("positions, or a region that has tokens, of {}", fmt::join(names, ", ")),
        '"' + change.where + '"'});
@@ -56,7 +56,7 @@ ChangingProbe::ChangingProbe(const Changes& changes, const ModelConfig& config, 
     if (change.of_single_steps) {
       const auto steps = change.steps.listed();
       if (std::none_of(steps.begin(), steps.end(), [&](std::int64_t step) { return step < row.steps; }))
-        throw_usage_error({kKeysOption, fmt::format("steps below {}", row.steps),
+        throw_usage_error({kKeysField, fmt::format("steps below {}", row.steps),
                            fmt::format("{} in \"{}/...\"", steps.front(), change.where)});
     }
     keys_.push_back({&change, positions_of(change, row), static_cast<float>(std::log(change.factor))});

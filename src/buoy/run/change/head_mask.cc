@@ -9,6 +9,7 @@
 #include "buoy/analysis/core/run.h"
 #include "buoy/base/error.h"
 #include "buoy/base/random.h"
+#include "buoy/result/schema/retrieval.h"
 
 namespace buoy::run {
 
@@ -37,15 +38,16 @@ probe::Intervention HeadMask::intervention(const probe::Address& address, const 
 }
 
 std::vector<HeadId> heads_by_retrieval(const std::filesystem::path& trace) {
-  const auto result = analysis::run_analyses({"retrieval"}, {{trace, "trace"}}, {});
+  const auto& t = schema::retrieval_by_head;
+  const auto result = analysis::run_analyses({std::string(schema::kRetrieval.name)}, {{trace, "trace"}}, {});
   for (const auto& table : result.analyses[0].tables) {
-    if (table.name != "retrieval_by_head") continue;
+    if (!table.is(t)) continue;
     std::vector<std::pair<double, HeadId>> scored;
     for (const auto& row : table.rows) {
-      const double score = number_of(row[table.column("strict_set")]);
-      scored.emplace_back(std::isnan(score) ? 0 : score,
-                          HeadId{static_cast<std::int64_t>(number_of(row[table.column("layer")])),
-                                 static_cast<std::int64_t>(number_of(row[table.column("head")]))});
+      const auto number = [&](const ColumnSchema& column) { return number_of(row[table.column(column)]); };
+      const double score = number(t.strict_set);
+      scored.emplace_back(std::isnan(score) ? 0 : score, HeadId{static_cast<std::int64_t>(number(t.layer)),
+                                                                static_cast<std::int64_t>(number(t.head))});
     }
     std::stable_sort(scored.begin(), scored.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });

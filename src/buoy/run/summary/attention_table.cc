@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "buoy/result/schema/evaluation.h"
 #include "buoy/run/attention_features.h"
 #include "buoy/run/summary/summary_tables.h"
 
@@ -34,26 +35,18 @@ Outcomes outcomes(const CellScores& cell, const std::string& feature, std::int64
   return out;
 }
 
+// Of the means of right and of wrong answers.
+IntervalCells difference(const Outcomes& both, const Bootstrap& options) {
+  const stats::ScoreTable tables[] = {{{both.right}}, {{both.wrong}}};
+  return estimate_cells(stats::bootstrap(
+      tables, [](std::span<const double> means) { return means[0] - means[1]; }, options));
+}
+
 }  // namespace
 
 Table attention_table(const ScoreBook& book, const Bootstrap& options) {
-  Table table{"eval_attention",
-              "Attention of right and of wrong answers",
-              {{"model", "name of the model"},
-               {"set", "data set"},
-               {"condition", "how it was asked"},
-               {"position", "place of the gold passage; all: whatever it is"},
-               {"feature", "what of the attention"},
-               {"meaning", "what the feature is"},
-               {"right_items", "answers that match"},
-               {"wrong_items", "answers that do not"},
-               {"right", "mean of the feature over right answers"},
-               {"wrong", "mean over wrong ones"},
-               {"difference", "right minus wrong"},
-               {"lower", "lower end of its interval, right and wrong answers resampled apart"},
-               {"upper", "upper end"},
-               {"auc", "chance that a right answer has the larger value; 0.5: the feature tells nothing"}},
-              {}};
+  const auto& t = schema::eval_attention;
+  Table table(t);
   for (const auto& cell : book.cells) {
     std::vector<std::int64_t> positions = {0};
     for (const auto& answer : cell.answers) {
@@ -65,26 +58,19 @@ Table attention_table(const ScoreBook& book, const Bootstrap& options) {
       for (const auto& feature : feature_names()) {
         const auto both = outcomes(cell, feature.name, position);
         if (both.right.empty() && both.wrong.empty()) continue;
-        std::vector<Cell> row = {cell.model,
-                                 cell.set,
-                                 cell.condition,
-                                 position == 0 ? Cell{"all"} : Cell{position},
-                                 std::string(feature.name),
-                                 std::string(feature.meaning),
-                                 static_cast<std::int64_t>(both.right.size()),
-                                 static_cast<std::int64_t>(both.wrong.size()),
-                                 both.right.empty() ? Cell{} : number_cell(mean_of(both.right)),
-                                 both.wrong.empty() ? Cell{} : number_cell(mean_of(both.wrong))};
-        if (both.right.empty() || both.wrong.empty()) {
-          row.insert(row.end(), 4, Cell{});
-        } else {
-          const stats::ScoreTable tables[] = {{{both.right}}, {{both.wrong}}};
-          add_estimate(
-              row, stats::bootstrap(
-                       tables, [](std::span<const double> means) { return means[0] - means[1]; }, options));
-          row.push_back(area_under_curve(both.right, both.wrong));
-        }
-        table.add(std::move(row));
+        const bool both_kinds = !both.right.empty() && !both.wrong.empty();
+        table.add({{t.model, cell.model},
+                   {t.set, cell.set},
+                   {t.condition, cell.condition},
+                   {t.position, position == 0 ? Cell{"all"} : Cell{position}},
+                   {t.feature, std::string(feature.name)},
+                   {t.meaning, std::string(feature.meaning)},
+                   {t.right_items, static_cast<std::int64_t>(both.right.size())},
+                   {t.wrong_items, static_cast<std::int64_t>(both.wrong.size())},
+                   {t.right, both.right.empty() ? Cell{} : number_cell(mean_of(both.right))},
+                   {t.wrong, both.wrong.empty() ? Cell{} : number_cell(mean_of(both.wrong))},
+                   {t.difference, both_kinds ? difference(both, options) : IntervalCells{}},
+                   {t.auc, both_kinds ? Cell(area_under_curve(both.right, both.wrong)) : Cell{}}});
       }
     }
   }

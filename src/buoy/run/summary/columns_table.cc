@@ -1,24 +1,12 @@
+#include "buoy/result/schema/evaluation.h"
 #include "buoy/run/summary/summary_tables.h"
 #include "buoy/stats/share.h"
 
 namespace buoy::run {
 
 Table columns_table(const ScoreBook& book, const Bootstrap& options) {
-  Table table{"eval_columns",
-              "Columns of attention hidden: floating ones against as many others, on the same items",
-              {{"model", "name of the model"},
-               {"kind", "masked diffusion or autoregressive"},
-               {"set", "data set"},
-               {"third", "layers in which they were hidden: shallow, middle or deep third"},
-               {"against", "what floating columns are held against: random or structural ones"},
-               {"items", "answered under both conditions"},
-               {"seen", "exact match with nothing hidden"},
-               {"floating", "with floating columns hidden"},
-               {"others", "with as many of the others hidden"},
-               {"difference", "floating minus others"},
-               {"lower", "lower end of its interval: Newcombe's for shares, else items resampled"},
-               {"upper", "upper end"}},
-              {}};
+  const auto& t = schema::eval_columns;
+  Table table(t);
   const Metric& metric = metrics().front();
   const auto cell = [&](const ModelFacts& model, const std::string& set, const std::string& value) {
     return book.find(model.name, set, "hidden=" + value);
@@ -33,17 +21,16 @@ Table columns_table(const ScoreBook& book, const Bootstrap& options) {
           if (seen == nullptr || floating == nullptr || others == nullptr) continue;
           const auto both = paired(*floating, *others, metric);
           if (both.a.empty()) continue;
-          std::vector<Cell> row = {model.name,
-                                   kind_name(model.masked_diffusion),
-                                   set,
-                                   std::string(third),
-                                   std::string(against),
-                                   static_cast<std::int64_t>(both.a.size()),
-                                   mean_of(seen->column(metric)),
-                                   mean_of(both.a),
-                                   mean_of(both.b)};
-          add_estimate(row, stats::difference_estimate({both.a, both.b}, options));
-          table.add(std::move(row));
+          table.add({{t.model, model.name},
+                     {t.kind, kind_name(model.masked_diffusion)},
+                     {t.set, set},
+                     {t.third, std::string(third)},
+                     {t.against, std::string(against)},
+                     {t.items, static_cast<std::int64_t>(both.a.size())},
+                     {t.seen, mean_of(seen->column(metric))},
+                     {t.floating, mean_of(both.a)},
+                     {t.others, mean_of(both.b)},
+                     {t.difference, estimate_cells(stats::difference_estimate({both.a, both.b}, options))}});
         }
       }
     }

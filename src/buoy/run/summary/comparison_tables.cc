@@ -1,21 +1,12 @@
+#include "buoy/result/schema/evaluation.h"
 #include "buoy/run/summary/summary_tables.h"
 #include "buoy/stats/share.h"
 
 namespace buoy::run {
 
 Table differences_table(const ScoreBook& book, const Bootstrap& options) {
-  Table table{"eval_differences",
-              "Model against model on the same items",
-              {{"a", "one model"},
-               {"b", "the other"},
-               {"set", "data set"},
-               {"condition", "how both were asked"},
-               {"metric", "see eval_scores"},
-               {"items", "answered by both"},
-               {"difference", "mean of a minus b"},
-               {"lower", "lower end of its interval: Newcombe's for shares, else items resampled"},
-               {"upper", "upper end"}},
-              {}};
+  const auto& t = schema::eval_differences;
+  Table table(t);
   for (std::size_t i = 0; i < book.models.size(); ++i) {
     for (std::size_t j = i + 1; j < book.models.size(); ++j) {
       for (const auto& set : book.sets) {
@@ -26,14 +17,14 @@ Table differences_table(const ScoreBook& book, const Bootstrap& options) {
           for (const auto& metric : metrics()) {
             const auto both = paired(*a, *b, metric);
             if (both.a.empty()) continue;
-            std::vector<Cell> row = {a->model,
-                                     b->model,
-                                     set,
-                                     condition.name,
-                                     std::string(metric.name),
-                                     static_cast<std::int64_t>(both.a.size())};
-            add_estimate(row, stats::difference_estimate({both.a, both.b}, options));
-            table.add(std::move(row));
+            table.add(
+                {{t.a, a->model},
+                 {t.b, b->model},
+                 {t.set, set},
+                 {t.condition, condition.name},
+                 {t.metric, std::string(metric.name)},
+                 {t.items, static_cast<std::int64_t>(both.a.size())},
+                 {t.difference, estimate_cells(stats::difference_estimate({both.a, both.b}, options))}});
           }
         }
       }
@@ -43,19 +34,8 @@ Table differences_table(const ScoreBook& book, const Bootstrap& options) {
 }
 
 Table effects_table(const ScoreBook& book, const Bootstrap& options) {
-  Table table{"eval_effects",
-              "Every value of a sweep against its first, on the same items",
-              {{"model", "name of the model"},
-               {"set", "data set"},
-               {"axis", "what the sweep varies"},
-               {"value", "value of the axis"},
-               {"first", "value it is held against"},
-               {"metric", "see eval_scores"},
-               {"items", "answered under both"},
-               {"difference", "mean of this value minus the first"},
-               {"lower", "lower end of its interval: Newcombe's for shares, else items resampled"},
-               {"upper", "upper end"}},
-              {}};
+  const auto& t = schema::eval_effects;
+  Table table(t);
   for (const auto& model : book.models) {
     for (const auto& set : book.sets) {
       const ConditionFacts* first = nullptr;
@@ -71,15 +51,14 @@ Table effects_table(const ScoreBook& book, const Bootstrap& options) {
         for (const auto& metric : metrics()) {
           const auto both = paired(*a, *b, metric);
           if (both.a.empty()) continue;
-          std::vector<Cell> row = {model.name,
-                                   set,
-                                   condition.axis,
-                                   condition.value,
-                                   first->value,
-                                   std::string(metric.name),
-                                   static_cast<std::int64_t>(both.a.size())};
-          add_estimate(row, stats::difference_estimate({both.a, both.b}, options));
-          table.add(std::move(row));
+          table.add({{t.model, model.name},
+                     {t.set, set},
+                     {t.axis, condition.axis},
+                     {t.value, condition.value},
+                     {t.first, first->value},
+                     {t.metric, std::string(metric.name)},
+                     {t.items, static_cast<std::int64_t>(both.a.size())},
+                     {t.difference, estimate_cells(stats::difference_estimate({both.a, both.b}, options))}});
         }
       }
     }

@@ -3,6 +3,7 @@
 #include <map>
 #include <span>
 
+#include "buoy/result/schema/evaluation.h"
 #include "buoy/run/summary/summary_tables.h"
 #include "buoy/stats/gains.h"
 
@@ -66,20 +67,8 @@ void keep_common(std::span<std::vector<PairedColumns>> kinds) {
 }  // namespace
 
 Table gains_table(const ScoreBook& book, const Bootstrap& options) {
-  Table table{"eval_gains",
-              "What passages add to closed book, item by item",
-              {{"model", "name of the model"},
-               {"kind", "masked diffusion or autoregressive"},
-               {"set", "data set; all: the items of all sets together"},
-               {"condition", "how it was asked"},
-               {"metric", "see eval_scores"},
-               {"items", "answered under both conditions"},
-               {"with", "mean with passages"},
-               {"without", "mean in closed book"},
-               {"gain", "mean difference"},
-               {"lower", "lower end of its interval: Newcombe's for shares, else items resampled"},
-               {"upper", "upper end"}},
-              {}};
+  const auto& t = schema::eval_gains;
+  Table table(t);
   const auto* baseline = closed_book(book);
   if (baseline == nullptr) return table;
   for (const auto& model : book.models) {
@@ -89,16 +78,15 @@ Table gains_table(const ScoreBook& book, const Bootstrap& options) {
         for (const auto& metric : metrics()) {
           const auto both = columns_of(book, model.name, set, condition.name, baseline->name, metric);
           if (both.a.empty()) continue;
-          std::vector<Cell> row = {model.name,
-                                   kind_name(model.masked_diffusion),
-                                   set,
-                                   condition.name,
-                                   std::string(metric.name),
-                                   static_cast<std::int64_t>(both.a.size()),
-                                   mean_of(both.a),
-                                   mean_of(both.b)};
-          add_estimate(row, stats::rag_gain(stats::ModelScores{both.a, both.b}, options));
-          table.add(std::move(row));
+          table.add({{t.model, model.name},
+                     {t.kind, kind_name(model.masked_diffusion)},
+                     {t.set, set},
+                     {t.condition, condition.name},
+                     {t.metric, std::string(metric.name)},
+                     {t.items, static_cast<std::int64_t>(both.a.size())},
+                     {t.with, mean_of(both.a)},
+                     {t.without, mean_of(both.b)},
+                     {t.gain, estimate_cells(stats::rag_gain(stats::ModelScores{both.a, both.b}, options))}});
         }
       }
     }
@@ -107,22 +95,8 @@ Table gains_table(const ScoreBook& book, const Bootstrap& options) {
 }
 
 Table gain_ratio_table(const ScoreBook& book, const Bootstrap& options) {
-  Table table{"eval_gain_ratio",
-              "Gain of masked-diffusion models over gain of autoregressive ones",
-              {{"set", "data set; all: the items of all sets together"},
-               {"condition", "how it was asked"},
-               {"metric", "see eval_scores"},
-               {"items", "answered by all models under both conditions"},
-               {"diffusion_gain", "mean gain of the masked-diffusion models"},
-               {"diffusion_lower", "lower end of its interval"},
-               {"diffusion_upper", "upper end"},
-               {"autoregressive_gain", "mean gain of the autoregressive models"},
-               {"autoregressive_lower", "lower end of its interval"},
-               {"autoregressive_upper", "upper end"},
-               {"ratio", "the one over the other; empty where the divisor's interval holds zero"},
-               {"lower", "lower end of its interval"},
-               {"upper", "upper end"}},
-              {}};
+  const auto& t = schema::eval_gain_ratio;
+  Table table(t);
   const auto* baseline = closed_book(book);
   if (baseline == nullptr) return table;
   for (const auto& set : sets_and_all(book)) {
@@ -142,16 +116,13 @@ Table gain_ratio_table(const ScoreBook& book, const Bootstrap& options) {
           for (const auto& one : columns[kind]) scores[kind].push_back({one.a, one.b});
         }
         const auto ratio = stats::gain_ratio(scores[0], scores[1], options);
-        std::vector<Cell> row = {set, condition.name, std::string(metric.name),
-                                 static_cast<std::int64_t>(columns[0][0].a.size())};
-        add_estimate(row, ratio.numerator);
-        add_estimate(row, ratio.denominator);
-        if (ratio.ratio) {
-          add_estimate(row, *ratio.ratio);
-        } else {
-          row.insert(row.end(), 3, Cell{});
-        }
-        table.add(std::move(row));
+        table.add({{t.set, set},
+                   {t.condition, condition.name},
+                   {t.metric, std::string(metric.name)},
+                   {t.items, static_cast<std::int64_t>(columns[0][0].a.size())},
+                   {t.diffusion_gain, estimate_cells(ratio.numerator)},
+                   {t.autoregressive_gain, estimate_cells(ratio.denominator)},
+                   {t.ratio, ratio.ratio ? estimate_cells(*ratio.ratio) : IntervalCells{}}});
       }
     }
   }
@@ -159,18 +130,8 @@ Table gain_ratio_table(const ScoreBook& book, const Bootstrap& options) {
 }
 
 Table averages_table(const ScoreBook& book, const Bootstrap& options) {
-  Table table{"eval_averages",
-              "Averages over data sets",
-              {{"model", "name of the model"},
-               {"condition", "how it was asked"},
-               {"metric",
-                "cells: the paper's Avg., the plain mean of substring and F1 of every set; otherwise "
-                "the mean over all items"},
-               {"sets", "data sets"},
-               {"mean", "the average"},
-               {"lower", "lower end of its interval, items resampled within each set"},
-               {"upper", "upper end"}},
-              {}};
+  const auto& t = schema::eval_averages;
+  Table table(t);
   if (book.sets.size() < 2) return table;
   for (const auto& model : book.models) {
     for (const auto& condition : book.conditions) {
@@ -194,18 +155,22 @@ Table averages_table(const ScoreBook& book, const Bootstrap& options) {
           },
           options);
       const auto sets = static_cast<std::int64_t>(cells.size());
-      std::vector<Cell> row = {model.name, condition.name, std::string("cells"), sets};
-      add_estimate(row, average);
-      table.add(std::move(row));
+      table.add({{t.model, model.name},
+                 {t.condition, condition.name},
+                 {t.metric, std::string("cells")},
+                 {t.sets, sets},
+                 {t.mean, estimate_cells(average)}});
       for (const auto& metric : metrics()) {
         std::vector<double> all;
         for (const auto* cell : cells) {
           const auto column = cell->column(metric);
           all.insert(all.end(), column.begin(), column.end());
         }
-        std::vector<Cell> item_row = {model.name, condition.name, std::string(metric.name), sets};
-        add_estimate(item_row, estimate_of(metric, all, options));
-        table.add(std::move(item_row));
+        table.add({{t.model, model.name},
+                   {t.condition, condition.name},
+                   {t.metric, std::string(metric.name)},
+                   {t.sets, sets},
+                   {t.mean, estimate_cells(estimate_of(metric, all, options))}});
       }
     }
   }

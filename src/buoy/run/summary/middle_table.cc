@@ -1,5 +1,6 @@
 #include <map>
 
+#include "buoy/result/schema/evaluation.h"
 #include "buoy/run/summary/summary_tables.h"
 #include "buoy/stats/share.h"
 
@@ -29,19 +30,8 @@ PairedColumns ends_and_middle(const std::vector<const CellScores*>& places) {
 }  // namespace
 
 Table middle_table(const ScoreBook& book, const Bootstrap& options) {
-  Table table{"eval_middle",
-              "Lost in the middle: exact match by the place of the gold passage, item by item",
-              {{"model", "name of the model"},
-               {"kind", "masked diffusion or autoregressive"},
-               {"set", "data set"},
-               {"positions", "places of the sweep, one condition each"},
-               {"items", "answered at all places"},
-               {"ends", "exact match with the gold passage first or last"},
-               {"middle", "with it in the middle third"},
-               {"drop", "ends minus middle"},
-               {"lower", "lower end of its interval: Newcombe's for shares, else items resampled"},
-               {"upper", "upper end"}},
-              {}};
+  const auto& t = schema::eval_middle;
+  Table table(t);
   for (const auto& model : book.models) {
     for (const auto& set : book.sets) {
       std::vector<const CellScores*> places;
@@ -52,15 +42,14 @@ Table middle_table(const ScoreBook& book, const Bootstrap& options) {
       if (places.size() < kFewestPlaces) continue;
       const auto both = ends_and_middle(places);
       if (both.a.empty()) continue;
-      std::vector<Cell> row = {model.name,
-                               kind_name(model.masked_diffusion),
-                               set,
-                               static_cast<std::int64_t>(places.size()),
-                               static_cast<std::int64_t>(both.a.size()),
-                               mean_of(both.a),
-                               mean_of(both.b)};
-      add_estimate(row, stats::difference_estimate({both.a, both.b}, options));
-      table.add(std::move(row));
+      table.add({{t.model, model.name},
+                 {t.kind, kind_name(model.masked_diffusion)},
+                 {t.set, set},
+                 {t.positions, static_cast<std::int64_t>(places.size())},
+                 {t.items, static_cast<std::int64_t>(both.a.size())},
+                 {t.ends, mean_of(both.a)},
+                 {t.middle, mean_of(both.b)},
+                 {t.drop, estimate_cells(stats::difference_estimate({both.a, both.b}, options))}});
     }
   }
   return table;

@@ -8,6 +8,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/base/file/json_file.h"
+#include "buoy/result/schema/evaluation.h"
 #include "buoy/run/answer_file.h"
 
 namespace buoy::run {
@@ -114,15 +115,15 @@ void order_by(std::vector<T>& list, const std::vector<std::string>& order, const
 }  // namespace
 
 const std::vector<Metric>& metrics() {
+  const auto metric = [](const ColumnSchema& column, double questions::Scores::*value) {
+    return Metric{column.name(), column.meaning(), value, &column};
+  };
   static const std::vector<Metric> all = {
-      {"exact_match", "share of answers equal to a gold answer after normalisation",
-       &questions::Scores::exact_match},
-      {"substring", "the paper's Acc: share of answers that hold a gold answer, also inside a word",
-       &questions::Scores::substring},
-      {"substring_words", "share of answers that hold the words of a gold answer",
-       &questions::Scores::substring_words},
-      {"f1", "mean F1 of the words of answer and gold answer", &questions::Scores::f1},
-      {"words", "mean length of the answers in words", &questions::Scores::words}};
+      metric(schema::overview.exact_match, &questions::Scores::exact_match),
+      metric(schema::overview.substring, &questions::Scores::substring),
+      metric(schema::overview.substring_words, &questions::Scores::substring_words),
+      metric(schema::overview.f1, &questions::Scores::f1),
+      metric(schema::overview.words, &questions::Scores::words)};
   return all;
 }
 

@@ -3,9 +3,11 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "buoy/questions/score/metrics.h"
+#include "buoy/result/table_schema.h"
 #include "buoy/run/answer_record.h"
 
 namespace buoy::run {
@@ -13,9 +15,9 @@ namespace buoy::run {
 inline constexpr char kAllSets[] = "all";  // in tables: the items of all data sets together
 
 struct Metric {
-  const char* name;
-  const char* meaning;
+  std::string_view name, meaning;
   double questions::Scores::*value;
+  const ColumnSchema* column;  // in the overview, which declares name and meaning
 };
 const std::vector<Metric>& metrics();
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "buoy/result/schema/evaluation.h"
 #include "buoy/run/summary/summary_tables.h"
 #include "buoy/stats/share.h"
 
@@ -29,20 +30,6 @@ std::vector<Grouped> group_answers(const CellScores& cell, const Group& group) {
   return out;
 }
 
-std::vector<Column> cell_columns() {
-  return {{"model", "name of the model"}, {"set", "data set"}, {"condition", "how it was asked"}};
-}
-
-std::vector<Column> with(std::vector<Column> columns, const std::vector<Column>& more) {
-  columns.insert(columns.end(), more.begin(), more.end());
-  return columns;
-}
-
-const std::vector<Column> kEstimate = {
-    {"mean", "mean over the items"},
-    {"lower", "lower end of its interval: Wilson's for shares, else items resampled"},
-    {"upper", "upper end"}};
-
 }  // namespace
 
 std::string kind_name(bool masked_diffusion) {
@@ -61,24 +48,14 @@ stats::Estimate estimate_of(const Metric& metric, const std::vector<double>& sco
   return length ? stats::bootstrap_mean(scores, options) : stats::mean_estimate(scores, options);
 }
 
-void add_estimate(std::vector<Cell>& row, const stats::Estimate& estimate) {
-  const bool interval = estimate.samples >= 2;
-  row.push_back(number_cell(estimate.value));
-  row.push_back(interval ? number_cell(estimate.lower) : Cell{});
-  row.push_back(interval ? number_cell(estimate.upper) : Cell{});
+IntervalCells estimate_cells(const stats::Estimate& estimate) {
+  if (estimate.samples < 2) return {.value = estimate.value};
+  return {estimate.value, estimate.lower, estimate.upper};
 }
 
 Table scores_table(const ScoreBook& book, const Bootstrap& options) {
-  Table table{"eval_scores",
-              "Scores of every model, data set and condition",
-              with(with(cell_columns(), {{"kind", "masked diffusion or autoregressive"},
-                                         {"axis", "what a sweep varies; empty outside of one"},
-                                         {"value", "value of the axis"},
-                                         {"items", "answered items"},
-                                         {"failed", "items without an answer, see eval_failures"},
-                                         {"metric", "exact_match, substring, substring_words, f1, words"}}),
-                   kEstimate),
-              {}};
+  const auto& t = schema::eval_scores;
+  Table table(t);
   for (const auto& cell : book.cells) {
     const auto model = std::find_if(book.models.begin(), book.models.end(),
                                     [&](const ModelFacts& facts) { return facts.name == cell.model; });
@@ -86,34 +63,26 @@ Table scores_table(const ScoreBook& book, const Bootstrap& options) {
         std::find_if(book.conditions.begin(), book.conditions.end(),
                      [&](const ConditionFacts& facts) { return facts.name == cell.condition; });
     for (const auto& metric : metrics()) {
-      std::vector<Cell> row = {cell.model,
-                               cell.set,
-                               cell.condition,
-                               kind_name(model != book.models.end() && model->masked_diffusion),
-                               condition->axis,
-                               condition->value,
-                               static_cast<std::int64_t>(cell.answers.size()),
-                               static_cast<std::int64_t>(cell.failures.size()),
-                               std::string(metric.name)};
-      if (cell.answers.empty()) {
-        row.insert(row.end(), 3, Cell{});
-      } else {
-        add_estimate(row, estimate_of(metric, cell.column(metric), options));
-      }
-      table.add(std::move(row));
+      table.add({{t.model, cell.model},
+                 {t.set, cell.set},
+                 {t.condition, cell.condition},
+                 {t.kind, kind_name(model != book.models.end() && model->masked_diffusion)},
+                 {t.axis, condition->axis},
+                 {t.value, condition->value},
+                 {t.items, static_cast<std::int64_t>(cell.answers.size())},
+                 {t.failed, static_cast<std::int64_t>(cell.failures.size())},
+                 {t.metric, std::string(metric.name)},
+                 {t.mean, cell.answers.empty()
+                              ? IntervalCells{}
+                              : estimate_cells(estimate_of(metric, cell.column(metric), options))}});
     }
   }
   return table;
 }
 
 Table positions_table(const ScoreBook& book, const Bootstrap& options) {
-  Table table{"eval_positions",
-              "Exact match by the place of the gold passage",
-              with(with(cell_columns(), {{"passages", "in the prompt"},
-                                         {"position", "place of the only gold passage, from 1"},
-                                         {"items", "answered items"}}),
-                   kEstimate),
-              {}};
+  const auto& t = schema::eval_positions;
+  Table table(t);
   for (const auto& cell : book.cells) {
     std::set<std::int64_t> counts;
     for (const auto& answer : cell.answers) counts.insert(answer.passages);
@@ -124,10 +93,13 @@ Table positions_table(const ScoreBook& book, const Bootstrap& options) {
           by_position[answer.gold_positions[0]].push_back(answer.scores.*exact_match().value);
       }
       for (const auto& [position, scores] : by_position) {
-        std::vector<Cell> row = {cell.model, cell.set, cell.condition,
-                                 count,      position, static_cast<std::int64_t>(scores.size())};
-        add_estimate(row, stats::mean_estimate(scores, options));
-        table.add(std::move(row));
+        table.add({{t.model, cell.model},
+                   {t.set, cell.set},
+                   {t.condition, cell.condition},
+                   {t.passages, count},
+                   {t.position, position},
+                   {t.items, static_cast<std::int64_t>(scores.size())},
+                   {t.mean, estimate_cells(stats::mean_estimate(scores, options))}});
       }
     }
   }
@@ -136,13 +108,8 @@ Table positions_table(const ScoreBook& book, const Bootstrap& options) {
 
 Table labels_table(const ScoreBook& book, const Bootstrap& options) {
   constexpr std::size_t kMostValues = 30;  // more is no grouping but a name of the item
-  Table table{
-      "eval_labels",
-      "Exact match by what the data says of its items",
-      with(with(cell_columns(),
-                {{"label", "field of the data"}, {"value", "its value"}, {"items", "answered items"}}),
-           kEstimate),
-      {}};
+  const auto& t = schema::eval_labels;
+  Table table(t);
   for (const auto& cell : book.cells) {
     std::set<std::string> names;
     for (const auto& answer : cell.answers) {
@@ -155,10 +122,13 @@ Table labels_table(const ScoreBook& book, const Bootstrap& options) {
       });
       if (groups.size() < 2 || groups.size() > kMostValues) continue;
       for (const auto& group : groups) {
-        std::vector<Cell> row = {cell.model, cell.set,   cell.condition,
-                                 name,       group.name, static_cast<std::int64_t>(group.scores.size())};
-        add_estimate(row, stats::mean_estimate(group.scores, options));
-        table.add(std::move(row));
+        table.add({{t.model, cell.model},
+                   {t.set, cell.set},
+                   {t.condition, cell.condition},
+                   {t.label, name},
+                   {t.value, group.name},
+                   {t.items, static_cast<std::int64_t>(group.scores.size())},
+                   {t.mean, estimate_cells(stats::mean_estimate(group.scores, options))}});
       }
     }
   }
@@ -166,13 +136,15 @@ Table labels_table(const ScoreBook& book, const Bootstrap& options) {
 }
 
 Table failures_table(const ScoreBook& book) {
-  Table table{"eval_failures",
-              "Items without an answer",
-              with(cell_columns(), {{"id", "of the item"}, {"error", "why"}}),
-              {}};
+  const auto& t = schema::eval_failures;
+  Table table(t);
   for (const auto& cell : book.cells) {
     for (const auto& failure : cell.failures)
-      table.add({cell.model, cell.set, cell.condition, failure.id, failure.error});
+      table.add({{t.model, cell.model},
+                 {t.set, cell.set},
+                 {t.condition, cell.condition},
+                 {t.id, failure.id},
+                 {t.error, failure.error}});
   }
   return table;
 }

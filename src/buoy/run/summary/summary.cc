@@ -5,8 +5,10 @@
 
 #include <cmath>
 
+#include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
+#include "buoy/result/schema/evaluation.h"
 #include "buoy/run/summary/summary_tables.h"
 
 namespace buoy::run {
@@ -14,8 +16,9 @@ namespace {
 
 // "0.93 [0.90, 0.96]"
 std::string estimate_text(const Table& table, const std::vector<Cell>& row) {
-  const double mean = number_of(row[table.column("mean")]), lower = number_of(row[table.column("lower")]),
-               upper = number_of(row[table.column("upper")]);
+  const auto number = [&](const ColumnSchema& column) { return number_of(row[table.column(column)]); };
+  const Interval& columns = schema::eval_scores.mean;
+  const double mean = number(columns), lower = number(columns.lower), upper = number(columns.upper);
   if (std::isnan(mean)) return "";
   if (std::isnan(lower)) return fmt::format("{:.3f}", mean);
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", mean, lower, upper);
@@ -36,18 +39,24 @@ std::vector<Table> summarise(const ScoreBook& book, const stats::BootstrapOption
 }
 
 Table overview(const std::vector<Table>& tables) {
+  const auto& t = schema::overview;
+  const auto& from = schema::eval_scores;
   const Table& scores = tables.front();
-  Table out{"overview", "Scores with intervals", {}, {}};
-  for (const char* name : {"model", "set", "condition", "items", "failed"}) out.columns.push_back({name, ""});
-  for (const auto& metric : metrics()) out.columns.push_back({metric.name, metric.meaning});
-  for (const auto& row : scores.rows) {
-    const std::string metric = text_of(row[scores.column("metric")]);
-    if (metric == metrics().front().name) {
-      out.rows.emplace_back();
-      for (const char* name : {"model", "set", "condition", "items", "failed"})
-        out.rows.back().push_back(row[scores.column(name)]);
-    }
-    out.rows.back().emplace_back(estimate_text(scores, row));
+  Table out(t);
+  const size_t many = metrics().size();
+  BUOY_CHECK(scores.rows.size() % many == 0);
+  for (size_t first = 0; first < scores.rows.size(); first += many) {  // a cell's metrics follow each other
+    const auto& row = scores.rows[first];
+    Row cells;
+    const std::pair<const ColumnSchema*, const ColumnSchema*> facts[] = {{&t.model, &from.model},
+                                                                         {&t.set, &from.set},
+                                                                         {&t.condition, &from.condition},
+                                                                         {&t.items, &from.items},
+                                                                         {&t.failed, &from.failed}};
+    for (const auto& [to, source] : facts) cells.emplace_back(*to, row[scores.column(*source)]);
+    for (size_t m = 0; m < many; ++m)
+      cells.emplace_back(*metrics()[m].column, estimate_text(scores, scores.rows[first + m]));
+    out.add(std::move(cells));
   }
   return out;
 }

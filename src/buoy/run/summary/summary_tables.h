@@ -30,7 +30,7 @@ double mean_of(const std::vector<double>& values);
 stats::Estimate estimate_of(const Metric& metric, const std::vector<double>& scores,
                             const Bootstrap& options);
 
-// Value, lower and upper as cells; the interval is left out below two items.
-void add_estimate(std::vector<Cell>& row, const stats::Estimate& estimate);
+// Value, lower and upper; the interval is left out below two items.
+IntervalCells estimate_cells(const stats::Estimate& estimate);
 
 }  // namespace buoy::run

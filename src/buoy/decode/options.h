@@ -1,0 +1,129 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "buoy/model/model.h"
+
+namespace buoy::decode {
+
+// Decoding options as given; what was not given keeps the family's default, and what does not belong to the
+// family is refused rather than ignored. Every field has a row in kDecodeOptions below.
+struct DecodeOptions {
+  std::int32_t max_new_tokens = 128;
+  std::uint64_t seed = 0;
+  double temperature = 0;
+  bool allow_long = false;
+  std::optional<std::int32_t> steps, block_length;
+  std::optional<std::string> algorithm;
+  std::optional<double> alg_temp, eps, cfg_scale;
+  bool logits_eos_inf = false, confidence_eos_eot_inf = false;
+  std::optional<double> top_p;
+  std::optional<std::int64_t> top_k;
+  std::optional<double> repetition_penalty;
+  std::optional<std::int32_t> mask_token;
+  std::vector<std::int32_t> eos_tokens;
+  std::optional<std::int32_t> eot_token;
+};
+
+// Which decoding loops take an option.
+using Loops = unsigned;
+inline constexpr Loops kLlada = 1, kDream = 2, kAutoregressive = 4;
+inline constexpr Loops kDiffusion = kLlada | kDream, kAll = kDiffusion | kAutoregressive;
+
+// What a value must be. Numbers are finite in any case.
+struct Bounds {
+  double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
+  bool above_least = false, below_most = false;  // the end itself is refused
+  bool token = false;                            // an id of the model's vocabulary
+};
+inline constexpr Bounds kAny{}, kFromOne{.least = 1}, kNotNegative{.least = 0},
+    kPositive{.least = 0, .above_least = true}, kToken{.token = true};
+inline constexpr Bounds kAnswerLength{.least = 1, .most = 1 << 20};  // beyond every context
+inline constexpr Bounds kProbability{.least = 0, .most = 1, .above_least = true};
+inline constexpr Bounds kInsideOne{.least = 0, .most = 1, .above_least = true, .below_most = true};
+
+// How an option enters the identity of a run: under its key among the decoding where it is given
+// (is_given()), or apart, under a name of its own.
+enum class Identity { kStored, kApart };
+
+using OptionField =
+    std::variant<bool DecodeOptions::*, std::int32_t DecodeOptions::*, std::uint64_t DecodeOptions::*,
+                 double DecodeOptions::*, std::optional<std::int32_t> DecodeOptions::*,
+                 std::optional<std::int64_t> DecodeOptions::*, std::optional<double> DecodeOptions::*,
+                 std::optional<std::string> DecodeOptions::*, std::vector<std::int32_t> DecodeOptions::*>;
+
+// All that is known of an option: the command line, studies, identities, refusals and the check of
+// docs/command-line.md read these rows. A new option is a field, a row, and the loop that acts on it.
+struct DecodeOption {
+  std::string_view key;  // in studies, identities and errors
+  OptionField field;
+  Loops loops;
+  Bounds bounds;
+  Identity identity;
+  std::string_view help;  // a line; the program's help has it in this order
+};
+
+inline constexpr std::array kDecodeOptions = {
+    DecodeOption{"max_new_tokens", &DecodeOptions::max_new_tokens, kAll, kAnswerLength, Identity::kStored,
+                 "tokens to generate (default 128; eval 32)"},
+    DecodeOption{"seed", &DecodeOptions::seed, kAll, kAny, Identity::kApart,
+                 "of all random draws (default 0; bootstrap and world: 1)"},
+    DecodeOption{"temperature", &DecodeOptions::temperature, kAll, kNotNegative, Identity::kStored,
+                 "0 is greedy (default)"},
+    DecodeOption{"allow_long", &DecodeOptions::allow_long, kAll, kAny, Identity::kStored,
+                 "go on where prompt and answer are longer than the model's context"},
+    DecodeOption{"steps", &DecodeOptions::steps, kDiffusion, kFromOne, Identity::kStored,
+                 "denoising steps (default: as many as tokens)"},
+    DecodeOption{"block_length", &DecodeOptions::block_length, kLlada, kFromOne, Identity::kStored,
+                 "LLaDA: block size (default: one block)"},
+    DecodeOption{"algorithm", &DecodeOptions::algorithm, kDiffusion, kAny, Identity::kStored,
+                 "order of unmasking. LLaDA: low_confidence (default), random. Dream: origin (default), "
+                 "maskgit_plus,\ntopk_margin, entropy (the publisher's recipe)"},
+    DecodeOption{"alg_temp", &DecodeOptions::alg_temp, kDream, kNotNegative, Identity::kStored,
+                 "Dream: randomness of the order (default 0)"},
+    DecodeOption{"eps", &DecodeOptions::eps, kDream, kInsideOne, Identity::kStored,
+                 "Dream: end of the time schedule (default 0.001)"},
+    DecodeOption{"cfg_scale", &DecodeOptions::cfg_scale, kLlada, kNotNegative, Identity::kStored,
+                 "LLaDA: classifier-free guidance (default 0)"},
+    DecodeOption{"logits_eos_inf", &DecodeOptions::logits_eos_inf, kLlada, kAny, Identity::kStored,
+                 "LLaDA: never write the end token"},
+    DecodeOption{"confidence_eos_eot_inf", &DecodeOptions::confidence_eos_eot_inf, kLlada, kAny,
+                 Identity::kStored, "LLaDA: reveal end tokens last"},
+    DecodeOption{"top_p", &DecodeOptions::top_p, kDream | kAutoregressive, kProbability, Identity::kStored,
+                 "keep the most probable tokens up to this mass"},
+    DecodeOption{"top_k", &DecodeOptions::top_k, kDream | kAutoregressive, kFromOne, Identity::kStored,
+                 "keep this many of the most probable tokens"},
+    DecodeOption{"repetition_penalty", &DecodeOptions::repetition_penalty, kAutoregressive, kPositive,
+                 Identity::kStored, "penalise tokens already there"},
+    DecodeOption{"mask_token", &DecodeOptions::mask_token, kDiffusion, kToken, Identity::kStored,
+                 "mask token instead of the config's"},
+    DecodeOption{"eos_tokens", &DecodeOptions::eos_tokens, kAll, kToken, Identity::kStored,
+                 "end tokens instead of the config's, as in 1,2"},
+    DecodeOption{"eot_token", &DecodeOptions::eot_token, kAll, kToken, Identity::kStored,
+                 "end-of-turn token instead of the tokenizer's"},
+};
+
+const DecodeOption& find_option(std::string_view key);  // there must be one
+
+Loops loops_of(Family family);
+
+// Whether the option has a value that was not there by default; plain numbers always have one.
+bool is_given(const DecodeOption& option, const DecodeOptions& options);
+void copy_option(const DecodeOption& option, const DecodeOptions& from, DecodeOptions& to);
+
+// The options without those of other loops: for runs that compare models of several kinds.
+DecodeOptions fitting(Family family, DecodeOptions options);
+
+// UsageError for options of another family and values out of their bounds.
+void check_options(const ModelConfig& config, const DecodeOptions& options);
+// UsageError for a value out of the option's bounds.
+void check_bounds(std::string_view key, double value);
+
+}  // namespace buoy::decode

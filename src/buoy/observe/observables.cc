@@ -1,0 +1,126 @@
+#include "buoy/observe/observables.h"
+
+#include <array>
+
+#include "buoy/observe/region_mass.h"
+
+namespace buoy::observe {
+namespace {
+
+using probe::LayerRequest;
+
+bool has_regions(const Subject& subject) {
+  return !subject.regions.names.empty();
+}
+
+bool has_evidence(const Subject& subject) {
+  return !subject.regions.evidence.empty();
+}
+
+std::vector<float> mass(const std::vector<float>& weights, const Subject& subject) {
+  const auto& regions = subject.regions;
+  return mass_of_regions(weights, regions.of_token, static_cast<std::int64_t>(regions.names.size()));
+}
+
+// Weights of the rows that write the answer.
+void ask_rows(LayerRequest& request, const Close& close) {
+  request.rows = close.rows;
+  request.row_weights = true;
+}
+
+// Vectors of every token: [tokens, heads, head_dim].
+std::span<const float> vectors(const float* values, std::int64_t heads, const Subject& subject) {
+  return {values, static_cast<size_t>(subject.tokens * heads * subject.head_dim)};
+}
+
+constexpr std::array kObservables = {
+    Observable{"received", true, "attention received by every key, per head and query group",
+               [](LayerRequest& r, const Close&) { r.received = true; }},
+    Observable{"mass", true, "the same summed over regions: from query groups to regions",
+               [](LayerRequest& r, const Close&) { r.received = true; }},
+    Observable{"contribution", true, "attention received times the length of the key's value vector",
+               [](LayerRequest& r, const Close&) { r.received = r.norms = true; }},
+    Observable{"entropy", true, "entropy of every row",
+               [](LayerRequest& r, const Close&) { r.entropy = true; }},
+    Observable{"lse", true, "log-sum-exp of every row",
+               [](LayerRequest& r, const Close&) { r.log_sum_exp = true; }},
+    Observable{"first", true, "weight of every row on the first token",
+               [](LayerRequest& r, const Close&) { r.first_share = true; }},
+    Observable{"rows", true, "all weights of the rows that write the answer", ask_rows},
+    Observable{"row-mass", true, "the same summed over regions, and over the evidence", ask_rows},
+    Observable{"top", true, "the strongest keys of those rows",
+               [](LayerRequest& r, const Close& close) { r.rows = close.rows, r.top = close.top; }},
+    Observable{"qk", true, "q.k, cosine and norms per key, before and after the rotation",
+               [](LayerRequest& r, const Close&) { r.qk_after = r.qk_before = true; }},
+    Observable{"norms", true, "lengths of queries, keys and values",
+               [](LayerRequest& r, const Close&) { r.norms = true; }},
+    Observable{"states", false, "queries, keys and values themselves (large)",
+               [](LayerRequest& r, const Close&) { r.states = true; }},
+    Observable{"dense-mean", false, "the T x T weights, mean over heads (large)",
+               [](LayerRequest& r, const Close&) { r.dense_mean = true; }},
+    Observable{"dense", false, "the T x T weights of every head (very large)",
+               [](LayerRequest& r, const Close&) { r.dense = true; }},
+};
+
+constexpr std::array kSources = {
+    ArraySource{trace::kReceived, [](const Seen& s) -> Values { return s.record.received; }},
+    ArraySource{trace::kMass, [](const Seen& s) -> Values { return mass(s.record.received, s.subject); },
+                nullptr, has_regions},
+    ArraySource{trace::kContribution,
+                [](const Seen& s) -> Values {
+                  return contribution({s.record.received, s.record.value_norm, s.subject.groups.count(),
+                                       s.subject.heads, s.subject.kv_heads, s.subject.tokens});
+                }},
+    ArraySource{trace::kEntropy, [](const Seen& s) -> Values { return s.record.entropy; }},
+    ArraySource{trace::kLogSumExp, [](const Seen& s) -> Values { return s.record.log_sum_exp; }},
+    ArraySource{trace::kFirstShare, [](const Seen& s) -> Values { return s.record.first_share; }},
+    ArraySource{trace::kRowWeights, [](const Seen& s) -> Values { return s.record.row_weights; }},
+    ArraySource{trace::kRowMass,
+                [](const Seen& s) -> Values { return mass(s.record.row_weights, s.subject); }, nullptr,
+                has_regions},
+    ArraySource{trace::kEvidenceMass,
+                [](const Seen& s) -> Values {
+                  return mass_of_flagged(s.record.row_weights, s.subject.regions.evidence);
+                },
+                nullptr, has_evidence},
+    ArraySource{trace::kTopWeights, [](const Seen& s) -> Values { return s.record.top_weights; }},
+    ArraySource{trace::kTopKeys, nullptr,
+                [](const Seen& s) -> const std::vector<std::int32_t>& { return s.record.top_keys; }},
+    ArraySource{trace::kQkAfterDot, [](const Seen& s) -> Values { return s.record.qk_after.dot; }},
+    ArraySource{trace::kQkAfterCosine, [](const Seen& s) -> Values { return s.record.qk_after.cosine; }},
+    ArraySource{trace::kQkAfterNormProduct,
+                [](const Seen& s) -> Values { return s.record.qk_after.norm_product; }},
+    ArraySource{trace::kQkAfterSelfDot, [](const Seen& s) -> Values { return s.record.qk_after.self_dot; }},
+    ArraySource{trace::kQkBeforeDot, [](const Seen& s) -> Values { return s.record.qk_before.dot; }},
+    ArraySource{trace::kQkBeforeCosine, [](const Seen& s) -> Values { return s.record.qk_before.cosine; }},
+    ArraySource{trace::kQkBeforeNormProduct,
+                [](const Seen& s) -> Values { return s.record.qk_before.norm_product; }},
+    ArraySource{trace::kQkBeforeSelfDot, [](const Seen& s) -> Values { return s.record.qk_before.self_dot; }},
+    ArraySource{trace::kQueryNorm, [](const Seen& s) -> Values { return s.record.query_norm; }},
+    ArraySource{trace::kKeyNorm, [](const Seen& s) -> Values { return s.record.key_norm; }},
+    ArraySource{trace::kValueNorm, [](const Seen& s) -> Values { return s.record.value_norm; }},
+    ArraySource{trace::kDense, [](const Seen& s) -> Values { return s.record.dense; }},
+    ArraySource{trace::kDenseMean, [](const Seen& s) -> Values { return s.record.dense_mean; }},
+    ArraySource{
+        trace::kQueries,
+        [](const Seen& s) -> Values { return vectors(s.record.states.queries, s.subject.heads, s.subject); }},
+    ArraySource{
+        trace::kKeys,
+        [](const Seen& s) -> Values { return vectors(s.record.states.keys, s.subject.kv_heads, s.subject); }},
+    ArraySource{trace::kValues,
+                [](const Seen& s) -> Values {
+                  return vectors(s.record.states.values, s.subject.kv_heads, s.subject);
+                }},
+};
+
+}  // namespace
+
+std::span<const Observable> observables() {
+  return kObservables;
+}
+
+std::span<const ArraySource> array_sources() {
+  return kSources;
+}
+
+}  // namespace buoy::observe

@@ -1,0 +1,78 @@
+// The controls above the panels, and the beginning of everything.
+const section = document.getElementById('explorer');
+if (!section) return;
+
+const tip = make('div', {className: 'explorer-tip'});
+tip.setAttribute('role', 'tooltip');
+document.body.append(tip);
+const panels = [...section.querySelectorAll('.explorer-panel')].map(details => new Panel(details));
+if (!panels.length) return;
+// The panel with most steps, layers, heads sets what can be chosen.
+const richest = count => panels.reduce((best, panel) => count(panel.data) > count(best.data) ? panel : best);
+const bySteps = richest(data => data.steps.length), byLayers = richest(data => data.layers.length);
+const heads = Math.max(...panels.map(panel => panel.data.headSteps.length ? panel.data.heads : 0));
+const option = (value, text) => make('option', {value, textContent: text});
+const controls = {
+  view: make('select', {}, ...Object.entries(views).map(([value, text]) => option(value, text))),
+  play: make('button', {type: 'button', textContent: 'Play', disabled: bySteps.data.steps.length < 2}),
+  step: make('input', {type: 'range', min: 0, max: bySteps.data.steps.length - 1, step: 1, disabled: bySteps.data.steps.length < 2}),
+  layer: make('select', {}, ...byLayers.data.layers.map((number, l) => option(l, number))),
+  head: make('select', {}, option(-1, 'mean'), ...Array.from({length: heads}, (_, h) => option(h, h))),
+  log: make('input', {type: 'checkbox'}), first: make('input', {type: 'checkbox'}), even: make('input', {type: 'checkbox'})};
+const shownStep = make('output');
+section.querySelector('.explorer-controls').append(
+  make('label', {}, 'View', controls.view), make('label', {}, 'Step', controls.step, shownStep), controls.play,
+  make('label', {}, 'Layer', controls.layer), make('label', {}, 'Head', controls.head),
+  make('label', {}, controls.log, 'log scale'), make('label', {}, controls.first, 'without the first token'),
+  make('label', {title: 'even attention: every query spreads evenly over the keys it sees'}, controls.even, 'multiples of even attention'));
+
+function show() {
+  controls.view.value = state.view;
+  controls.step.value = bySteps.step();
+  shownStep.textContent = bySteps.stepName(bySteps.step());
+  controls.step.setAttribute('aria-valuetext', shownStep.textContent);
+  controls.layer.value = byLayers.layer();
+  controls.head.value = state.head < heads ? state.head : -1;
+  for (const name of ['log', 'first', 'even']) controls[name].checked = state[name];
+  for (const panel of panels) panel.draw();
+}
+function change(changes) {
+  Object.assign(state, changes);
+  writeAddress();
+  show();
+}
+let playing = 0;
+function play(on) {
+  clearInterval(playing);
+  playing = 0;
+  controls.play.textContent = on ? 'Pause' : 'Play';
+  for (const panel of panels) panel.top.setAttribute('aria-live', on ? 'off' : 'polite');
+  if (!on) return;
+  const last = bySteps.data.steps.length - 1;
+  if (bySteps.step() === last) change({step: 0});
+  playing = setInterval(() => {
+    if (bySteps.step() === last) return play(false);
+    change({step: bySteps.stepShare(bySteps.step() + 1)});
+  }, 350);
+}
+controls.view.addEventListener('change', () => change({view: controls.view.value}));
+controls.step.addEventListener('input', () => { play(false); change({step: bySteps.stepShare(Number(controls.step.value))}); });
+controls.layer.addEventListener('change', () => change({layer: byLayers.depths[Number(controls.layer.value)]}));
+controls.head.addEventListener('change', () => change({head: Number(controls.head.value)}));
+controls.play.addEventListener('click', () => play(!playing));
+for (const name of ['log', 'first', 'even']) controls[name].addEventListener('change', () => change({[name]: controls[name].checked}));
+
+const bar = section.querySelector('.explorer-controls'), navigation = document.querySelector('nav');
+function fit() {
+  bar.style.top = (navigation ? navigation.offsetHeight : 0) + 'px';
+  show();
+}
+let width = window.innerWidth;
+window.addEventListener('resize', () => { if (width !== window.innerWidth) { width = window.innerWidth; fit(); } });
+window.addEventListener('hashchange', () => { if (readAddress()) show(); });
+const dark = window.matchMedia('(prefers-color-scheme: dark)');
+dark.addEventListener('change', () => { takeColors(); show(); });
+takeColors();
+const linked = readAddress();
+fit();
+if (linked) section.scrollIntoView();

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "buoy/result/schema/common.h"
+
+namespace buoy::schema {
+
+inline constexpr Producer kClaims{Source::kClaims, "claims", "Claims", "", ""};
+
+struct Claims : TableSchema {
+  constexpr Claims() : TableSchema({kClaims, "claims", "The paper's claims: what this data says"}) {}
+  Axis id{*this, {"id", "text", "claim of the paper"}};
+  Axis trace{*this, {"trace", "text", "overall, a trace, or one trace against another"}};
+  Value verdict{*this,
+                {"verdict", "name",
+                 "supported, contradicted, mixed (traces, parts or layers disagree), not decided (by this "
+                 "many samples) or not testable with this data"}};
+  Value claim{*this, {"claim", "text", "the claim in one sentence"}};
+  Value test{*this, {"test", "text", "what was computed, with its threshold"}};
+  Value evidence{*this, {"evidence", "text", "numbers with bootstrap intervals over samples"}};
+  Value needs{*this, {"needs", "text", "what is lacking and how to get it"}};
+};
+inline constexpr Claims claims;
+
+}  // namespace buoy::schema

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "buoy/result/schema/common.h"
+
+namespace buoy::schema {
+
+inline constexpr Producer kStudy{Source::kTerminal, "study", "What a study will do", "", ""};
+
+struct StudyParts : TableSchema {
+  constexpr StudyParts() : TableSchema({kStudy, "study_parts", "What a study asks and writes"}) {}
+  Axis part{*this, {"part", "text", "a part of the study; in all"}};
+  Value questions{*this, {"questions", "questions", "to be asked"}};
+  Value forward_passes{*this, {"forward_passes", "passes", "of the models"}};
+  Value on_disk{*this, {"on_disk", "bytes", "what it writes, about"}};
+};
+inline constexpr StudyParts study_parts;
+
+}  // namespace buoy::schema

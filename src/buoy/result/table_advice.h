@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "buoy/result/table_schema.h"
+
+namespace buoy {
+
+// What to run so that a table has rows, as its schema says: "buoy analyze qk on a trace with --observe
+// received,qk,norms", "buoy eval --sweep gold-position=1-10 (or 1-20), and buoy report --eval RUN".
+std::string how_to_get(const TableSchema& table);
+
+// The whole value of --observe that a table needs; "" for none.
+std::string observe_for(const TableSchema& table);
+
+}  // namespace buoy

@@ -1,0 +1,62 @@
+// What ESLint is asked to look for, and the names that a browser and node give to scripts.
+const named = (...names) => Object.fromEntries(names.map((name) => [name, 'readonly']));
+
+export const browserNames = named(
+    'atob', 'clearInterval', 'document', 'getComputedStyle', 'history', 'ImageData', 'location', 'setInterval',
+    'URLSearchParams', 'window');
+// Functions handed to page.evaluate() run in the browser.
+export const nodeNames = {
+  ...browserNames,
+  ...named('console', 'process', 'URL', 'Event', 'Image', 'innerHeight', 'innerWidth', 'scrollY'),
+};
+
+export const rules = {
+  'array-callback-return': 'error',
+  'constructor-super': 'error',
+  'default-case-last': 'error',
+  'eqeqeq': 'error',
+  'for-direction': 'error',
+  'getter-return': 'error',
+  'no-array-constructor': 'error',
+  'no-async-promise-executor': 'error',
+  'no-caller': 'error',
+  'no-class-assign': 'error',
+  'no-compare-neg-zero': 'error',
+  'no-cond-assign': 'error',
+  'no-const-assign': 'error',
+  'no-constant-condition': 'error',
+  'no-dupe-args': 'error',
+  'no-dupe-class-members': 'error',
+  'no-dupe-else-if': 'error',
+  'no-dupe-keys': 'error',
+  'no-duplicate-case': 'error',
+  'no-empty': 'error',
+  'no-eval': 'error',
+  'no-fallthrough': 'error',
+  'no-func-assign': 'error',
+  'no-import-assign': 'error',
+  'no-invalid-regexp': 'error',
+  'no-loss-of-precision': 'error',
+  'no-new-wrappers': 'error',
+  'no-redeclare': 'error',
+  'no-self-assign': 'error',
+  'no-self-compare': 'error',
+  'no-shadow-restricted-names': 'error',
+  'no-sparse-arrays': 'error',
+  'no-this-before-super': 'error',
+  'no-throw-literal': 'error',
+  'no-undef': 'error',
+  'no-unreachable': 'error',
+  'no-unsafe-negation': 'error',
+  'no-unsafe-optional-chaining': 'error',
+  'no-unused-expressions': 'error',
+  'no-unused-vars': 'error',
+  'no-useless-catch': 'error',
+  'no-useless-escape': 'error',
+  'no-var': 'error',
+  'prefer-const': ['error', {destructuring: 'all'}],
+  'radix': 'error',
+  'semi': 'error',
+  'use-isnan': 'error',
+  'valid-typeof': 'error',
+};

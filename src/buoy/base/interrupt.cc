@@ -1,6 +1,7 @@
 #include "buoy/base/interrupt.h"
 
 #include <unistd.h>
+#include <initializer_list>
 
 #include <atomic>
 #include <csignal>

@@ -107,8 +107,8 @@ void check_tables(const std::filesystem::path& report) {
     }
   }
   for (const auto& entry : std::filesystem::directory_iterator(report / "tables")) {
-    if (entry.path().extension() == ".json")
-      EXPECT_TRUE(declared.contains(entry.path().filename().string())) << entry.path() << " is not declared";
+    if (entry.path().extension() != ".json") continue;
+    EXPECT_TRUE(declared.contains(entry.path().filename().string())) << entry.path() << " is not declared";
   }
 }
 

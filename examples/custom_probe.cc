@@ -21,7 +21,7 @@ class FirstTokenProbe : public probe::Probe {
 
   // What is added to the scores before the softmax, for every key: minus infinity hides it, log(x) multiplies
   // its weight by x. The memory must last until the forward is over, so it belongs to the probe.
-  probe::Intervention intervention(const probe::Address&, const probe::LayerExtent& extent) override {
+  probe::Change change(const probe::Address&, const probe::LayerExtent& extent) override {
     if (!hide_) return {};
     bias_.assign(static_cast<size_t>(extent.key_rows), 0.0F);
     bias_[0] = -std::numeric_limits<float>::infinity();

@@ -7,8 +7,8 @@
 #include <limits>
 #include <set>
 
-#include "buoy/figure/chart/line_style.h"
 #include "buoy/figure/layout/layout.h"
+#include "buoy/figure/layout/line_style.h"
 #include "figure/examples.h"
 
 namespace buoy::figure {

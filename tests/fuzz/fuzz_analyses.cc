@@ -8,7 +8,7 @@
 
 #include "analysis/everything.h"
 #include "buoy/base/error.h"
-#include "buoy/run/change/column_mask.h"
+#include "buoy/run/change/column_change.h"
 #include "buoy/study/explored_trace.h"
 #include "support/temp_folder.h"
 
@@ -219,7 +219,7 @@ void hide_columns(const std::filesystem::path& folder) {
   const buoy::run::ColumnBook book(folder);
   std::vector<std::int32_t> prompt(10);
   for (std::size_t i = 0; i < prompt.size(); ++i) prompt[i] = 20 + static_cast<std::int32_t>(i);
-  for (const auto& hidden : buoy::run::all_hidden_columns()) book.choose("s", prompt, hidden, 1);
+  for (const auto& hidden : buoy::run::all_column_changes()) book.choose("s", prompt, hidden, 1);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Observation and intervention on the GPU: watching changes no bit, records are those of the CPU to rounding,
+// Observation and change on the GPU: watching changes no bit, records are those of the CPU to rounding,
 // each sequence gets its own part of a packed batch.
 
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ class KeepAll final : public probe::Probe {
     if (extent.query_rows > 4) r.rows.push_back(static_cast<std::int32_t>(extent.query_rows - 2));
     return r;
   }
-  probe::Intervention intervention(const probe::Address& address, const probe::LayerExtent&) override {
-    return address.sequence == changed ? probe::Intervention{bias, scale} : probe::Intervention{};
+  probe::Change change(const probe::Address& address, const probe::LayerExtent&) override {
+    return address.sequence == changed ? probe::Change{bias, scale} : probe::Change{};
   }
   void take(const probe::Address& address, probe::LayerRecord&& r) override {
     const probe::LayerStates& s = r.states;
@@ -157,7 +157,7 @@ TEST_P(ObservedCuda, RecordsWithACache) {
   expect_alike(ours, cpu);
 }
 
-TEST_P(ObservedCuda, InterventionsActOnTheirSequenceAlone) {
+TEST_P(ObservedCuda, ChangesActOnTheirSequenceAlone) {
   const Ids first = ids(50, 9), second = ids(60, 10), rows1 = all_rows(first.size()),
             rows2 = all_rows(second.size());
   const std::vector<model::SequenceInput> batch = {{first, rows1, nullptr, {0, 0, 0, 0}},

@@ -55,7 +55,7 @@ std::vector<Table> flow_tables() {
 TEST(DrawnSection, HasEveryFormatInLightAndDark) {
   if (!figure::can_render()) GTEST_SKIP() << "built without Cairo";
   FileNames names;
-  const auto drawn = draw_section({"flow", "Region flow", flow_tables()}, names);
+  const auto drawn = draw_section({"flow", "Region flow", flow_tables()}, {}, names);
   EXPECT_EQ(drawn.left_out, "");
   EXPECT_TRUE(drawn.omissions().empty());
   ASSERT_EQ(drawn.figures.size(), 1u);
@@ -70,7 +70,7 @@ TEST(DrawnSection, HasEveryFormatInLightAndDark) {
 TEST(DrawnSection, IsLeftOutWithItsReasonWhenItCannotBeBuilt) {
   FileNames names;
   const Table broken = table("flow_rollout", {"trace", "forward"}, {{"d", "final_row"}});
-  const auto drawn = draw_section({"flow", "Region flow", {broken}}, names);
+  const auto drawn = draw_section({"flow", "Region flow", {broken}}, {}, names);
   EXPECT_EQ(drawn.title, "Region flow");
   EXPECT_NE(drawn.left_out.find("flow_rollout: expected a column"), std::string::npos) << drawn.left_out;
   ASSERT_EQ(drawn.omissions().size(), 1u);
@@ -86,7 +86,7 @@ TEST(DrawnSection, LeavesOutOneFigureAndKeepsTheOthers) {
             {{"r", "m", "q", "", "", "closed-book", "exact_match", 0.5, 0.9, 0.1},
              {"s", "m", "q", "", "", "closed-book", "exact_match", 0.5, 0.1, 0.9}});
   FileNames names;
-  const auto drawn = draw_section({"evaluation", "Questions and answers", {scores}}, names);
+  const auto drawn = draw_section({"evaluation", "Questions and answers", {scores}}, {}, names);
   ASSERT_EQ(drawn.figures.size(), 2u);
   EXPECT_TRUE(drawn.figures[0].svg.empty());
   EXPECT_FALSE(drawn.figures[1].svg.empty());

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "buoy/questions/data/item_reader.h"
-#include "buoy/run/change/head_mask.h"
+#include "buoy/run/change/head_change.h"
 #include "buoy/run/summary/summary.h"
 #include "buoy/run/trace_request.h"
 #include "run/runs.h"

@@ -21,7 +21,7 @@ struct StreamJob {
 // Runs an endless supply of sequences: each step packs as many as the budget takes, those that have finished
 // leave between steps and the next ones join. Each gives the tokens it would give alone. `next` returns
 // nothing at the end; `finished` is called in the order in which sequences finish. A probe is asked
-// about every sequence as number 0: it may intervene in all alike.
+// about every sequence as number 0: it may change all alike.
 void stream(const Context& context, model::Model& model, const StreamOptions& options,
             const std::function<std::optional<StreamJob>()>& next,
             const std::function<void(size_t number, const StepMachine& machine)>& finished,

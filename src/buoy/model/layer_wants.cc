@@ -11,7 +11,7 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
   bool grouped = false;
   for (size_t n = 0; n < observations.size(); ++n) {
     const probe::LayerRequest& r = observations[n].request;
-    const probe::Intervention& change = observations[n].intervention;
+    const probe::Change& change = observations[n].change;
     received |= r.received;
     entropy |= r.entropy;
     log_sum_exp |= r.log_sum_exp || r.dense || r.dense_mean;

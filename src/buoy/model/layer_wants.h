@@ -18,7 +18,7 @@ struct LayerWants {
   bool statistics() const { return received || first_share || !close_rows.empty(); }
   bool moments() const { return qk_after || qk_before || norms; }
   bool host_states() const { return dense || states; }
-  bool intervenes() const { return biased || scaled; }
+  bool changes() const { return biased || scaled; }
   bool any() const { return statistics() || moments() || host_states() || entropy || log_sum_exp; }
 
   // Appends what tells layers apart that take other kernels or other sizes of buffers.

@@ -18,7 +18,7 @@ namespace {
 // Rows of the MLP at a time: its two wide buffers stay small however long the sequence is.
 constexpr std::int64_t kMlpRows = 1024;
 
-// Room for the row normalisers where somebody looks; bias and scale where somebody intervenes.
+// Room for the row normalisers where somebody looks; bias and scale where somebody changes.
 void attach(LayerObservation& observation, std::int64_t heads, ops::AttentionSequence& sequence) {
   if (observation.request.needs_normaliser()) {
     observation.row_top.resize(static_cast<size_t>(heads * sequence.query_rows));
@@ -26,7 +26,7 @@ void attach(LayerObservation& observation, std::int64_t heads, ops::AttentionSeq
     sequence.row_top = observation.row_top.data();
     sequence.row_sum = observation.row_sum.data();
   }
-  const probe::Intervention& change = observation.intervention;
+  const probe::Change& change = observation.change;
   if (!change.key_bias.empty()) {
     const auto size = static_cast<std::int64_t>(change.key_bias.size());
     BUOY_CHECK(size == sequence.key_rows || size == heads * sequence.key_rows);

@@ -55,7 +55,7 @@ std::vector<LayerObservation> ask(std::int64_t heads, std::int64_t layer,
     observation.address = sequence.address;
     observation.address.layer = layer;
     observation.request = probe.request(observation.address, extent);
-    observation.intervention = probe.intervention(observation.address, extent);
+    observation.change = probe.change(observation.address, extent);
     observations.push_back(std::move(observation));
   }
   return observations;

@@ -14,7 +14,7 @@ namespace buoy::model {
 struct LayerObservation {
   probe::Address address;
   probe::LayerRequest request;
-  probe::Intervention intervention;
+  probe::Change change;
   std::vector<float> row_top, row_sum;                   // [heads, query_rows], when needed
   std::vector<float> unrotated_queries, unrotated_keys;  // [rows, heads, head_dim], when needed
 };

@@ -15,14 +15,14 @@ struct LayerExtent {
 
 // Ask, then take. For every sequence and layer of a forward the model asks what is wanted and what is to
 // be changed, and hands over what it measured. Whatever is asked for, logits and tokens stay the same to
-// the bit; only an intervention changes them.
+// the bit; only a change changes them.
 class Probe {
  public:
   virtual ~Probe() = default;
   virtual LayerRequest request(const Address& address, const LayerExtent& extent) = 0;
   virtual void take(const Address& address, LayerRecord&& record) = 0;
   // The spans must stay valid until the forward is over.
-  virtual Intervention intervention(const Address& /*address*/, const LayerExtent& /*extent*/) { return {}; }
+  virtual Change change(const Address& /*address*/, const LayerExtent& /*extent*/) { return {}; }
 };
 
 }  // namespace buoy::probe

@@ -50,7 +50,7 @@ struct LayerRequest {
 
 // What is changed at one address: an additive bias before the softmax (minus infinity hides a key, log(x)
 // damps or boosts it) and a factor on a head's output. Empty: nothing.
-struct Intervention {
+struct Change {
   std::span<const float> key_bias;    // [heads, keys], or [keys] for all heads alike
   std::span<const float> head_scale;  // [heads]
 

@@ -49,10 +49,11 @@ std::vector<std::string> DrawnSection::omissions() const {
   return out;
 }
 
-DrawnSection draw_section(const AnalysedTables& analysis, FileNames& names) {
+DrawnSection draw_section(const AnalysedTables& analysis, const ModelColors& colors, FileNames& names) {
   DrawnSection out{analysis.name, analysis.title, {}, {}, {}, {}, {}};
   const auto failure = attempt([&] {
     Section section = build_section(analysis.name, analysis.tables);
+    colors.paint(section);
     out.title = std::move(section.title);
     out.question = std::move(section.question);
     out.readings = std::move(section.readings);

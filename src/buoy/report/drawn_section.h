@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "buoy/report/file_names.h"
+#include "buoy/report/model_colors.h"
 #include "buoy/report/section.h"
 #include "buoy/result/table.h"
 
@@ -36,6 +37,6 @@ struct AnalysedTables {
   std::string name, title;  // of the analysis: "drift", "Temporal drift"
   std::vector<Table> tables;
 };
-DrawnSection draw_section(const AnalysedTables& analysis, FileNames& names);
+DrawnSection draw_section(const AnalysedTables& analysis, const ModelColors& colors, FileNames& names);
 
 }  // namespace buoy::report

@@ -138,8 +138,12 @@ Written write_report(const ReportInput& input, const fs::path& folder) {
   std::string nav = "<nav><div><a href=\"#run\">Run</a><a href=\"#claims\">Verdicts</a>", body;
   if (!input.explorer.empty()) nav += "<a href=\"#explore\">Explore</a>";
   FileNames names;
+  ModelColors colors;
+  for (const auto& trace : input.traces)
+    colors.add_trace(trace.kind.label, trace.model.empty() ? trace.kind.label : trace.model);
+  for (const auto& analysis : input.analyses) colors.add_names(analysis.tables);
   for (const auto& analysis : input.analyses) {
-    const DrawnSection section = draw_section(analysis, names);
+    const DrawnSection section = draw_section(analysis, colors, names);
     nav += fmt::format("<a href=\"#{}\">{}</a>", escape_html(section.name), escape_html(section.title));
     body += section_html(section, analysis.tables);
     written.tables += write_tables(analysis.tables, folder);

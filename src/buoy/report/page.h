@@ -17,6 +17,7 @@ struct TraceSummary {
   claims::TraceKind kind;
   std::vector<std::pair<std::string, std::string>> facts;  // "model", "LLaDA-8B-Instruct"
   bool judged = true;  // false: it serves the comparison of tasks, its model was changed, or it was left out
+  std::string model = {};  // its name: traces of one model have one colour
 };
 
 inline constexpr const char* kUsualTitle = "Where attention floats";

@@ -56,7 +56,9 @@ size_t write_figures(const DrawnSection& section, const std::filesystem::path& f
 
 Written write_results(const AnalysedTables& analysis, const std::filesystem::path& folder) {
   FileNames names;
-  const DrawnSection section = draw_section(analysis, names);
+  ModelColors colors;
+  colors.add_names(analysis.tables);
+  const DrawnSection section = draw_section(analysis, colors, names);
   ResultList(folder).remove(analysis.name);
   return {write_tables_of(analysis.name, analysis.tables, folder),
           write_figures_of(analysis.name, section, folder), section.omissions()};

@@ -176,7 +176,7 @@ std::vector<Condition> head_conditions(const HeadStudy& study, const Condition& 
 
 std::vector<Condition> column_conditions(const TraceOfModel& traces, const Condition& base) {
   std::vector<Condition> conditions = {at_value(base, "hidden", "none")};
-  for (const auto& hidden : all_hidden_columns()) {
+  for (const auto& hidden : all_column_changes()) {
     conditions.push_back(at_value(base, "hidden", describe(hidden)));
     conditions.back().hidden = hidden;
     conditions.back().column_traces = traces;

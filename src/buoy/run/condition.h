@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "buoy/run/arrangement.h"
-#include "buoy/run/change/column_mask.h"
-#include "buoy/run/change/head_mask.h"
+#include "buoy/run/change/column_change.h"
+#include "buoy/run/change/head_change.h"
 #include "buoy/run/decoding.h"
 
 namespace buoy::run {
@@ -24,7 +24,7 @@ struct Condition : Arrangement {
   std::optional<std::string> order;  // of unmasking
   std::optional<std::uint64_t> seed;
   std::map<std::string, std::vector<HeadId>> heads_off;  // by model
-  std::optional<HiddenColumns> hidden;                   // by what these traces saw
+  std::optional<ColumnChange> hidden;                    // by what these traces saw
   TraceOfModel column_traces;
 
   // Where on the axis of a sweep it stands; "" outside of one.

@@ -167,7 +167,7 @@ void Questioner::ask_packed(questions::ItemReader& reader, std::size_t from, con
   };
   const auto& heads_off = cell_.condition->heads_off;
   const auto off = heads_off.find(cell_.model->name);
-  std::optional<HeadMask> mask;
+  std::optional<HeadChangeProbe> mask;
   if (off != heads_off.end())
     mask.emplace(off->second, model_.model.config().layers, model_.model.config().heads);
   probe::Probe* const probe = mask ? &*mask : nullptr;
@@ -208,7 +208,7 @@ void Questioner::ask_with_hidden_columns(questions::ItemReader& reader, std::siz
       take(n, question->record);
       continue;
     }
-    ColumnMask mask(std::move(sets));
+    ColumnChangeProbe mask(std::move(sets));
     ask_alone(std::move(*question), n, &mask, take);
   }
 }

@@ -71,7 +71,8 @@ report::TraceSummary summary_of(const analysis::TraceInput& input, trace::Integr
        {"seed", fmt::format("{}", m.seed)},
        {"made by", fmt::format("{}, on {}", m.created_by, m.machine)},
        {"command", m.command}},
-      diffusion.has_value()};
+      diffusion.has_value(),
+      m.model.name};
 }
 
 void require_different_names(const std::vector<NamedPath>& runs) {

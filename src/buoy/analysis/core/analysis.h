@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "buoy/analysis/core/observed_sample.h"
+#include "buoy/analysis/floating/floating_rules.h"
 #include "buoy/result/table.h"
 #include "buoy/result/table_schema.h"
 #include "buoy/stats/streamed_bootstrap.h"
@@ -18,9 +19,9 @@ namespace buoy::analysis {
 // What a user may set; every analysis takes what concerns it.
 struct AnalysisOptions {
   stats::BootstrapOptions bootstrap;
-  double epsilon = 3.0;             // mean + epsilon * std
-  double share_factor = 4.0;        // a share above this times the uniform one
-  double mad_factor = 6.0;          // median + factor * 1.4826 * MAD
+  double epsilon = RuleOptions{}.epsilon;            // mean + epsilon * std
+  double share_factor = RuleOptions{}.share_factor;  // a share above this times the uniform one
+  double mad_factor = RuleOptions{}.mad_factor;      // median + factor * 1.4826 * MAD
   std::int64_t layer = -1;          // for maps of one layer; -1: the analysis chooses and says so
   std::int64_t head = -1;           // for maps of one head; -1: the mean over the heads
   std::int64_t sample = 0;          // which sample maps are drawn of, by its number in the trace

@@ -14,6 +14,8 @@ struct Series {
   std::vector<double> y;
   std::vector<double> lower;  // of the band; both empty: no band
   std::vector<double> upper;
+  // Number of its colour, dashes and marker; otherwise its place among the series.
+  std::optional<size_t> style = {};
 };
 
 // A curve to compare with: a null, a floor, a published value. Thin and dotted.
@@ -42,6 +44,7 @@ struct BarSeries {
   std::vector<double> values;
   std::vector<double> lower;  // of the interval; both empty: no whiskers
   std::vector<double> upper;
+  std::optional<size_t> style = {};  // number of its colour; otherwise its place among the series
 };
 
 struct BarChart {
@@ -51,5 +54,11 @@ struct BarChart {
   std::vector<double> references;  // a line across each group; empty or NaN: none
   std::string reference_name;
 };
+
+// The number of a series' colour.
+template <typename Chart>
+size_t style_of(const Chart& chart, size_t index) {
+  return chart.series[index].style.value_or(index);
+}
 
 }  // namespace buoy::figure

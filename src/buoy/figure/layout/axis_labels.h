@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "buoy/figure/chart/heatmap.h"
-#include "buoy/figure/chart/look.h"
 #include "buoy/figure/chart/ticks.h"
+#include "buoy/figure/layout/look.h"
 #include "buoy/figure/layout/scene.h"
 
 namespace buoy::figure {

@@ -81,9 +81,10 @@ class BarPanel : public PanelLayout {
     std::vector<LegendEntry> entries;
     for (size_t i = 0; i < chart_.series.size(); ++i) {
       if (chart_.series[i].name.empty()) continue;
-      entries.push_back({chart_.series[i].name, [color = look_.series(i)](const Rect& box, Scene& scene) {
-                           scene.items.emplace_back(filled(box, color));
-                         }});
+      entries.push_back(
+          {chart_.series[i].name, [color = look_.series(style_of(chart_, i))](const Rect& box, Scene& scene) {
+             scene.items.emplace_back(filled(box, color));
+           }});
     }
     if (!chart_.references.empty() && !chart_.reference_name.empty()) {
       entries.push_back({chart_.reference_name, [stroke = reference_stroke()](const Rect& box, Scene& scene) {
@@ -111,7 +112,7 @@ class BarPanel : public PanelLayout {
     const double left = room.x + (static_cast<double>(index) + (1 - kBarShare) / 2) * width;
     const double zero = height_of(0, plot), end = height_of(value, plot);
     const Rect bar{left, std::min(zero, end), kBarShare * width, std::abs(zero - end)};
-    scene.items.emplace_back(filled(bar, look_.series(index)));
+    scene.items.emplace_back(filled(bar, look_.series(style_of(chart_, index))));
     if (series.lower.empty() || !std::isfinite(series.lower[group]) || !std::isfinite(series.upper[group]))
       return;
     const double x = bar.middle().x, cap = std::min(0.25 * bar.width, 2.5 * look_.unit());

@@ -5,7 +5,7 @@
 
 #include "buoy/figure/chart/color_scale.h"
 #include "buoy/figure/chart/figure.h"
-#include "buoy/figure/chart/look.h"
+#include "buoy/figure/layout/look.h"
 #include "buoy/figure/layout/panel_layout.h"
 #include "buoy/figure/layout/scene.h"
 

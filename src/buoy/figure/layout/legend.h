@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "buoy/figure/chart/look.h"
+#include "buoy/figure/layout/look.h"
 #include "buoy/figure/layout/scene.h"
 
 namespace buoy::figure {

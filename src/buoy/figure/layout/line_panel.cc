@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "buoy/figure/chart/line_style.h"
+#include "buoy/figure/layout/line_style.h"
 #include "buoy/figure/layout/panel_layout.h"
 
 namespace buoy::figure {
@@ -110,7 +110,7 @@ class LinePanel : public PanelLayout {
     }
     for (size_t i = 0; i < chart_.series.size(); ++i) {
       const auto& series = chart_.series[i];
-      draw_runs(series.x, series.y, {series_stroke(look_, i), plot}, scene);
+      draw_runs(series.x, series.y, {series_stroke(look_, style_of(chart_, i)), plot}, scene);
       draw_markers(i, plot, scene);
     }
     scene.items.emplace_back(line({{plot.x, plot.y}, {plot.x, plot.bottom()}, {plot.right(), plot.bottom()}},
@@ -140,7 +140,8 @@ class LinePanel : public PanelLayout {
   }
 
   Stroke reference_stroke(const ReferenceCurve& curve) const {
-    const Color color = curve.of_series ? look_.series(*curve.of_series) : look_.palette().grey;
+    const Color color =
+        curve.of_series ? look_.series(style_of(chart_, *curve.of_series)) : look_.palette().grey;
     return {color, 0.8 * look_.unit(), {0.9 * look_.unit(), 1.5 * look_.unit()}};
   }
 
@@ -150,7 +151,8 @@ class LinePanel : public PanelLayout {
       if (chart_.series[i].name.empty()) continue;
       const bool band = !chart_.series[i].lower.empty();
       entries.push_back(
-          {chart_.series[i].name, [look = look_, i, band](const Rect& box, Scene& scene) {
+          {chart_.series[i].name,
+           [look = look_, i = style_of(chart_, i), band](const Rect& box, Scene& scene) {
              if (band) {
                Shape shade = filled(box, look.series(i));
                shade.opacity = kBandOpacity;
@@ -201,12 +203,12 @@ class LinePanel : public PanelLayout {
       shape.clip = plot;
       if (lower.size() == 1) {
         shape.lines = {{lower[0], upper[0]}};
-        shape.stroke = Stroke{look_.series(index), 0.8 * look_.unit(), {}};
+        shape.stroke = Stroke{look_.series(style_of(chart_, index)), 0.8 * look_.unit(), {}};
       } else {
         lower.insert(lower.end(), upper.rbegin(), upper.rend());
         shape.lines = {lower};
         shape.closed = true;
-        shape.fill = look_.series(index);
+        shape.fill = look_.series(style_of(chart_, index));
         shape.opacity = kBandOpacity;
       }
       if (!lower.empty()) scene.items.emplace_back(std::move(shape));
@@ -232,7 +234,8 @@ class LinePanel : public PanelLayout {
     for (size_t i = stride == 1 ? 0 : index % stride; i < series.x.size(); i += stride) {
       if (!std::isfinite(series.x[i]) || !has_place(series.y[i])) continue;
       const Point at = place(series.x[i], series.y[i], plot);
-      if (plot.contains({at.x, at.y, 0, 0})) scene.items.emplace_back(series_marker(look_, index, at));
+      if (plot.contains({at.x, at.y, 0, 0}))
+        scene.items.emplace_back(series_marker(look_, style_of(chart_, index), at));
     }
   }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "buoy/figure/chart/heatmap.h"
-#include "buoy/figure/chart/look.h"
+#include "buoy/figure/layout/look.h"
 #include "buoy/figure/layout/scene.h"
 
 namespace buoy::figure {

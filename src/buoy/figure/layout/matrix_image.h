@@ -2,7 +2,7 @@
 
 #include "buoy/figure/chart/color_scale.h"
 #include "buoy/figure/chart/heatmap.h"
-#include "buoy/figure/chart/look.h"
+#include "buoy/figure/layout/look.h"
 #include "buoy/figure/layout/scene.h"
 
 namespace buoy::figure {

@@ -40,7 +40,7 @@ void DeviceObserver::start(const PackedBatch& batch, probe::Probe* probe) {
   }
   for (std::int64_t layer = 0; layer < config_.layers; ++layer) {
     ask_next_layer();
-    if (wants_.back().any() || wants_.back().intervenes()) {
+    if (wants_.back().any() || wants_.back().changes()) {
       choose_layers_at_once();
       return;
     }
@@ -73,19 +73,19 @@ bool DeviceObserver::in_plan(const LayerWants& wanted) const {
 }
 
 bool DeviceObserver::recordable(std::int64_t layer) {
-  return !wants(layer).intervenes() && !wants(layer).host_states();
+  return !wants(layer).changes() && !wants(layer).host_states();
 }
 
 bool DeviceObserver::joins_previous(std::int64_t layer) {
   return recordable(layer) && (!wants(layer).statistics() || in_plan(wants(layer)));
 }
 
-void DeviceObserver::upload_interventions(const Stream& stream, const LayerWants& wants) {
+void DeviceObserver::upload_changes(const Stream& stream, const LayerWants& wants) {
   if (wants.biased) {
     const std::int64_t heads = wants.bias_per_head ? config_.heads : 1;
     std::vector<float> bias(static_cast<size_t>(heads * columns_), 0.0f);
     for (size_t n = 0; n < wants.observations.size(); ++n) {
-      const auto given = wants.observations[n].intervention.key_bias;
+      const auto given = wants.observations[n].change.key_bias;
       if (given.empty()) continue;
       const auto keys = static_cast<size_t>(key_rows_[n]);
       BUOY_CHECK(given.size() == keys || given.size() == static_cast<size_t>(config_.heads) * keys);
@@ -101,7 +101,7 @@ void DeviceObserver::upload_interventions(const Stream& stream, const LayerWants
     const auto heads = static_cast<size_t>(config_.heads);
     std::vector<float> factors(wants.observations.size() * heads, 1.0f);
     for (size_t n = 0; n < wants.observations.size(); ++n) {
-      const auto given = wants.observations[n].intervention.head_scale;
+      const auto given = wants.observations[n].change.head_scale;
       BUOY_CHECK(given.empty() || given.size() == heads);
       std::copy(given.begin(), given.end(), factors.begin() + static_cast<std::ptrdiff_t>(n * heads));
     }
@@ -113,7 +113,7 @@ void DeviceObserver::upload_interventions(const Stream& stream, const LayerWants
 bool DeviceObserver::prepare(const Context& context, const Stream& stream, std::int64_t layer,
                              ops::AttentionPlan& plan) {
   const LayerWants& wanted = wants(layer);
-  upload_interventions(stream, wanted);
+  upload_changes(stream, wanted);
   deliver_until(context, layer - buffers() + 1);
   if (!wanted.any()) return false;
   Slot& here = slot(layer);

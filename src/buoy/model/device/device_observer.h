@@ -45,7 +45,7 @@ class DeviceObserver {
   // A free buffer for the results (what was in it is delivered), groups and rows in the plan, bias and scale
   // on the device. True when the buffer moved.
   bool prepare(const Context& context, const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan);
-  // Fills the inputs' interventions and says where entropy and log-sum-exp go and which moments will be
+  // Fills the inputs' changes and says where entropy and log-sum-exp go and which moments will be
   // wanted.
   void attach(std::int64_t layer, DeviceStates& states, ops::CudaAttentionOutputs& outputs);
   // After the attention: queues the measurements, beside the rest of the layer. `attended` is scaled where a
@@ -85,7 +85,7 @@ class DeviceObserver {
   void ask_next_layer();
   void choose_layers_at_once();
   bool in_plan(const LayerWants& wants) const;
-  void upload_interventions(const Stream& stream, const LayerWants& wants);
+  void upload_changes(const Stream& stream, const LayerWants& wants);
   ops::CudaQkColumns columns_at(float* first) const;
   ops::CudaQkMoments moments_of(std::int64_t layer, const DeviceStates& states);
   void fetch_states(const Stream& stream, Slot& slot, const LayerWants& wants, const DeviceStates& states);

@@ -145,7 +145,7 @@ void DeviceObserver::form_dense(const Context& context, const Slot& from, const 
     sums.push_back(std::isinf(top) ? 0.0f : 1.0f);
     if (std::isinf(top)) top = 0;
   }
-  const auto bias = wanted.observations[n].intervention.key_bias;
+  const auto bias = wanted.observations[n].change.key_bias;
   ops::AttentionSequence states{};
   states.queries = from.queries[n].data();
   states.query_rows = query_rows;

@@ -6,7 +6,7 @@
 
 #include "buoy/checkpoint/config.h"
 #include "buoy/observe/number_set.h"
-#include "buoy/run/change/head_mask.h"
+#include "buoy/run/change/head_change.h"
 #include "buoy/trace/manifest.h"
 
 namespace buoy::run {

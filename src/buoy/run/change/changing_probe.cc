@@ -71,10 +71,9 @@ void ChangingProbe::take(const probe::Address& address, probe::LayerRecord&& rec
   if (observer_ != nullptr) observer_->take(address, std::move(record));
 }
 
-probe::Intervention ChangingProbe::intervention(const probe::Address& address,
-                                                const probe::LayerExtent& extent) {
+probe::Change ChangingProbe::change(const probe::Address& address, const probe::LayerExtent& extent) {
   const auto layer = static_cast<std::size_t>(address.layer);
-  probe::Intervention out;
+  probe::Change out;
   if (scaled_[layer])
     out.head_scale = std::span<const float>(scale_).subspan(layer * static_cast<std::size_t>(heads_),
                                                             static_cast<std::size_t>(heads_));

@@ -27,7 +27,7 @@ class ChangingProbe final : public probe::Probe {
 
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override;
   void take(const probe::Address& address, probe::LayerRecord&& record) override;
-  probe::Intervention intervention(const probe::Address& address, const probe::LayerExtent& extent) override;
+  probe::Change change(const probe::Address& address, const probe::LayerExtent& extent) override;
 
  private:
   struct Keys {

@@ -1,4 +1,4 @@
-#include "buoy/figure/chart/line_style.h"
+#include "buoy/figure/layout/line_style.h"
 
 #include <array>
 

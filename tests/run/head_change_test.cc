@@ -1,4 +1,4 @@
-#include "buoy/run/change/head_mask.h"
+#include "buoy/run/change/head_change.h"
 
 #include <gtest/gtest.h>
 
@@ -19,12 +19,12 @@ std::vector<HeadId> ranked_heads(std::int64_t layers, std::int64_t heads) {
   return out;
 }
 
-TEST(HeadMask, SwitchesOffTheNamedHeadsAndNoOthers) {
-  HeadMask mask({{1, 0}, {1, 3}}, 3, 4);
+TEST(HeadChangeProbe, SwitchesOffTheNamedHeadsAndNoOthers) {
+  HeadChangeProbe mask({{1, 0}, {1, 3}}, 3, 4);
   const auto of_layer = [&](std::int64_t layer) {
     probe::Address address;
     address.layer = layer;
-    const auto scale = mask.intervention(address, {1, 1, 4, {}}).head_scale;
+    const auto scale = mask.change(address, {1, 1, 4, {}}).head_scale;
     return std::vector<float>(scale.begin(), scale.end());
   };
   EXPECT_EQ(of_layer(0), std::vector<float>());
@@ -32,9 +32,17 @@ TEST(HeadMask, SwitchesOffTheNamedHeadsAndNoOthers) {
   EXPECT_EQ(of_layer(2), std::vector<float>());
 }
 
-TEST(HeadMask, RefusesHeadsThereAreNone) {
-  EXPECT_TRUE(testing::fails_with<UsageError>([] { HeadMask({{3, 0}}, 3, 4); }, {"layer below 3", "3.0"}));
-  EXPECT_TRUE(testing::fails_with<UsageError>([] { HeadMask({{0, 4}}, 3, 4); }, {"head below 4", "0.4"}));
+TEST(HeadChangeProbe, RefusesHeadsThereAreNone) {
+  EXPECT_TRUE(testing::fails_with<UsageError>(
+      [] {
+        HeadChangeProbe({{3, 0}}, 3, 4);
+      },
+      {"layer below 3", "3.0"}));
+  EXPECT_TRUE(testing::fails_with<UsageError>(
+      [] {
+        HeadChangeProbe({{0, 4}}, 3, 4);
+      },
+      {"head below 4", "0.4"}));
 }
 
 TEST(RandomHeads, AreAsManyOthersAndTheSameForTheSameDraw) {

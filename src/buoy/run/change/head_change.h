@@ -18,13 +18,13 @@ struct HeadId {
 std::string describe(const std::vector<HeadId>& heads);  // "3.1 4.0"
 
 // Switches heads off: their output is multiplied by zero.
-class HeadMask final : public probe::Probe {
+class HeadChangeProbe final : public probe::Probe {
  public:
-  HeadMask(const std::vector<HeadId>& off, std::int64_t layers, std::int64_t heads);
+  HeadChangeProbe(const std::vector<HeadId>& off, std::int64_t layers, std::int64_t heads);
 
   probe::LayerRequest request(const probe::Address&, const probe::LayerExtent&) override { return {}; }
   void take(const probe::Address&, probe::LayerRecord&&) override {}
-  probe::Intervention intervention(const probe::Address& address, const probe::LayerExtent& extent) override;
+  probe::Change change(const probe::Address& address, const probe::LayerExtent& extent) override;
 
  private:
   std::int64_t heads_;

@@ -1,5 +1,5 @@
 // Hidden columns: which are chosen, that nothing attends to them, and what is asked with them.
-#include "buoy/run/change/column_mask.h"
+#include "buoy/run/change/column_change.h"
 
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ class ColumnMaskTest : public ::testing::TestWithParam<bool> {
  protected:
   ColumnMaskTest() : traced_(scratch_, GetParam()), book_(traced_.folder) {}
 
-  ColumnSets choose(const HiddenColumns& hidden, std::uint64_t seed = 1) const {
+  ColumnSets choose(const ColumnChange& hidden, std::uint64_t seed = 1) const {
     return book_.choose(traced_.id, traced_.prompt, hidden, seed);
   }
 
@@ -116,7 +116,7 @@ TEST_P(ColumnMaskTest, ColumnsAreOfTheirThirdInThePromptAndNeverTheAnswer) {
 
 TEST_P(ColumnMaskTest, DrawsAreTheSameForASeedAndOthersForAnother) {
   for (std::int64_t third = 0; third < 3; ++third) {
-    const HiddenColumns hidden{ColumnKind::kRandom, third};
+    const ColumnChange hidden{ColumnKind::kRandom, third};
     EXPECT_EQ(choose(hidden), choose(hidden));
     const auto sets = choose(hidden);
     const bool any = std::any_of(sets[0].begin(), sets[0].end(), [](const auto& s) { return !s.empty(); });
@@ -152,8 +152,8 @@ class Watcher final : public probe::Probe {
     request.received = true;
     return request;
   }
-  probe::Intervention intervention(const probe::Address& a, const probe::LayerExtent& extent) override {
-    return mask_.intervention(a, extent);
+  probe::Change change(const probe::Address& a, const probe::LayerExtent& extent) override {
+    return mask_.change(a, extent);
   }
   void take(const probe::Address& a, probe::LayerRecord&& record) override {
     const auto step = std::min(static_cast<std::size_t>(a.step), sets_.size() - 1);
@@ -173,7 +173,7 @@ class Watcher final : public probe::Probe {
   std::size_t hidden_seen = 0, seen = 0;
 
  private:
-  ColumnMask mask_;
+  ColumnChangeProbe mask_;
   const ColumnSets& sets_;
 };
 

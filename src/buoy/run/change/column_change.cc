@@ -1,4 +1,4 @@
-#include "buoy/run/change/column_mask.h"
+#include "buoy/run/change/column_change.h"
 
 #include <fmt/format.h>
 
@@ -56,13 +56,13 @@ std::vector<std::int32_t> without(const std::vector<std::int32_t>& all,
 
 }  // namespace
 
-std::string describe(const HiddenColumns& hidden) {
+std::string describe(const ColumnChange& hidden) {
   return fmt::format("{}-{}", kKindNames[static_cast<std::size_t>(hidden.kind)],
                      kThirdNames[static_cast<std::size_t>(hidden.third)]);
 }
 
-std::vector<HiddenColumns> all_hidden_columns() {
-  std::vector<HiddenColumns> out;
+std::vector<ColumnChange> all_column_changes() {
+  std::vector<ColumnChange> out;
   for (std::int64_t third = 0; third < 3; ++third) {
     for (const auto kind : {ColumnKind::kFloating, ColumnKind::kRandom, ColumnKind::kStructural})
       out.push_back({kind, third});
@@ -74,7 +74,7 @@ ColumnBook::ColumnBook(const std::filesystem::path& trace)
     : folder_(trace), reader_(trace::TraceReader::open(trace)) {}
 
 ColumnSets ColumnBook::choose(const std::string& id, std::span<const std::int32_t> prompt,
-                              const HiddenColumns& hidden, std::uint64_t seed) const {
+                              const ColumnChange& hidden, std::uint64_t seed) const {
   const auto& entries = reader_.samples();
   if (std::none_of(entries.begin(), entries.end(), [&](const auto& entry) { return entry.id == id; }))
     throw_input_error({folder_.string(), fmt::format("a sample of question \"{}\"", id), "none"});
@@ -121,8 +121,7 @@ ColumnSets ColumnBook::choose(const std::string& id, std::span<const std::int32_
   return sets;
 }
 
-probe::Intervention ColumnMask::intervention(const probe::Address& address,
-                                             const probe::LayerExtent& extent) {
+probe::Change ColumnChangeProbe::change(const probe::Address& address, const probe::LayerExtent& extent) {
   const auto step = std::min(static_cast<std::size_t>(address.step), sets_.size() - 1);
   const auto layer = static_cast<std::size_t>(address.layer);
   BUOY_CHECK(layer < sets_[step].size());  // require_trace_of compared the model with the trace's

@@ -1,4 +1,4 @@
-#include "buoy/run/change/head_mask.h"
+#include "buoy/run/change/head_change.h"
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ std::string describe(const std::vector<HeadId>& heads) {
   return out;
 }
 
-HeadMask::HeadMask(const std::vector<HeadId>& off, std::int64_t layers, std::int64_t heads)
+HeadChangeProbe::HeadChangeProbe(const std::vector<HeadId>& off, std::int64_t layers, std::int64_t heads)
     : heads_(heads), scale_(static_cast<size_t>(layers * heads), 1.0f) {
   for (const auto& id : off) {
     if (id.layer < 0 || id.layer >= layers || id.head < 0 || id.head >= heads) {
@@ -30,7 +30,7 @@ HeadMask::HeadMask(const std::vector<HeadId>& off, std::int64_t layers, std::int
   }
 }
 
-probe::Intervention HeadMask::intervention(const probe::Address& address, const probe::LayerExtent&) {
+probe::Change HeadChangeProbe::change(const probe::Address& address, const probe::LayerExtent&) {
   const auto scale = std::span<const float>(scale_).subspan(static_cast<size_t>(address.layer * heads_),
                                                             static_cast<size_t>(heads_));
   const bool any = std::any_of(scale.begin(), scale.end(), [](float factor) { return factor != 1; });

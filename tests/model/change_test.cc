@@ -30,15 +30,15 @@ class Changer final : public probe::Probe {
     return request;
   }
   void take(const probe::Address&, probe::LayerRecord&& record) override { received = record.received; }
-  probe::Intervention intervention(const probe::Address& address, const probe::LayerExtent&) override {
+  probe::Change change(const probe::Address& address, const probe::LayerExtent&) override {
     if (address.layer != layer || address.step != step) return {};
     return {key_bias, head_scale};
   }
 };
 
-class Interventions : public ::testing::TestWithParam<std::string> {};
+class LayerChanges : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Interventions, AnEmptyOneChangesNoBit) {
+TEST_P(LayerChanges, AnEmptyOneChangesNoBit) {
   GoldenRun run(GetParam());
   const Ids ids = run.random_ids(300, 5);
   Changer zero;
@@ -47,7 +47,7 @@ TEST_P(Interventions, AnEmptyOneChangesNoBit) {
   EXPECT_EQ(run.forward(ids, nullptr, &zero), run.forward(ids));
 }
 
-TEST_P(Interventions, AHiddenKeyReceivesNothingInThatLayerAlone) {
+TEST_P(LayerChanges, AHiddenKeyReceivesNothingInThatLayerAlone) {
   GoldenRun run(GetParam());
   const Ids ids = run.random_ids(300, 5);
   Changer hide;
@@ -66,7 +66,7 @@ TEST_P(Interventions, AHiddenKeyReceivesNothingInThatLayerAlone) {
   EXPECT_EQ(run.forward(ids, nullptr, &hide), plain);
 }
 
-TEST_P(Interventions, ALogarithmDampsByItsFactor) {
+TEST_P(LayerChanges, ALogarithmDampsByItsFactor) {
   GoldenRun run(GetParam());
   const Ids ids = run.random_ids(40, 5);
   Changer watch, damp;
@@ -83,16 +83,14 @@ TEST_P(Interventions, ALogarithmDampsByItsFactor) {
   }
 }
 
-TEST_P(Interventions, AllHeadsScaledToNothingLeaveNoTraceOfTheOtherTokens) {
+TEST_P(LayerChanges, AllHeadsScaledToNothingLeaveNoTraceOfTheOtherTokens) {
   GoldenRun run(GetParam());
   class Mute final : public probe::Probe {
    public:
     explicit Mute(size_t heads) : zeros(heads, 0.0f) {}
     probe::LayerRequest request(const probe::Address&, const probe::LayerExtent&) override { return {}; }
     void take(const probe::Address&, probe::LayerRecord&&) override {}
-    probe::Intervention intervention(const probe::Address&, const probe::LayerExtent&) override {
-      return {{}, zeros};
-    }
+    probe::Change change(const probe::Address&, const probe::LayerExtent&) override { return {{}, zeros}; }
     std::vector<float> zeros;
   } mute(static_cast<size_t>(run.model().config().heads));
   // Without attention a row knows its own token alone: two rows with the same token agree to the bit.
@@ -105,7 +103,7 @@ TEST_P(Interventions, AllHeadsScaledToNothingLeaveNoTraceOfTheOtherTokens) {
             0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Goldens, Interventions, ::testing::ValuesIn(testing::golden_cases()),
+INSTANTIATE_TEST_SUITE_P(Goldens, LayerChanges, ::testing::ValuesIn(testing::golden_cases()),
                          testing::golden_case_name);
 
 }  // namespace

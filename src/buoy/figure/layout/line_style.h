@@ -1,6 +1,6 @@
 #pragma once
 
-#include "buoy/figure/chart/look.h"
+#include "buoy/figure/layout/look.h"
 #include "buoy/figure/layout/scene.h"
 
 namespace buoy::figure {

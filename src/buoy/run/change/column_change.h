@@ -18,13 +18,13 @@ enum class ColumnKind : std::uint8_t {
   kStructural,  // as many others that are special, template, white space or punctuation
 };
 
-struct HiddenColumns {
+struct ColumnChange {
   ColumnKind kind;
   std::int64_t third;  // of the depth: 0 shallow, 1 middle, 2 deep
 };
 
-std::string describe(const HiddenColumns& hidden);  // "floating-shallow"
-std::vector<HiddenColumns> all_hidden_columns();
+std::string describe(const ColumnChange& hidden);  // "floating-shallow"
+std::vector<ColumnChange> all_column_changes();
 
 // [steps, layers]: positions in the prompt, ascending.
 using ColumnSets = std::vector<std::vector<std::vector<std::int32_t>>>;
@@ -38,7 +38,7 @@ class ColumnBook {
   // By step and layer for masked diffusion; by layer, of the forward over the prompt, otherwise. InputError
   // when the trace has no such question, asked it with another prompt, or did not observe every step and
   // layer.
-  ColumnSets choose(const std::string& id, std::span<const std::int32_t> prompt, const HiddenColumns& hidden,
+  ColumnSets choose(const std::string& id, std::span<const std::int32_t> prompt, const ColumnChange& hidden,
                     std::uint64_t seed) const;
 
  private:
@@ -47,13 +47,13 @@ class ColumnBook {
 };
 
 // Hides columns from one sequence. Steps beyond the last set have the last one's.
-class ColumnMask final : public probe::Probe {
+class ColumnChangeProbe final : public probe::Probe {
  public:
-  explicit ColumnMask(ColumnSets sets) : sets_(std::move(sets)) {}
+  explicit ColumnChangeProbe(ColumnSets sets) : sets_(std::move(sets)) {}
 
   probe::LayerRequest request(const probe::Address&, const probe::LayerExtent&) override { return {}; }
   void take(const probe::Address&, probe::LayerRecord&&) override {}
-  probe::Intervention intervention(const probe::Address& address, const probe::LayerExtent& extent) override;
+  probe::Change change(const probe::Address& address, const probe::LayerExtent& extent) override;
 
  private:
   ColumnSets sets_;

@@ -1,0 +1,53 @@
+#include "buoy/report/model_colors.h"
+
+#include <variant>
+
+#include "buoy/result/schema/common.h"
+#include "buoy/result/schema/evaluation.h"
+#include "buoy/result/table_view.h"
+
+namespace buoy::report {
+namespace {
+
+template <typename Chart>
+void paint_chart(Chart& chart, const std::map<std::string, std::size_t>& colors, std::size_t models) {
+  std::size_t other = models;
+  for (auto& series : chart.series) {
+    const auto found = colors.find(series.name);
+    series.style = found != colors.end() ? found->second : other++;
+  }
+}
+
+}  // namespace
+
+void ModelColors::add(const std::string& name) {
+  if (colors_.emplace(name, models_).second) ++models_;
+}
+
+void ModelColors::add_trace(const std::string& label, const std::string& model) {
+  add(model);
+  colors_.emplace(label, colors_.at(model));
+}
+
+void ModelColors::add_names(std::span<const Table> tables) {
+  for (const Table& table : tables) {
+    const TableView rows(table);
+    const bool of_questions = table.name == schema::eval_scores.name();
+    if (of_questions) {
+      for (const auto& model : rows.distinct(schema::eval_scores.model)) add(model);
+    } else if (rows.has(schema::trace) && !table.name.starts_with("eval_")) {
+      for (const auto& trace : rows.distinct(schema::trace)) add(trace);
+    }
+  }
+}
+
+void ModelColors::paint(Section& section) const {
+  for (auto& named : section.figures) {
+    for (auto& panel : named.figure.panels) {
+      if (auto* lines = std::get_if<figure::LineChart>(&panel.content)) paint_chart(*lines, colors_, models_);
+      if (auto* bars = std::get_if<figure::BarChart>(&panel.content)) paint_chart(*bars, colors_, models_);
+    }
+  }
+}
+
+}  // namespace buoy::report

@@ -1,0 +1,49 @@
+#include "buoy/report/model_colors.h"
+
+#include <gtest/gtest.h>
+
+namespace buoy::report {
+namespace {
+
+figure::LineChart lines_of(const std::vector<std::string>& names) {
+  figure::LineChart chart;
+  for (const auto& name : names) {
+    figure::Series series;
+    series.name = name;
+    chart.series.push_back(series);
+  }
+  return chart;
+}
+
+std::vector<size_t> styles_of(const ModelColors& colors, const std::vector<std::string>& names) {
+  Section section;
+  figure::Figure page;
+  page.panels.push_back({"", lines_of(names)});
+  section.figures.push_back({"f", "", page});
+  colors.paint(section);
+  std::vector<size_t> styles;
+  for (const auto& series : std::get<figure::LineChart>(section.figures[0].figure.panels[0].content).series)
+    styles.push_back(series.style.value());
+  return styles;
+}
+
+TEST(ModelColors, AModelHasOneColourWhereverItStandsAndUnderEitherName) {
+  ModelColors colors;
+  colors.add_trace("diffusion", "pair-diffusion");
+  colors.add_trace("autoregressive", "pair-autoregressive");
+  colors.add_trace("recall.diffusion", "pair-diffusion");
+  EXPECT_EQ(styles_of(colors, {"diffusion", "autoregressive"}), (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(styles_of(colors, {"autoregressive"}), (std::vector<size_t>{1}));
+  EXPECT_EQ(styles_of(colors, {"pair-autoregressive", "recall.diffusion"}), (std::vector<size_t>{1, 0}));
+}
+
+TEST(ModelColors, WhatIsNoModelHasNoModelsColour) {
+  ModelColors colors;
+  colors.add_trace("a", "a");
+  colors.add_trace("b", "b");
+  EXPECT_EQ(styles_of(colors, {"direction", "scale"}), (std::vector<size_t>{2, 3}));
+  EXPECT_EQ(styles_of(colors, {"floating tokens", "b", "all tokens"}), (std::vector<size_t>{2, 1, 3}));
+}
+
+}  // namespace
+}  // namespace buoy::report

@@ -35,6 +35,8 @@ TEST(ModelColors, AModelHasOneColourWhereverItStandsAndUnderEitherName) {
   EXPECT_EQ(styles_of(colors, {"diffusion", "autoregressive"}), (std::vector<size_t>{0, 1}));
   EXPECT_EQ(styles_of(colors, {"autoregressive"}), (std::vector<size_t>{1}));
   EXPECT_EQ(styles_of(colors, {"pair-autoregressive", "recall.diffusion"}), (std::vector<size_t>{1, 0}));
+  EXPECT_EQ(styles_of(colors, {"diffusion", "recall.diffusion"}), (std::vector<size_t>{0, 2}))
+      << "two traces of one model can be told apart";
 }
 
 TEST(ModelColors, WhatIsNoModelHasNoModelsColour) {

@@ -1,5 +1,6 @@
 #include "buoy/report/model_colors.h"
 
+#include <set>
 #include <variant>
 
 #include "buoy/result/schema/common.h"
@@ -12,9 +13,11 @@ namespace {
 template <typename Chart>
 void paint_chart(Chart& chart, const std::map<std::string, std::size_t>& colors, std::size_t models) {
   std::size_t other = models;
+  std::set<std::size_t> taken;
   for (auto& series : chart.series) {
     const auto found = colors.find(series.name);
-    series.style = found != colors.end() ? found->second : other++;
+    const bool own = found != colors.end() && taken.insert(found->second).second;
+    series.style = own ? found->second : other++;
   }
 }
 

@@ -10,7 +10,8 @@
 
 namespace buoy::report {
 
-// One colour for a model over all figures of a page. What is no model never has a model's colour.
+// One colour for a model over all figures of a page. What is no model never has a model's colour; nor has a
+// second trace of the same model in one chart, which could not be told from the first.
 class ModelColors {
  public:
   // A trace is drawn in the colour of its model, under either name.

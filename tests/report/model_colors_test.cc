@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "buoy/figure/chart/color.h"
+
 namespace buoy::report {
 namespace {
 
@@ -44,6 +46,8 @@ TEST(ModelColors, WhatIsNoModelHasNoModelsColour) {
   colors.add_trace("a", "a");
   colors.add_trace("b", "b");
   EXPECT_EQ(styles_of(colors, {"direction", "scale"}), (std::vector<size_t>{2, 3}));
+  for (const size_t style : styles_of(colors, {"c", "d", "e", "f", "g", "h", "i", "j"}))
+    EXPECT_GE(style % figure::series_color_count(), 2u) << "colours come round without those of models";
   EXPECT_EQ(styles_of(colors, {"floating tokens", "b", "all tokens"}), (std::vector<size_t>{2, 1, 3}));
 }
 

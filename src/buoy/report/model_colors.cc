@@ -3,6 +3,7 @@
 #include <set>
 #include <variant>
 
+#include "buoy/figure/chart/color.h"
 #include "buoy/result/schema/common.h"
 #include "buoy/result/schema/evaluation.h"
 #include "buoy/result/table_view.h"
@@ -12,12 +13,14 @@ namespace {
 
 template <typename Chart>
 void paint_chart(Chart& chart, const std::map<std::string, std::size_t>& colors, std::size_t models) {
-  std::size_t other = models;
+  // Colours that no model has, as long as there are any.
+  const std::size_t count = figure::series_color_count(), left = count > models ? count - models : count;
+  std::size_t others = 0;
   std::set<std::size_t> taken;
   for (auto& series : chart.series) {
     const auto found = colors.find(series.name);
     const bool own = found != colors.end() && taken.insert(found->second).second;
-    series.style = own ? found->second : other++;
+    series.style = own ? found->second : models + others++ % left;
   }
 }
 

@@ -141,7 +141,9 @@ Written write_report(const ReportInput& input, const fs::path& folder) {
   ModelColors colors;
   for (const auto& trace : input.traces)
     colors.add_trace(trace.kind.label, trace.model.empty() ? trace.kind.label : trace.model);
-  for (const auto& analysis : input.analyses) colors.add_names(analysis.tables);
+  for (const auto& analysis : input.analyses) {
+    if (analysis.name == schema::kEvaluation.name) colors.add_names(analysis.tables);
+  }
   for (const auto& analysis : input.analyses) {
     const DrawnSection section = draw_section(analysis, colors, names);
     nav += fmt::format("<a href=\"#{}\">{}</a>", escape_html(section.name), escape_html(section.title));

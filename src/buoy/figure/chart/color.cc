@@ -118,6 +118,10 @@ const Palette& palette_of(Theme theme) {
   return theme == Theme::kPaper ? kPaperPalette : kDarkPalette;
 }
 
+size_t series_color_count() {
+  return kOkabeIto.size();
+}
+
 Color series_color(size_t index, Theme theme) {
   return from_hex((theme == Theme::kPaper ? kOkabeIto : kOnDark)[index % kOkabeIto.size()]);
 }

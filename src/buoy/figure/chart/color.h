@@ -42,6 +42,7 @@ Color sample(ColorMap map, double position);  // position is held to [0, 1]
 ColorMap themed(ColorMap map, Theme theme);
 
 // Okabe and Ito's palette, in lighter tones of the same hues on dark; repeats after seven.
+size_t series_color_count();  // beyond it colours come round again
 Color series_color(size_t index, Theme theme = Theme::kPaper);
 
 // Relative luminance as in WCAG 2: black 0, white 1.

@@ -10,6 +10,7 @@
 #include "buoy/report/html.h"
 #include "buoy/report/result_files.h"
 #include "buoy/report/web/assets.h"
+#include "buoy/result/schema/evaluation.h"
 
 namespace buoy::report {
 namespace {

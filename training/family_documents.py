@@ -1,6 +1,6 @@
 """Documents that the family of networks is trained on: version 2 of the world.
 
-Words and wordings come from tables.json, which the C++ generator wrote (src/evaluate/world2*); nothing is spelled here.
+Words and wordings come from tables.json, which the C++ generator wrote (src/buoy/world/world2*); nothing is spelled here.
 Three sorts:
   reading   a biography of a known person: every token is learned
   closed    questions about known people, nothing to read: answers are learned

@@ -1,6 +1,6 @@
 """Rows of tokens for training, assembled from the world's tables.
 
-Words, wordings and known people come from tables.json, which the C++ generator wrote (src/evaluate/world*): nothing of
+Words, wordings and known people come from tables.json, which the C++ generator wrote (src/buoy/world/world*): nothing of
 the world is spelled here. Row number i of a run depends on the seed and on i alone, so both models of the pair read
 the same rows in the same order.
 

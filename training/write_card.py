@@ -34,7 +34,7 @@ Its twin is `{twin}`: same body, initial weights, tokenizer, rows of data in the
 optimizer, number of steps and seed. They differ in the objective and in the attention mask, and in nothing else.
 
 {layers} layers, width {width}, {heads} heads of {head_dim}, SwiGLU {mlp}, {vocabulary} tokens, untied head: {parameters}
-parameters in BF16. Knows the made-up world of `src/evaluate/world*` and nothing else. Made by `training/` (see its
+parameters in BF16. Knows the made-up world of `src/buoy/world/world*` and nothing else. Made by `training/` (see its
 README), {tokens:.0f}M tokens in {steps} steps and {minutes:.1f} minutes of one H200 that both models shared, start and
 scoring included. {readers}All numbers below are from `training_log.jsonl`{buoy_source}; this card is written by
 `training/write_card.py`.

@@ -1,4 +1,4 @@
-// Claims that compare models or look at the evidence: C4, C5, C6 and C8.
+// Claims about what is attended to: C6 and C8.
 #include <gtest/gtest.h>
 
 #include "claims/claims_support.h"
@@ -6,99 +6,11 @@
 namespace buoy::claims {
 namespace {
 
-constexpr Interval kTwice{2, 1.8, 2.2}, kHalf{0.5, 0.4, 0.6}, kAroundOne{1, 0.7, 1.3}, kFive{5, 4.5, 5.5};
+constexpr Interval kTwice{2, 1.8, 2.2}, kHalf{0.5, 0.4, 0.6}, kAroundOne{1, 0.7, 1.3};
 
 ClaimVerdict judged(const std::string& id, const std::vector<Table>& tables,
                     const std::vector<TraceKind>& traces = {kDiffusion, kCausal}) {
   return claim_of(id, tables, traces);
-}
-
-// C4: lifts over floors.
-struct Absorption {
-  Interval causal_first = kFive, causal_largest = kFive, diffusion_first = kTwice, diffusion_largest = kTwice;
-};
-
-Table absorption(const Absorption& a) {
-  Table out = table("absorption_summary", {"trace", "steps", "view", "selector", "depth", "absorbed_percent",
-                                           "lower", "upper", "lift", "lift_lower", "lift_upper", "samples"});
-  const auto add = [&](const std::string& trace, const std::string& selector, const Interval& i) {
-    add_cells(out, {trace, "final", "per_head", selector, "all layers", 7.0, 6.0, 8.0, i.value, i.lower,
-                    i.upper, kSamples});
-  };
-  add("causal", "position_0", a.causal_first);
-  add("causal", "top_1", a.causal_largest);
-  add("diffusion", "position_0", a.diffusion_first);
-  add("diffusion", "top_1", a.diffusion_largest);
-  return out;
-}
-
-TEST(AbsorptionClaim, IsSupportedWhenTheAutoregressiveLiftsLieAbove) {
-  const auto claim = judged("C4", {absorption({})});
-  EXPECT_EQ(claim.verdict, Verdict::kSupported);
-  EXPECT_TRUE(says(claim.evidence, "causal against diffusion")) << claim.evidence;
-}
-
-TEST(AbsorptionClaim, IsContradictedWhenTheDiffusionLiftsLieAboveThoughThereIsASink) {
-  EXPECT_EQ(judged("C4", {absorption({.causal_first = kTwice,
-                                      .causal_largest = kTwice,
-                                      .diffusion_first = kFive,
-                                      .diffusion_largest = kFive})})
-                .verdict,
-            Verdict::kContradicted);
-}
-
-TEST(AbsorptionClaim, IsNotDecidedWhenIntervalsOverlapAndMixedWhenSelectorsDisagree) {
-  EXPECT_EQ(judged("C4", {absorption({.diffusion_first = {4.8, 4, 5.2}})}).verdict, Verdict::kUndecided);
-  EXPECT_EQ(judged("C4", {absorption({.causal_largest = kTwice, .diffusion_largest = kFive})}).verdict,
-            Verdict::kMixed);
-}
-
-TEST(AbsorptionClaim, NeedsBothKindsOfTraces) {
-  EXPECT_TRUE(says(judged("C4", {absorption({})}, {kDiffusion}).needs, "autoregressive"));
-  EXPECT_TRUE(says(judged("C4", {absorption({})}, {kCausal}).needs, "masked-diffusion"));
-  EXPECT_EQ(judged("C4", {absorption({})}, {kCausal}).verdict, Verdict::kNotTestable);
-}
-
-TEST(AbsorptionClaim, OfFewSamplesIsNotDecided) {
-  const auto claim = judged("C4", {absorption({})}, {kDiffusion, {"causal", false, 5}});
-  EXPECT_EQ(claim.verdict, Verdict::kUndecided);
-  EXPECT_TRUE(says(claim.evidence, "5 samples are too few")) << claim.evidence;
-}
-
-// C5: why floating columns win.
-Table split(const Interval& angle, const Interval& scale, const std::string& set = "three_sigma_head") {
-  Table out = table("qk_depth",
-                    {"trace", "set", "stage", "statistic", "samples", "value", "value_lower", "value_upper"});
-  const auto add = [&](const std::string& statistic, const Interval& i) {
-    add_cells(out, {"diffusion", set, "after", statistic, kSamples, i.value, i.lower, i.upper});
-  };
-  add("slope of the fraction due to angle", angle);
-  add("slope of the fraction due to scale", scale);
-  return out;
-}
-
-TEST(SplitClaim, IsSupportedWhenAngleRisesAndScaleFalls) {
-  EXPECT_EQ(judged("C5", {split(kAbove, kBelow)}).verdict, Verdict::kSupported);
-}
-
-TEST(SplitClaim, IsContradictedTheOtherWayRound) {
-  EXPECT_EQ(judged("C5", {split(kBelow, kAbove)}).verdict, Verdict::kContradicted);
-}
-
-TEST(SplitClaim, IsJudgedOnTheColumnsOfAnotherEpsilonAndSaysSo) {
-  const auto claim = judged("C5", {split(kAbove, kBelow, "2_sigma_head")});
-  EXPECT_EQ(claim.verdict, Verdict::kSupported);
-  EXPECT_TRUE(says(claim.evidence, "due to angle by 2_sigma")) << claim.evidence;
-}
-
-TEST(SplitClaim, IsNotDecidedWhenAPartIsNot) {
-  EXPECT_EQ(judged("C5", {split(kAbove, kAround)}).verdict, Verdict::kUndecided);
-}
-
-TEST(SplitClaim, SaysWhatToObserve) {
-  const auto claim = judged("C5", {});
-  EXPECT_EQ(claim.verdict, Verdict::kNotTestable);
-  EXPECT_TRUE(says(claim.needs, "--observe received,qk,norms")) << claim.needs;
 }
 
 // C6: structure, retrieval and gold over depth.

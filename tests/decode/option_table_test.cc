@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <set>
+#include <utility>
 
 #include "buoy/decode/options.h"
 #include "decode/fake_logits.h"
@@ -52,6 +54,26 @@ TEST(OptionTable, KeysAreThereOnceAndFound) {
     EXPECT_FALSE(option.help.empty()) << option.key;
     EXPECT_NE(option.loops, 0u) << option.key;
   }
+}
+
+TEST(OptionTable, WholeNumbersReachToTheEndsOfTheBounds) {
+  const auto ends = []<typename Integer>(const Bounds& bounds, Integer) {
+    const auto range = whole_numbers<Integer>(bounds);
+    return std::pair(range.least, range.most);
+  };
+  using Small = std::numeric_limits<std::int32_t>;
+  using Large = std::numeric_limits<std::int64_t>;
+  using Unsigned = std::numeric_limits<std::uint64_t>;
+  EXPECT_EQ(ends(kAny, std::int32_t{}), std::pair(Small::min(), Small::max()));
+  EXPECT_EQ(ends(kAny, std::int64_t{}), std::pair(Large::min(), Large::max()));
+  EXPECT_EQ(ends(kAny, std::uint64_t{}), std::pair(Unsigned::min(), Unsigned::max()));
+  EXPECT_EQ(ends({.least = -3, .most = 5}, std::int32_t{}), std::pair(-3, 5));
+  EXPECT_EQ(ends({.least = -3, .most = 5}, std::uint64_t{}), std::pair(std::uint64_t{0}, std::uint64_t{5}));
+  EXPECT_EQ(ends({.least = -3, .most = 5, .above_least = true, .below_most = true}, std::int32_t{}),
+            std::pair(-2, 4));
+  EXPECT_EQ(ends({.least = -2.5, .most = 2.5}, std::int32_t{}), std::pair(-2, 2));
+  EXPECT_EQ(ends(kPositive, std::int32_t{}), std::pair(1, Small::max()));
+  EXPECT_EQ(ends(kToken, std::int32_t{}), std::pair(0, Small::max()));
 }
 
 TEST(OptionTable, AnOptionOfAnotherLoopIsRefusedByItsKeyAndLeftOutWhereLoopsAreCompared) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes tests/data/questions/metric_cases.tsv: answers scored by an implementation that shares nothing with
-src/evaluate. Run by hand with CPython 3.11 (Unicode 14.0, as utf8proc 2.8), from the root:
+src/buoy/questions. Run by hand with CPython 3.11 (Unicode 14.0, as utf8proc 2.8), from the root:
 
     python3 tests/questions/metric_oracle.py > tests/data/questions/metric_cases.tsv
 

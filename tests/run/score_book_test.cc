@@ -43,7 +43,7 @@ TEST(ScoreBook, PutsAnswersIntoTheirCellsWhateverTheirOrder) {
   EXPECT_EQ(book.conditions[1].axis, "p");
 }
 
-// tests/data/experiment/abuse: the first line is run.json, the rest answers.jsonl, as in fuzz_answers.
+// tests/data/run/abuse: the first line is run.json, the rest answers.jsonl, as in fuzz_answers.
 TEST(ScoreBook, HostileRunsAreRefused) {
   const auto refused = [](const std::string& name, std::initializer_list<std::string> parts) {
     const auto text = read_file(std::filesystem::path(BUOY_TEST_DATA) / "run" / "abuse" / name);

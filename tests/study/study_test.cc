@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <utility>
+
 #include "buoy/base/error.h"
 #include "buoy/base/nearest.h"
 #include "support/fails_with.h"
@@ -59,6 +62,44 @@ TEST_F(StudyFile, EveryDecodingOptionIsAKey) {
   EXPECT_TRUE(options.logits_eos_inf);
   EXPECT_TRUE(fails_with<InputError>([&] { read(with("[decoding]\neos_tokens = [1, -2]\n")); },
                                      {"decoding.eos_tokens", "0 or more", "-2"}));
+}
+
+// The ends of the row, whatever their sign, and not one beyond them; TOML itself ends at 64 bits.
+TEST_F(StudyFile, WholeNumbersOfDecodingHaveTheBoundsOfTheirRow) {
+  const auto key_with = [](const decode::DecodeOption& option, std::int64_t number) {
+    return with("[decoding]\n" + std::string(option.key) + " = " + std::to_string(number) + "\n");
+  };
+  const auto try_ends = [&]<typename Integer>(const decode::DecodeOption& option, Integer) {
+    const auto range = decode::whole_numbers<Integer>(option.bounds);
+    const auto least = static_cast<std::int64_t>(range.least);
+    EXPECT_EQ(read(key_with(option, least)).decoding.given.size(), 1u) << option.key;
+    if (least > std::numeric_limits<std::int64_t>::min())
+      EXPECT_TRUE(fails_with<InputError>([&] { read(key_with(option, least - 1)); },
+                                         {"decoding." + std::string(option.key),
+                                          std::to_string(least) + " or more", std::to_string(least - 1)}));
+    if (std::cmp_greater_equal(range.most, std::numeric_limits<std::int64_t>::max())) return;
+    const auto most = static_cast<std::int64_t>(range.most);
+    EXPECT_EQ(read(key_with(option, most)).decoding.given.size(), 1u) << option.key;
+    EXPECT_TRUE(fails_with<InputError>([&] { read(key_with(option, most + 1)); },
+                                       {"decoding." + std::string(option.key),
+                                        "at most " + std::to_string(most), std::to_string(most + 1)}));
+  };
+  int tried = 0;
+  for (const auto& option : decode::kDecodeOptions) {
+    std::visit(
+        [&](const auto member) {
+          using Value = std::remove_cvref_t<decltype(decode::DecodeOptions{}.*member)>;
+          const auto try_as = [&](auto number) { try_ends(option, number), ++tried; };
+          if constexpr (std::is_same_v<Value, std::int32_t> || std::is_same_v<Value, std::uint64_t>)
+            try_as(Value{});
+          if constexpr (std::is_same_v<Value, std::optional<std::int32_t>> ||
+                        std::is_same_v<Value, std::optional<std::int64_t>>)
+            try_as(typename Value::value_type{});
+          if constexpr (std::is_same_v<Value, std::vector<std::int32_t>>) try_as(std::int32_t{});
+        },
+        option.field);
+  }
+  EXPECT_GE(tried, 8);
 }
 
 TEST_F(StudyFile, EveryStudyOfTheRepositoryReads) {
@@ -150,7 +191,7 @@ TEST_F(StudyFile, NumbersAreNotCutToFewerBits) {
   const auto refuses = [&](const std::string& text, std::initializer_list<std::string> parts) {
     return fails_with<InputError>([&] { read(text); }, parts);
   };
-  for (const char* key : {"max_new_tokens", "steps", "block_length"}) {
+  for (const char* key : {"steps", "block_length"}) {
     EXPECT_TRUE(refuses(with("[decoding]\n" + std::string(key) + " = 4294967298\n"),
                         {"study.toml:10: decoding." + std::string(key), "at most 2147483647", "4294967298"}));
   }
@@ -159,9 +200,12 @@ TEST_F(StudyFile, NumbersAreNotCutToFewerBits) {
   EXPECT_TRUE(refuses(with("[[data]]\nname = \"w\"\nworld = { count = 4294967301 }\n"),
                       {":11: data.world.count", "at most 10000000", "4294967301"}));
   EXPECT_TRUE(refuses(with("[decoding]\nseed = -1\n"), {"decoding.seed", "0 or more", "-1"}));
-  EXPECT_EQ(read(with("[decoding]\nmax_new_tokens = 2147483647\nseed = 9223372036854775807\n"))
-                .decoding.values.max_new_tokens,
-            2147483647);
+  EXPECT_TRUE(refuses(with("[decoding]\nmax_new_tokens = 4294967298\n"),
+                      {"study.toml:10: decoding.max_new_tokens", "at most 1048576", "4294967298"}));
+  const auto largest =
+      read(with("[decoding]\nsteps = 2147483647\nseed = 9223372036854775807\n")).decoding.values;
+  EXPECT_EQ(largest.steps, 2147483647);
+  EXPECT_EQ(largest.seed, 9223372036854775807u);
 }
 
 TEST_F(StudyFile, EverythingThatIsWrongIsSaidAtOnce) {

@@ -5,7 +5,7 @@
 
 namespace buoy {
 
-// Everything Buoy throws on purpose. Libraries throw; only src/app turns these into exit codes.
+// Everything Buoy throws on purpose. Libraries throw; only src/buoy/app turns these into exit codes.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

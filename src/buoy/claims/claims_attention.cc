@@ -12,12 +12,12 @@
 namespace buoy::claims {
 namespace {
 
-constexpr double kCorrelationMargin = 0.1;
+constexpr double kSpearmanMargin = 0.1;
 constexpr double kSetSizeMargin = 0.1;     // positions, over the depth of the model
 constexpr double kEntropyMargin = 0.02;    // nats
 constexpr double kTopShareMargin = 0.001;  // of all attention
 constexpr double kFractionMargin = 0.05;
-constexpr double kLiftMargin = 0.05;
+constexpr double kSinkMargin = 0.05;  // of the lift of position 0
 constexpr double kMostlyStatic = 0.5;
 constexpr double kAllStatic = 0.9;
 
@@ -45,14 +45,14 @@ TraceVerdict judge_drift_of(const Material& material, const TraceKind& trace) {
   const Reading order = material.read(trace, {o, {{o.scalar, "reveal_order"}}, o.value, &o.samples});
 
   const Part step = judge(material.read(trace, drift_row("spearman_step")),
-                          {"Spearman of anchor and step", Side::kAbove, 0, kCorrelationMargin});
+                          {"Spearman of anchor and step", Side::kAbove, 0, kSpearmanMargin});
   Part given = judge(material.read(trace, drift_row("spearman_step_given_frontier")),
-                     {"the same given the frontier", Side::kAbove, 0, kCorrelationMargin});
+                     {"the same given the frontier", Side::kAbove, 0, kSpearmanMargin});
   if (given.finding == Finding::kLacking)
     given.lacking += "; where step and frontier are the same thing, a run that unmasks in random order";
   const Part moves =
       judge(still, {"share of samples and layers whose anchor never moves", Side::kBelow, kMostlyStatic, 0});
-  Part layers = judge_layers(by_layer.rows, {"by layer", Side::kAbove, 0, kCorrelationMargin});
+  Part layers = judge_layers(by_layer.rows, {"by layer", Side::kAbove, 0, kSpearmanMargin});
   if (!by_layer.lacking.empty()) layers.lacking = by_layer.lacking;
 
   TraceVerdict out = judge_trace(trace.label, std::vector<Part>{step, given, moves, layers});
@@ -142,7 +142,7 @@ TraceVerdict judge_absorption_of(const Material& material, const TraceKind& caus
                                  const TraceKind& diffusion) {
   const Reading sink = material.read(causal, lift_row("position_0"));
   const Part is_sink =
-      judge(sink, {"lift of position 0 in the autoregressive model", Side::kAbove, 1, kLiftMargin});
+      judge(sink, {"lift of position 0 in the autoregressive model", Side::kAbove, 1, kSinkMargin});
   const Part at_0 = judge_higher("lift of position 0, autoregressive against diffusion,", sink,
                                  material.read(diffusion, lift_row("position_0")));
   const Part largest = judge_higher("lift of the largest", material.read(causal, lift_row("top_1")),
@@ -208,7 +208,7 @@ ClaimVerdict judge_drift(const Material& material) {
       "and more than half of the layers above 0 with none below. Contradicted when Spearman is below 0 or "
       "within "
       "{:g} of it, or when anchors stay put (static at least {:g}).",
-      kMostlyStatic, kCorrelationMargin, kAllStatic);
+      kMostlyStatic, kSpearmanMargin, kAllStatic);
   return over_diffusion(std::move(claim), material, judge_drift_of);
 }
 
@@ -233,15 +233,13 @@ ClaimVerdict judge_absorption(const Material& material) {
       "Autoregressive models have a rigid sink at the first token; in masked-diffusion models absorption is "
       "weaker "
       "and distributed.";
-  claim.test =
+  claim.test = fmt::format(
       "Every autoregressive against every diffusion trace, same selectors, final row, head by head, all "
-      "layers, "
-      "lift over the floor of the same mask and length. Supported when the lift of position 0 in the "
-      "autoregressive "
-      "model is above 1, and its lifts of position 0 and of the largest position both lie above the "
-      "diffusion "
-      "model's "
-      "(intervals apart). Contradicted when both lie below. Assumes the same prompts.";
+      "layers, lift over the floor of the same mask and length. Supported when the lift of position 0 in the "
+      "autoregressive model is above 1 (within {:g} of 1 there is no sink), and its lifts of position 0 and "
+      "of the largest position both lie above the diffusion model's (intervals apart). Contradicted when "
+      "both lie below. Assumes the same prompts.",
+      kSinkMargin);
   const auto causal = material.autoregressive(), diffusion = material.diffusion();
   if (causal.empty() || diffusion.empty()) {
     claim.evidence = "There are not both kinds of traces.";

@@ -13,8 +13,8 @@ namespace buoy::claims {
 namespace {
 
 constexpr double kShareMargin = 0.02;
-constexpr double kLiftMargin = 0.05;
-constexpr double kCorrelationMargin = 0.1;
+constexpr double kLiftMargin = 0.05;  // C6: of a slope over depth; C8: of the lift itself
+constexpr double kPearsonMargin = 0.1;
 constexpr size_t kFewestGoldPositions = 3;  // "wherever it is": beginning, middle and end
 
 // Several numbers for one part: all that are defined must agree.
@@ -93,7 +93,7 @@ Part judge_retrieval_depth(const Material& material, const TraceKind& whole_trac
   std::vector<Part> parts;
   for (const std::string variant : {"strict_set", "mass"}) {
     parts.push_back(judge(row(variant, "pearson of layer and layer mean"),
-                          {"Pearson of layer and " + variant, Side::kAbove, 0, kCorrelationMargin}));
+                          {"Pearson of layer and " + variant, Side::kAbove, 0, kPearsonMargin}));
     const Reading shallow = row(variant, "mean score of the shallow third");
     const Reading deep = row(variant, "mean score of the deep third");
     if (shallow.rows.empty() || deep.rows.empty()) continue;
@@ -167,7 +167,7 @@ ClaimVerdict judge_content(const Material& material) {
       "evidence "
       "rises. Supported when all three hold, contradicted when all three fail. A slope is absent within {:g} "
       "(share) or {:g} (lift) of 0, Pearson within {:g}.",
-      kShareMargin, kLiftMargin, kCorrelationMargin);
+      kShareMargin, kLiftMargin, kPearsonMargin);
   const auto traces = material.diffusion();
   if (traces.empty()) {
     claim.evidence = "There is no trace of a masked-diffusion model.";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -48,6 +49,25 @@ inline constexpr Bounds kAny{}, kFromOne{.least = 1}, kNotNegative{.least = 0},
 inline constexpr Bounds kAnswerLength{.least = 1, .most = 1 << 20};  // beyond every context
 inline constexpr Bounds kProbability{.least = 0, .most = 1, .above_least = true};
 inline constexpr Bounds kInsideOne{.least = 0, .most = 1, .above_least = true, .below_most = true};
+
+// The whole numbers within bounds, as far as `Integer` holds them. The vocabulary bounds tokens from above,
+// and that is the model's.
+template <typename Integer>
+struct WholeNumbers {
+  Integer least = std::numeric_limits<Integer>::min(), most = std::numeric_limits<Integer>::max();
+};
+template <typename Integer>
+WholeNumbers<Integer> whole_numbers(const Bounds& bounds) {
+  const double least = bounds.token         ? 0
+                       : bounds.above_least ? std::floor(bounds.least) + 1
+                                            : std::ceil(bounds.least);
+  const double most = bounds.below_most ? std::ceil(bounds.most) - 1 : std::floor(bounds.most);
+  WholeNumbers<Integer> out;
+  // The largest 64-bit numbers round up as doubles: only what lies surely inside is converted.
+  if (least > static_cast<double>(out.least)) out.least = static_cast<Integer>(least);
+  if (most < static_cast<double>(out.most)) out.most = static_cast<Integer>(most);
+  return out;
+}
 
 // How an option enters the identity of a run: under its key among the decoding where it is given
 // (is_given()), or apart, under a name of its own.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 // Only the files that read TOML include this header, and through it toml++.
@@ -39,8 +40,9 @@ class CheckedTable {
   // A number keeps its value or is refused: one that `Integer` cannot hold is out of range.
   template <typename Integer>
   std::optional<Integer> integer(const std::string& key, Range<Integer> range) {
-    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    const auto most = static_cast<std::int64_t>(std::min(static_cast<std::uint64_t>(range.most), kMost));
+    // TOML has no larger ones.
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    const auto most = std::cmp_less(range.most, kMost) ? static_cast<std::int64_t>(range.most) : kMost;
     const auto* node = find(key);
     if (node == nullptr) return std::nullopt;
     const auto found = whole_number(key, *node, {static_cast<std::int64_t>(range.least), most});

@@ -30,13 +30,14 @@ std::optional<std::string> read_value(CheckedTable& table, const decode::DecodeO
 }
 std::optional<std::vector<std::int32_t>> read_value(CheckedTable& table, const decode::DecodeOption& option,
                                                     const std::vector<std::int32_t>&) {
-  auto ids = table.integers(std::string(option.key), {0});
+  const auto range = decode::whole_numbers<std::int32_t>(option.bounds);
+  auto ids = table.integers(std::string(option.key), {range.least, range.most});
   return ids.empty() ? std::nullopt : std::optional(std::move(ids));
 }
 template <typename Integer>
 std::optional<Integer> read_value(CheckedTable& table, const decode::DecodeOption& option, Integer) {
-  const auto least = static_cast<Integer>(std::max(option.bounds.least, 0.0));
-  return table.integer<Integer>(std::string(option.key), {least});
+  const auto range = decode::whole_numbers<Integer>(option.bounds);
+  return table.integer<Integer>(std::string(option.key), {range.least, range.most});
 }
 template <typename Value>
 std::optional<Value> read_value(CheckedTable& table, const decode::DecodeOption& option,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 
 #include "app/pair.h"
 #include "app/program.h"
@@ -79,6 +80,24 @@ TEST(CommandLine, TheTableInTheDocsHasEveryOption) {
         "| `" + name + (type.empty() ? "" : " " + type) + "` | " + help + " | " + commands + " |\n";
     if (page.find(row) == std::string::npos) missing += row;
   }
+  EXPECT_EQ(missing, "") << "rows that docs/command-line.md lacks";
+}
+
+// Lines of the help are "  passages       passages in the prompt; 0: closed book".
+TEST(CommandLine, TheTableInTheDocsHasEveryAxisOfASweep) {
+  const std::string page = read_file(data_folder() / "../../docs/command-line.md");
+  std::istringstream help(run_buoy({"eval", "--help"}).out);
+  std::string line, missing;
+  while (std::getline(help, line) && !line.starts_with("Sweeps (")) {
+  }
+  int axes = 0;
+  for (; std::getline(help, line) && line.starts_with("  "); ++axes) {
+    const auto end = line.find(' ', 2), about = line.find_first_not_of(' ', end);
+    ASSERT_NE(about, std::string::npos) << line;
+    const std::string row = "| `" + line.substr(2, end - 2) + "` | " + line.substr(about) + " |\n";
+    if (page.find(row) == std::string::npos) missing += row;
+  }
+  EXPECT_GE(axes, 10);
   EXPECT_EQ(missing, "") << "rows that docs/command-line.md lacks";
 }
 

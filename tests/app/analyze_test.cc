@@ -110,7 +110,8 @@ TEST(Report, SaysWhatATraceLacks) {
   EXPECT_NE(one.err.find("received among --observe"), std::string::npos) << one.err;
   const auto all = run_buoy({"report", (scratch / "t").string(), "--out", (scratch / "r").string()});
   EXPECT_EQ(all.exit_code, 3) << "nothing can be said";
-  EXPECT_NE(read_file(scratch / "r" / "report.html").find("received among --observe"), std::string::npos)
+  EXPECT_NE(read_file(scratch / "r" / "report.html").find("received among <code>observe</code>"),
+            std::string::npos)
       << "but the page says why";
 }
 
@@ -125,7 +126,7 @@ TEST(Report, LeavesATraceOutOnlyOfWhatItLacksAndSaysSo) {
   EXPECT_NE(made.err.find(note), std::string::npos) << made.err;
   const std::string page = read_file(scratch / "r" / "report.html");
   EXPECT_NE(page.find(note), std::string::npos);
-  EXPECT_NE(page.find("qk among --observe"), std::string::npos);
+  EXPECT_NE(page.find("qk among <code>observe</code>"), std::string::npos);
   EXPECT_NE(page.find("id=\"qk\""), std::string::npos);
   const Json table = Json::parse(read_file(scratch / "r" / "tables" / "qk_by_layer.json"));
   ASSERT_FALSE(table["rows"].empty());

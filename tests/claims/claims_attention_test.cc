@@ -107,7 +107,7 @@ TEST(SplitClaim, IsNotDecidedWhenAPartIsNot) {
 TEST(SplitClaim, SaysWhatToObserve) {
   const auto claim = judged("C5", {});
   EXPECT_EQ(claim.verdict, Verdict::kNotTestable);
-  EXPECT_TRUE(says(claim.needs, "--observe received,qk,norms")) << claim.needs;
+  EXPECT_TRUE(says(claim.needs, "`observe` received,qk,norms")) << claim.needs;
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ TEST(CauseClaim, IsAboutMaskedDiffusionAndSaysWhatItNeeds) {
   EXPECT_TRUE(says(claim.evidence, "Beside it, l: shallow third")) << claim.evidence;
   const auto nothing = judged("C10", {});
   EXPECT_EQ(nothing.verdict, Verdict::kNotTestable);
-  EXPECT_TRUE(says(nothing.needs, "--columns-from")) << nothing.needs;
+  EXPECT_TRUE(says(nothing.needs, "`columns_from`")) << nothing.needs;
 }
 
 TEST(CauseClaim, FewItemsThatAllAgreeDecideNothing) {

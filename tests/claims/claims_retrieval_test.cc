@@ -63,7 +63,7 @@ TEST(ContentClaim, NeedsEveryPartUnlessThoseThereDisagree) {
   const auto claim = judged("C6", tables);
   EXPECT_EQ(claim.verdict, Verdict::kNotTestable);
   EXPECT_TRUE(says(claim.needs, "retrieval_summary")) << claim.needs;
-  EXPECT_TRUE(says(claim.needs, "--observe top,row-mass")) << claim.needs;
+  EXPECT_TRUE(says(claim.needs, "`observe` top,row-mass")) << claim.needs;
 
   tables = content(kBelow, kAbove, kBelow);
   tables.pop_back();
@@ -143,7 +143,7 @@ TEST(FlowClaim, NeedsBothKindsOfTracesAndTheirTables) {
   EXPECT_EQ(judged("C8", flow({}), {kDiffusion}).verdict, Verdict::kNotTestable);
   const auto claim = judged("C8", {});
   EXPECT_EQ(claim.verdict, Verdict::kNotTestable);
-  EXPECT_TRUE(says(claim.needs, "--observe mass")) << claim.needs;
+  EXPECT_TRUE(says(claim.needs, "`observe` mass")) << claim.needs;
 }
 
 }  // namespace

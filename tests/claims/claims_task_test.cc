@@ -129,7 +129,7 @@ TEST(TaskClaim, WhatOnlyPromptsOfOtherLengthsShowIsNotEnough) {
 TEST(TaskClaim, SaysHowToGetThreeTasks) {
   const auto claim = judged({tasks({})});
   EXPECT_EQ(claim.verdict, Verdict::kNotTestable);
-  for (const char* part : {"three tasks", "buoy trace", "--observe received", "buoy report --tasks"})
+  for (const char* part : {"three tasks", "buoy trace", "`observe` received", "buoy report", "`tasks`"})
     EXPECT_TRUE(says(claim.needs, part)) << claim.needs;
 }
 

@@ -154,7 +154,7 @@ TEST(DepthClaim, SaysWhichTableIsLackingAndHowToGetIt) {
   const auto claim = judged("C2", {});
   EXPECT_EQ(claim.verdict, Verdict::kNotTestable);
   EXPECT_TRUE(says(claim.needs, "table floating_depth")) << claim.needs;
-  EXPECT_TRUE(says(claim.needs, "--observe received")) << claim.needs;
+  EXPECT_TRUE(says(claim.needs, "`observe` received")) << claim.needs;
 }
 
 TEST(DepthClaim, SaysWhichColumnIsLacking) {

@@ -20,6 +20,13 @@ TEST(Html, EscapesWhatWouldBeMarkup) {
   EXPECT_NE(table_html(table, 2, "f").find("1 more rows"), std::string::npos);
 }
 
+TEST(Html, FieldsOfASentenceAreCode) {
+  EXPECT_EQ(prose_html("again with qk among `observe` & `no_final`"),
+            "again with qk among <code>observe</code> &amp; <code>no_final</code>");
+  EXPECT_EQ(prose_html("Most often: \"`\", \"`\"; `"), "Most often: &quot;`&quot;, &quot;`&quot;; `");
+  EXPECT_EQ(prose_html("`` `<b>`"), "`` `&lt;b&gt;`");
+}
+
 TEST(Sections, OfNoTablesSayNothingAndDoNotFail) {
   for (const char* name : {"floating", "drift", "absorption", "qk", "retrieval", "flow", "structure"}) {
     const Section section = build_section(name, {});

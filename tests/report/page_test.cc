@@ -94,17 +94,17 @@ TEST(Notices, SayTheSameOnceAndTogether) {
   Notices notices;
   notices.leave_out("Floating tokens", "y", "sample 3: expected 10 bytes, found 9");
   notices.leave_out("Temporal drift", "y", "sample 3: expected 10 bytes, found 9");
-  notices.add("y", "not verified (--trust).");
+  notices.add("y", "not verified (`trust`).");
   notices.leave_out("QK decomposition", "y", "no norms");
   notices.leave_out("Absorption", "y", "sample 3: expected 10 bytes, found 9");
   notices.leave_out("Absorption", "", "out of memory");
-  notices.add("y", "not verified (--trust).");
+  notices.add("y", "not verified (`trust`).");
   EXPECT_EQ(
       notices.lines(),
       (std::vector<std::string>{
           "Floating tokens, Temporal drift and Absorption are left out for y: sample 3: expected 10 bytes, "
           "found 9",
-          "y: not verified (--trust).", "QK decomposition is left out for y: no norms",
+          "y: not verified (`trust`).", "QK decomposition is left out for y: no norms",
           "Absorption is left out: out of memory"}));
   const TempFolder folder;
   ReportInput input;

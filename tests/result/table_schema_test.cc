@@ -107,13 +107,14 @@ TEST(TableSchema, NamesAreUniqueAndEveryColumnIsExplained) {
 
 TEST(TableSchema, SaysHowToGetATable) {
   EXPECT_EQ(how_to_get(schema::absorption_summary),
-            "buoy analyze absorption on a trace with --observe received");
-  EXPECT_EQ(how_to_get(schema::qk_depth), "buoy analyze qk on a trace with --observe received,qk,norms");
+            "buoy analyze absorption on a trace with `observe` received");
+  EXPECT_EQ(how_to_get(schema::qk_depth), "buoy analyze qk on a trace with `observe` received,qk,norms");
   EXPECT_EQ(how_to_get(schema::qk_pairs),
-            "buoy analyze qk on a trace with --observe received,qk,norms,states");
+            "buoy analyze qk on a trace with `observe` received,qk,norms,states");
   EXPECT_EQ(how_to_get(schema::eval_middle),
-            "buoy eval --sweep gold-position=1-10 (or 1-20), and buoy report --eval RUN");
-  EXPECT_EQ(how_to_get(schema::eval_attention), "buoy eval --observe features, and buoy report --eval RUN");
+            "buoy eval with `sweep` gold-position=1-10 (or 1-20), and buoy report with `evaluations`");
+  EXPECT_EQ(how_to_get(schema::eval_attention),
+            "buoy eval with `observe` features, and buoy report with `evaluations`");
 }
 
 std::string page(const std::string& name) {

@@ -218,7 +218,7 @@ ClaimVerdict judge_depth(const Material& material) {
   claim.claim = "Shallow layers have several spread anchors, deep layers fewer and sharper ones.";
   claim.test = fmt::format(
       "Diffusion traces, slopes over depth of straight lines fitted through the layers, per head and with "
-      "heads averaged: size of the three-sigma set (or that of --epsilon) below 0, "
+      "heads averaged: size of the three-sigma set (or that of `epsilon`) below 0, "
       "entropy of received attention below 0, share of the largest above 0. A slope "
       "is "
       "absent when its interval lies within {:g} positions, {:g} nats, {:g} of attention.",

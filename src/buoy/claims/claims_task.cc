@@ -129,9 +129,8 @@ ClaimVerdict judge_tasks(const Material& material) {
   if (claim.by_trace.empty()) {
     claim.evidence = "There are no three data sets, traced with the same masked-diffusion model.";
     claim.needs = fmt::format(
-        "traces of one masked-diffusion model on at least three tasks: buoy trace --data SET --observe {} "
-        "for "
-        "each data set, then buoy report --tasks TRACE TRACE TRACE",
+        "traces of one masked-diffusion model on at least three tasks: buoy trace with `observe` {} for each "
+        "of three `data`, then buoy report with the traces as `tasks`",
         observe_for(kByLayer));
     return claim;
   }

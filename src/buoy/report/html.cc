@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "buoy/base/field_name.h"
 #include "buoy/base/utf8.h"
 
 namespace buoy::report {
@@ -29,6 +30,27 @@ std::string escape_html(std::string_view text) {
         break;
       default:
         out += c;
+    }
+  }
+  return out;
+}
+
+std::string prose_html(std::string_view text) {
+  const auto in_name = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
+  const std::string escaped = escape_html(text);
+  std::string out;
+  for (size_t at = 0; at < escaped.size(); ++at) {
+    size_t end = at + 1;
+    if (escaped[at] == kFieldMark)
+      end = static_cast<size_t>(
+          std::find_if_not(escaped.begin() + static_cast<std::ptrdiff_t>(end), escaped.end(), in_name) -
+          escaped.begin());
+    // A mark of a token's own text names no field.
+    if (end > at + 1 && end < escaped.size() && escaped[end] == kFieldMark) {
+      out += "<code>" + escaped.substr(at + 1, end - at - 1) + "</code>";
+      at = end;
+    } else {
+      out += escaped[at];
     }
   }
   return out;

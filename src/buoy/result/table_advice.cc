@@ -12,11 +12,11 @@ std::string observe_for(const TableSchema& table) {
 std::string how_to_get(const TableSchema& table) {
   const Producer& producer = table.producer();
   if (producer.source == Source::kAnalysis)
-    return fmt::format("buoy analyze {} on a trace with --observe {}{}", producer.name, observe_for(table),
+    return fmt::format("buoy analyze {} on a trace with `observe` {}{}", producer.name, observe_for(table),
                        producer.data);
   std::string command(table.needs().question.empty() ? "buoy eval" : table.needs().question);
-  if (!observe_for(table).empty()) command += fmt::format(" --observe {}", observe_for(table));
-  return command + ", and buoy report --eval RUN";
+  if (!observe_for(table).empty()) command += fmt::format(" with `observe` {}", observe_for(table));
+  return command + ", and buoy report with `evaluations`";
 }
 
 }  // namespace buoy

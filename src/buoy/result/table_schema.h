@@ -18,7 +18,7 @@ struct Producer {
   Source source;
   std::string_view name;     // "absorption": as in `buoy analyze absorption`
   std::string_view title;    // "Absorption"
-  std::string_view observe;  // the value of --observe that a trace must be made with; "": none
+  std::string_view observe;  // the value of `observe` that a trace must be made with; "": none
   std::string_view data;     // what else a trace must hold: " and data with passages"
 };
 

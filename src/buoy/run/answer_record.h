@@ -25,7 +25,7 @@ struct AnswerRecord {
   std::vector<std::int64_t> gold_positions;
   std::map<std::string, std::string> labels;
   questions::Scores scores;
-  std::map<std::string, double> attention;  // with --observe: see attention_features.h
+  std::map<std::string, double> attention;  // with `observe`: see attention_features.h
   std::string error;                        // why there is no answer; all that was not known then is empty
 
   bool failed() const { return !error.empty(); }

@@ -14,8 +14,8 @@
 
 namespace buoy::study {
 
-// What is wrong with a file: all of it, so that one run of --check tells it. Every problem is one line that
-// names file, line, key, expected and found.
+// What is wrong with a file: all of it, so that one run of the check of a study tells it. Every problem is
+// one line that names file, line, key, expected and found.
 using Problems = std::vector<std::string>;
 
 // The file that tables are read from, and what was found wrong with it.

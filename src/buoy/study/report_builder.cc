@@ -95,7 +95,7 @@ class ReportBuilder {
     input_.command = request_.command;
     if (request_.run.trust)
       input_.notices.add(
-          "checksums not verified (--trust): the numbers are those of the files as they are now, "
+          "checksums not verified (`trust`): the numbers are those of the files as they are now, "
           "which may not be what was traced.");
     for (const auto& trace : traces_) describe(trace, [&] { add_trace(trace); });
     for (const auto& trace : tasks_) describe(trace, [&] { add_task(trace); });

@@ -12,7 +12,7 @@ std::string npz_file_name(const std::string& id);
 
 // Writes one sample in the layout that the scripts of arXiv 2601.07894 read with numpy.load(...,
 // allow_pickle=True); docs/trace-format.md lists the names. Needs dense or dense_mean matrices; InputError
-// naming the --observe to add when the sample has none.
+// naming the `observe` to add when the sample has none.
 void export_npz(const StoredSample& sample, const std::filesystem::path& file);
 
 }  // namespace buoy::trace

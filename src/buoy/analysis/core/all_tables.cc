@@ -13,10 +13,8 @@ const std::vector<const TableSchema*>& all_tables() {
     std::vector<const TableSchema*> all;
     for (const auto& kind : analysis::analysis_kinds())
       all.insert(all.end(), kind.tables.begin(), kind.tables.end());
-    for (const TableSchema* table : std::initializer_list<const TableSchema*>{
-             &eval_scores, &eval_averages, &eval_gains, &eval_gain_ratio, &eval_differences, &eval_effects,
-             &eval_middle, &eval_columns, &eval_positions, &eval_labels, &eval_attention, &eval_failures,
-             &overview, &claims, &hits, &study_parts})
+    all.insert(all.end(), kEvaluationTables.begin(), kEvaluationTables.end());
+    for (const TableSchema* table : std::initializer_list<const TableSchema*>{&claims, &hits, &study_parts})
       all.push_back(table);
     return all;
   }();

@@ -27,7 +27,7 @@ std::string cell_text(std::string_view text) {
 std::string heading(const Producer& producer) {
   switch (producer.source) {
     case Source::kAnalysis:
-      return fmt::format("\n## {}\n\nMade by `buoy analyze {}` from a trace with `--observe {}`{}.\n",
+      return fmt::format("\n## {}\n\nMade by `buoy analyze {}` from a trace with `observe` {}{}.\n",
                          producer.title, producer.name, producer.observe, producer.data);
     case Source::kEvaluation:
       return fmt::format("\n## {}\n\nMade by `buoy eval`.\n", producer.title);

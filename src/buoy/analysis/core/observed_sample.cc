@@ -29,9 +29,9 @@ void require_array(const trace::StoredSample& sample, std::string_view array) {
   const auto* schema = trace::find_array(array);
   throw_input_error({"sample " + sample.id(), fmt::format("the array {}", array),
                      schema != nullptr && !schema->observe.empty()
-                         ? fmt::format("none; trace again with {} among --observe", schema->observe)
+                         ? fmt::format("none; trace again with {} among `observe`", schema->observe)
                          : std::string(array == trace::kEvidence || array == trace::kRegionOfToken
-                                           ? "none; trace again with --data that has passages"
+                                           ? "none; trace again with `data` that has passages"
                                            : "none; trace again with this version of Buoy")});
 }
 

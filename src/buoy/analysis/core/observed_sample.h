@@ -58,7 +58,7 @@ class ObservedSample {
   // The index of a step among the observed ones, -1 when it was not observed.
   std::int64_t index_of_step(std::int64_t step) const;
 
-  // All queries; throws InputError saying which --observe to add when the trace lacks it.
+  // All queries; throws InputError saying which `observe` to add when the trace lacks it.
   Received received(std::int64_t s, std::int64_t l) const;
   // Queries of the named groups only (of group_names); zeros when they are empty at that step.
   Received received(std::int64_t s, std::int64_t l, const std::vector<std::int64_t>& groups) const;
@@ -72,7 +72,7 @@ class ObservedSample {
   bool has_final_row_ = false;
 };
 
-// Throws InputError naming the --observe that brings the array, unless the sample has it.
+// Throws InputError naming the `observe` that brings the array, unless the sample has it.
 void require_array(const trace::StoredSample& sample, std::string_view array);
 
 }  // namespace buoy::analysis

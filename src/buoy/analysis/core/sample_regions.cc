@@ -30,7 +30,7 @@ void find_groups(const ObservedSample& sample, SampleRegions& out) {
     throw_input_error(
         {"sample " + sample.id() + ": group_names",
          "query groups of the answer, " + std::string(kRevealedGroup) + " among them",
-         fmt::format("{}; trace again with --groups regions (or state, which gives no rollout)",
+         fmt::format("{}; trace again with `groups` regions (or state, which gives no rollout)",
                      group_names.empty() ? "none" : fmt::format("{}", fmt::join(group_names, ", ")))});
   }
   out.all_rows =

@@ -23,7 +23,7 @@ struct ColumnMeans {
 // the queries behind it; the last one has none and is left out.
 class QkColumns {
  public:
-  // Throws InputError saying which --observe to add.
+  // Throws InputError saying which `observe` to add.
   explicit QkColumns(const ObservedSample& sample);
 
   void read(std::int64_t s, std::int64_t l);

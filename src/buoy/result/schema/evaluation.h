@@ -27,7 +27,7 @@ struct EvalAverages : TableSchema {
       : TableSchema({kEvaluation,
                      "eval_averages",
                      "Averages over data sets",
-                     {.question = "buoy eval with several --data"}}) {}
+                     {.question = "buoy eval with several `data`"}}) {}
   Axis model{*this, {"model", "text", "name of the model"}};
   Axis condition{*this, {"condition", "text", "how it was asked"}};
   Axis metric{*this,
@@ -46,7 +46,7 @@ struct EvalGains : TableSchema {
       : TableSchema({kEvaluation,
                      "eval_gains",
                      "What passages add to closed book, item by item",
-                     {.question = "buoy eval --closed-book --passages K"}}) {}
+                     {.question = "buoy eval with `closed_book` and `passages`"}}) {}
   Axis model{*this, {"model", "text", "name of the model"}};
   Value kind{*this, {"kind", "name", "masked diffusion or autoregressive"}};
   Axis set{*this, {"set", "text", "data set; all: the items of all sets together"}};
@@ -64,7 +64,7 @@ struct EvalGainRatio : TableSchema {
       : TableSchema({kEvaluation,
                      "eval_gain_ratio",
                      "Gain of masked-diffusion models over gain of autoregressive ones",
-                     {.question = "buoy eval --closed-book --passages K with models of both kinds"}}) {}
+                     {.question = "buoy eval with `closed_book` and `passages`, models of both kinds"}}) {}
   Axis set{*this, {"set", "text", "data set; all: the items of all sets together"}};
   Axis condition{*this, {"condition", "text", "how it was asked"}};
   Axis metric{*this, {"metric", "name", "see eval_scores"}};
@@ -87,7 +87,7 @@ struct EvalDifferences : TableSchema {
       : TableSchema({kEvaluation,
                      "eval_differences",
                      "Model against model on the same items",
-                     {.question = "buoy eval with several --model"}}) {}
+                     {.question = "buoy eval with several `model`"}}) {}
   Axis a{*this, {"a", "text", "one model"}};
   Axis b{*this, {"b", "text", "the other"}};
   Axis set{*this, {"set", "text", "data set"}};
@@ -103,7 +103,7 @@ struct EvalEffects : TableSchema {
       : TableSchema({kEvaluation,
                      "eval_effects",
                      "Every value of a sweep against its first, on the same items",
-                     {.question = "buoy eval --sweep AXIS=VALUES"}}) {}
+                     {.question = "buoy eval with a `sweep`"}}) {}
   Axis model{*this, {"model", "text", "name of the model"}};
   Axis set{*this, {"set", "text", "data set"}};
   Axis axis{*this, {"axis", "text", "what the sweep varies"}};
@@ -121,7 +121,7 @@ struct EvalMiddle : TableSchema {
       : TableSchema({kEvaluation,
                      "eval_middle",
                      "Lost in the middle: exact match by the place of the gold passage, item by item",
-                     {.question = "buoy eval --sweep gold-position=1-10 (or 1-20)"}}) {}
+                     {.question = "buoy eval with `sweep` gold-position=1-10 (or 1-20)"}}) {}
   Axis model{*this, {"model", "text", "name of the model"}};
   Value kind{*this, {"kind", "name", "masked diffusion or autoregressive"}};
   Axis set{*this, {"set", "text", "data set"}};
@@ -138,7 +138,7 @@ struct EvalColumns : TableSchema {
       : TableSchema({kEvaluation,
                      "eval_columns",
                      "Columns of attention hidden: floating ones against as many others, on the same items",
-                     {.question = "buoy eval --columns-from MODEL=TRACE with a masked-diffusion model"}}) {}
+                     {.question = "buoy eval with `columns_from`, a masked-diffusion model"}}) {}
   Axis model{*this, {"model", "text", "name of the model"}};
   Value kind{*this, {"kind", "name", "masked diffusion or autoregressive"}};
   Axis set{*this, {"set", "text", "data set"}};
@@ -235,5 +235,10 @@ struct Overview : TableSchema {
   Value words{*this, {"words", "number with its interval", "mean length of the answers in words"}};
 };
 inline constexpr Overview overview;
+
+// In the order an evaluation makes them.
+inline constexpr auto kEvaluationTables = std::to_array<const TableSchema*>(
+    {&eval_scores, &eval_averages, &eval_gains, &eval_gain_ratio, &eval_differences, &eval_effects,
+     &eval_middle, &eval_columns, &eval_positions, &eval_labels, &eval_attention, &eval_failures, &overview});
 
 }  // namespace buoy::schema

@@ -84,13 +84,14 @@ void bench_shape(const Stream& stream, std::int64_t sequences, std::int64_t toke
     close.push_back(static_cast<std::int32_t>(i));
   plan.set_close_rows(close, stream);
 
-  ops::CudaAttentionInputs in;
+  ops::DeviceAttentionInputs in;
   in.queries = fused.as<std::uint16_t>();
   in.keys = in.queries + kHeads * kDim;
   in.values = in.keys + kHeads * kDim;
   in.query_stride = in.key_stride = in.value_stride = kWidth;
   in.query_buffer_rows = in.key_buffer_rows = rows;
-  const ops::CudaAttentionOutputs plain{.output = output.as<std::uint16_t>(), .output_stride = kHeads * kDim};
+  const ops::DeviceAttentionOutputs plain{.output = output.as<std::uint16_t>(),
+                                          .output_stride = kHeads * kDim};
   auto with_entropy = plain;
   with_entropy.entropy = entropy.as<float>();
   ops::RopeTable table(ops::rope_frequencies(500000.0, kDim, std::nullopt));
@@ -99,11 +100,11 @@ void bench_shape(const Stream& stream, std::int64_t sequences, std::int64_t toke
   const DeviceMemory rope(2 * angles * sizeof(float));
   copy_to_device(stream, rope.data(), table.cosines(0), angles * sizeof(float));
   copy_to_device(stream, rope.as<float>() + angles, table.sines(0), angles * sizeof(float));
-  ops::CudaQkMoments both;
+  ops::DeviceQkMoments both;
   both.inputs = in;
   const auto columns_at = [&](float* first) {
     const std::int64_t part = kHeads * rows;
-    return ops::CudaQkColumns{first, first + part, first + 2 * part, first + 3 * part};
+    return ops::DeviceQkColumns{first, first + part, first + 2 * part, first + 3 * part};
   };
   both.after = columns_at(moments.as<float>());
   both.before = columns_at(moments.as<float>() + 4 * kHeads * rows);
@@ -165,7 +166,7 @@ void bench_decoding(const Stream& stream, std::int64_t sequences, std::int64_t k
     packed.push_back({i, 1, count - 1, i * count, count});
   }
   plan.set_sequences(packed, stream);
-  ops::CudaAttentionInputs in;
+  ops::DeviceAttentionInputs in;
   in.queries = queries.as<std::uint16_t>();
   in.keys = cache.as<std::uint16_t>();
   in.values = in.keys + key_rows * width;

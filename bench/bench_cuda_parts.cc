@@ -133,13 +133,13 @@ Json Parts::run() {
   ops::AttentionPlan plan({c.heads, c.kv_heads, c.head_dim, {}}, {1, rows_, rows_, false, 0});
   const ops::PackedSequence one{0, static_cast<std::int32_t>(rows_), 0, 0, static_cast<std::int32_t>(rows_)};
   plan.set_sequences(std::span(&one, 1), stream_);
-  ops::CudaAttentionInputs inputs;
+  ops::DeviceAttentionInputs inputs;
   inputs.queries = qkv.get();
   inputs.keys = qkv.get() + queries;
   inputs.values = qkv.get() + queries + keys;
   inputs.query_stride = inputs.key_stride = inputs.value_stride = all;
   inputs.query_buffer_rows = inputs.key_buffer_rows = rows_;
-  ops::CudaAttentionOutputs outputs;
+  ops::DeviceAttentionOutputs outputs;
   outputs.output = out.get();
   outputs.output_stride = queries;
   const double attention =

@@ -42,12 +42,12 @@ int main(int argc, char** argv) {
 
   ThreadPool pool(threads);
   if (only == "cuda") {
-    if (!has_cuda_backend() || cuda_devices().empty()) {
+    if (!has_device_backend() || usable_devices().empty()) {
       fmt::print(stderr, "no GPU, or a build without the CUDA backend (cmake --preset cuda)\n");
       return 2;
     }
     cuda.lengths = lengths;
-    const auto card = cuda_devices()[0];
+    const auto card = usable_devices()[0];
     fmt::print("{}\n", card.name);
     const auto limits = benchmark::measure_limits({pool}, Device::kCuda);
     fmt::print("{}\n", describe(limits));

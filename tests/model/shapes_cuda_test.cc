@@ -74,7 +74,7 @@ TEST_P(ShapesCuda, LikeTheCpu) {
 TEST(WeightsCuda, MoreThanTheCardHoldsIsRefusedWithNumbers) {
   BUOY_NEEDS_GPU();
   auto shape = benchmark::llada_8b();
-  const DeviceInfo card = cuda_devices()[0];
+  const DeviceInfo card = usable_devices()[0];
   const std::uint64_t of_layer = 2 * (4 * 4096 * 4096 + 3 * 4096 * 12288) + 2 * 4096 * sizeof(float);
   shape.layers = static_cast<std::int64_t>(card.memory_bytes / of_layer) + 1;
   const std::uint64_t needed = static_cast<std::uint64_t>(shape.layers) * of_layer +

@@ -13,7 +13,7 @@ namespace buoy::testing {
 
 inline bool has_gpu() {
   try {
-    return !cuda_devices().empty();
+    return !usable_devices().empty();
   } catch (const UsageError&) {  // a build without the backend
     return false;
   }
@@ -91,7 +91,7 @@ class PackedOnDevice {
   }
 
   ops::AttentionPlan& plan() { return plan_; }
-  ops::CudaAttentionInputs& inputs() { return inputs_; }
+  ops::DeviceAttentionInputs& inputs() { return inputs_; }
   const std::vector<ops::PackedSequence>& sequences() const { return sequences_; }
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }
@@ -101,7 +101,7 @@ class PackedOnDevice {
     std::vector<float> log_sum_exp, entropy;  // [heads, rows]
   };
   Result attend(bool with_entropy = true, const float* head_scale = nullptr,
-                const ops::CudaQkMoments* moments = nullptr) {
+                const ops::DeviceQkMoments* moments = nullptr) {
     const std::int64_t out_width = shape_.heads * shape_.head_dim;
     DeviceArray<std::uint16_t> output(stream_, static_cast<size_t>(rows_ * out_width));
     DeviceArray<float> lse(stream_, static_cast<size_t>(rows_ * shape_.heads)),
@@ -165,7 +165,7 @@ class PackedOnDevice {
   DeviceArray<std::uint16_t> fused_;
   DeviceArray<float> bias_;
   ops::AttentionPlan plan_;
-  ops::CudaAttentionInputs inputs_;
+  ops::DeviceAttentionInputs inputs_;
 };
 
 // The table of all implementations, and its cases again with the head sizes that have kernels of their own.

@@ -62,7 +62,7 @@ MomentResults moments_on_gpu(const Stream& stream, const AttentionData& data,
   for (int i = 0; i < 8; ++i) results.emplace_back(stream, columns);
   DeviceArray<float> query_norm(stream, static_cast<size_t>(c.heads * device.rows())),
       key_norm(stream, of_keys), value_norm(stream, of_keys);
-  ops::CudaQkMoments wanted;
+  ops::DeviceQkMoments wanted;
   wanted.inputs = device.inputs();
   wanted.use_row = chosen.empty() ? nullptr : device_use.data();
   wanted.after = {results[0].data(), results[1].data(), results[2].data(), results[3].data()};
@@ -258,7 +258,7 @@ TEST(PackedMomentsCuda, AreTheSameInThePassesOfAttention) {
     for (const bool alone : {true, false}) {
       std::vector<DeviceArray<float>> results;
       for (int i = 0; i < 8; ++i) results.emplace_back(stream, count);
-      ops::CudaQkMoments wanted;
+      ops::DeviceQkMoments wanted;
       wanted.inputs = device.inputs();
       wanted.after = {results[0].data(), results[1].data(), results[2].data(), results[3].data()};
       wanted.before = {results[4].data(), results[5].data(), results[6].data(), results[7].data()};

@@ -7,7 +7,7 @@
 namespace buoy::testing {
 
 inline bool has_gpu() {
-  return has_cuda_backend() && !cuda_devices().empty();
+  return has_device_backend() && !usable_devices().empty();
 }
 
 }  // namespace buoy::testing

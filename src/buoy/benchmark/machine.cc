@@ -130,7 +130,7 @@ std::string describe(const MachineLimits& limits) {
 }
 
 std::string machine_name(Device device) {
-  return device == Device::kCuda ? cuda_devices().at(0).name : cpu_name();
+  return device == Device::kCuda ? usable_devices().at(0).name : cpu_name();
 }
 
 Json machine_as_json(const Context& context, Device device) {
@@ -139,7 +139,7 @@ Json machine_as_json(const Context& context, Device device) {
               {"threads", context.threads.size()},
               {"compiler", __VERSION__}};
   if (device == Device::kCpu) return out;
-  const DeviceInfo card = cuda_devices().at(0);
+  const DeviceInfo card = usable_devices().at(0);
   out["gpu"] = {{"name", card.name},
                 {"compute_capability", fmt::format("{}.{}", card.major, card.minor)},
                 {"memory_bytes", card.memory_bytes},

@@ -48,7 +48,7 @@ class StepMachine {
   // Takes the logits of those forwards, in order.
   virtual StepRecord advance(std::span<const LogitRows> logits) = 0;
 
-  // How each wanted row of the one forward may be chosen from where the logits lie (on a GPU), in order.
+  // How each wanted row of the one forward may be chosen from where the logits lie (on a device), in order.
   // Nothing when only the logits themselves will do: under guidance, filters or penalties. A machine that
   // always wants the logits leaves both as they are.
   virtual std::optional<std::vector<ops::ChoiceRule>> choice_rules() const { return std::nullopt; }

@@ -33,7 +33,7 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
     if (!r.row_weights && r.top == 0) continue;
     for (const auto row : r.rows) close_rows.push_back(static_cast<std::int32_t>(batch.first_rows[n]) + row);
   }
-  if (top > 64) throw_usage_error({"top keys on the GPU", "at most 64", std::to_string(top)});
+  if (top > 64) throw_usage_error({"top keys on the device", "at most 64", std::to_string(top)});
   if (!grouped) return;
   for (size_t n = 0; n < observations.size(); ++n) {
     const probe::LayerRequest& r = observations[n].request;

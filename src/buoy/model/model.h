@@ -39,11 +39,11 @@ class Model {
   KvCache new_cache() const;
 
   // Runs all sequences in one pass, packed end to end without padding; each comes out as if it had run
-  // alone: on the CPU to the bit, on a GPU to rounding. Returns [sum of logit rows, vocabulary], valid until
-  // the next call.
+  // alone: on the CPU to the bit, on a device to rounding. Returns [sum of logit rows, vocabulary], valid
+  // until the next call.
   const float* forward(const Context& context, std::span<const SequenceInput> sequences,
                        probe::Probe* probe = nullptr);
-  // The same pass on a GPU, where each wanted row is chosen from by its rule and no logits leave the card.
+  // The same pass on a device, where each wanted row is chosen from by its rule and no logits leave the card.
   std::span<const ops::RowChoice> choose(const Context& context, std::span<const SequenceInput> sequences,
                                          std::span<const ops::ChoiceRule> rules,
                                          probe::Probe* probe = nullptr);

@@ -9,7 +9,7 @@ namespace buoy::study {
 std::string memory_line(const ModelConfig& config, const model::MemoryCase& of,
                         const MachineMemory& machine) {
   const auto need = model::memory_need(config, of);
-  const char* stored = of.device == Device::kCuda ? "as BF16 on the GPU"
+  const char* stored = of.device == Device::kCuda ? "as BF16 on the device"
                        : of.stored_bytes > 0      ? "as stored"
                                                   : "taken for BF16";
   std::string out = fmt::format("{} of weights {} + {} at {} tokens", describe_bytes(need.weights), stored,

@@ -7,8 +7,8 @@
 
 namespace buoy::study {
 
-// "16.0 GiB of weights as BF16 on the GPU + 1.2 GiB at 1024 tokens; NVIDIA H200: 139 GiB, 120 GiB free" and,
-// where it is so, that it does not fit.
+// "16.0 GiB of weights as BF16 on the device + 1.2 GiB at 1024 tokens; NVIDIA H200: 139 GiB, 120 GiB free"
+// and, where it is so, that it does not fit.
 std::string memory_line(const ModelConfig& config, const model::MemoryCase& of, const MachineMemory& machine);
 
 }  // namespace buoy::study

@@ -15,8 +15,8 @@ Device device_from_name(const std::string& name) {
   if (name != "cuda" && name != "auto")
     throw_usage_error({"`device`", "cpu, cuda or auto", '"' + name + '"'});
   const bool must = name == "cuda";
-  if (!must && !has_cuda_backend()) return Device::kCpu;
-  const auto devices = cuda_devices();
+  if (!must && !has_device_backend()) return Device::kCpu;
+  const auto devices = usable_devices();
   if (!devices.empty() && can_run_models(devices.front())) return Device::kCuda;
   if (!must) return Device::kCpu;
   if (devices.empty()) throw_usage_error({"`device` cuda", "an NVIDIA GPU this process can use", "none"});

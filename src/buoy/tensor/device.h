@@ -23,10 +23,10 @@ enum class Device { kCpu, kCuda };
 // "cpu", "cuda" (refused where there is none that can run models) or "auto" (cuda where there is one).
 Device device_from_name(const std::string& name);
 
-bool has_cuda_backend();  // was built with it
+bool has_device_backend();  // was built with it
 
 // The NVIDIA GPUs this process can use. A build without the CUDA backend links a stub that throws
 // UsageError, so callers carry no #ifdef.
-std::vector<DeviceInfo> cuda_devices();
+std::vector<DeviceInfo> usable_devices();
 
 }  // namespace buoy

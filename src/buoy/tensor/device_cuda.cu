@@ -10,11 +10,11 @@ std::string version(int number) {
 
 }  // namespace
 
-bool has_cuda_backend() {
+bool has_device_backend() {
   return true;
 }
 
-std::vector<DeviceInfo> cuda_devices() {
+std::vector<DeviceInfo> usable_devices() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) return {};

@@ -3,11 +3,11 @@
 
 namespace buoy {
 
-bool has_cuda_backend() {
+bool has_device_backend() {
   return false;
 }
 
-std::vector<DeviceInfo> cuda_devices() {
+std::vector<DeviceInfo> usable_devices() {
   throw_no_cuda();
 }
 

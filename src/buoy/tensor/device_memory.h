@@ -7,7 +7,8 @@
 
 namespace buoy {
 
-// Memory of the GPU, uninitialised, aligned to 256 bytes. Grows but never shrinks: made once, used in a loop.
+// Memory of the device, uninitialised, aligned to 256 bytes. Grows but never shrinks: made once, used in a
+// loop.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
@@ -16,7 +17,7 @@ class DeviceMemory {
   DeviceMemory(DeviceMemory&& other) noexcept;
   DeviceMemory& operator=(DeviceMemory&& other) noexcept;
 
-  // Room for `bytes`. Old contents are lost when it has to grow, and then the GPU must be idle.
+  // Room for `bytes`. Old contents are lost when it has to grow, and then the device must be idle.
   void* reserve(std::size_t bytes);
   std::size_t bytes() const { return bytes_; }
   void* data() const { return data_; }
@@ -30,7 +31,7 @@ class DeviceMemory {
   std::size_t bytes_ = 0;
 };
 
-// Host memory the GPU copies from and to while the host goes on.
+// Host memory the device copies from and to while the host goes on.
 class PinnedMemory {
  public:
   PinnedMemory() = default;

@@ -31,7 +31,7 @@ std::uint64_t group_bytes(const char* name) {
 
 MachineMemory machine_memory(Device device) {
   if (device == Device::kCuda) {
-    const auto gpus = cuda_devices();
+    const auto gpus = usable_devices();
     return gpus.empty() ? MachineMemory{}
                         : MachineMemory{gpus[0].name, gpus[0].memory_bytes, gpus[0].free_bytes};
   }

@@ -9,7 +9,7 @@ namespace buoy {
 
 // The memory that models have where they run.
 struct MachineMemory {
-  std::string name;  // "main memory", or the GPU's
+  std::string name;  // "main memory", or the device's
   std::uint64_t total = 0, free = 0;
 };
 

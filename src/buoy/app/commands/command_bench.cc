@@ -132,8 +132,9 @@ void add_bench(Command& app) {
   auto* folder = add_model_option(*command, options->folder);
   auto* shape =
       command
-          ->add_option("--shape", options->shape,
-                       "or random weights of this shape (default: llada-8b on a GPU, llada-small else)")
+          ->add_option(
+              "--shape", options->shape,
+              "or random weights of this shape (default: llada-8b on a device, llada-small on the CPU)")
           ->one_of(benchmark::shape_names());
   auto* layers = command->add_option("--layer-count", options->layers, "fewer layers than the shape has")
                      ->alias("--layers")
@@ -144,7 +145,7 @@ void add_bench(Command& app) {
   add_threads_option(*command, options->threads);
   command
       ->add_option("--tokens", options->tokens,
-                   "lengths of a single sequence (default: 256,1024,4096 on a GPU, 64,256 else)")
+                   "lengths of a single sequence (default: 256,1024,4096 on a device, 64,256 on the CPU)")
       ->delimiter(',')
       ->range(1, 1 << 20);
   command->add_option("--packed", options->packed, "sequences packed into one pass, as in 16x512")

@@ -14,7 +14,7 @@ void add_devices(Command& app) {
   command->callback([] {
     fmt::print("cpu   {} thread{}\n", available_threads(), available_threads() == 1 ? "" : "s");
     try {
-      const auto devices = cuda_devices();
+      const auto devices = usable_devices();
       for (size_t i = 0; i < devices.size(); ++i) {
         const auto& d = devices[i];
         fmt::print("cuda:{} {}, compute capability {}.{}, {} ({} free){}\n", i, d.name, d.major, d.minor,

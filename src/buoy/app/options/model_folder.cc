@@ -19,7 +19,8 @@ void add_threads_option(Command& command, int& threads) {
 
 void add_device_option(Command& command, std::string& device) {
   command
-      .add_option("--device", device, "where models run: cpu, cuda, or auto (default: a GPU if there is one)")
+      .add_option("--device", device,
+                  "where models run: cpu, cuda (an NVIDIA GPU), or auto (default: cuda if there is one)")
       ->one_of({"cpu", "cuda", "auto"});
 }
 
@@ -32,7 +33,7 @@ run::LoadedModel load_model(const ModelOptions& options) {
   auto loaded = run::load_model(find_model(options.folder), device);
   const std::string stored = loaded.model.checkpoint().stored_types();
   if (device == Device::kCuda && stored != "BF16")
-    say("note: weights stored as {} are used as BF16 on the GPU\n", stored);
+    say("note: weights stored as {} are used as BF16 on the device\n", stored);
   return loaded;
 }
 

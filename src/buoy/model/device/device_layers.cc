@@ -61,13 +61,13 @@ ops::DeviceLinearArgs DevicePass::State::projection(std::int64_t number,
           .qkv = &qkv};
 }
 
-ops::CudaAttentionInputs DevicePass::State::states(std::int64_t layer) const {
+ops::DeviceAttentionInputs DevicePass::State::states(std::int64_t layer) const {
   const std::int64_t query_width = config.heads * config.head_dim,
                      key_width = config.kv_heads * config.head_dim;
   const ops::QkvPlaces places = qkv_args(layer).states;
   const bool apart = places.query_stride == query_width;
   const std::int64_t buffer_rows = apart ? batch->rows() : work.rows();
-  ops::CudaAttentionInputs out;
+  ops::DeviceAttentionInputs out;
   out.queries = places.queries;
   out.query_stride = places.query_stride;
   out.query_buffer_rows = buffer_rows;
@@ -97,7 +97,7 @@ void DevicePass::State::queue_attention(std::int64_t number) {
 
   const bool watched = observer.watching();
   DeviceStates now{states(number), rope_table()};
-  ops::CudaAttentionOutputs outputs;
+  ops::DeviceAttentionOutputs outputs;
   outputs.output = work.attended;
   outputs.output_stride = query_width;
   if (watched) observer.attach(number, now, outputs);

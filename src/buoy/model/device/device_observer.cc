@@ -130,9 +130,9 @@ bool DeviceObserver::prepare(const Context& context, const Stream& stream, std::
   return here.device.data() != before;
 }
 
-void DeviceObserver::attach(std::int64_t layer, DeviceStates& states, ops::CudaAttentionOutputs& outputs) {
+void DeviceObserver::attach(std::int64_t layer, DeviceStates& states, ops::DeviceAttentionOutputs& outputs) {
   const LayerWants& wanted = wants(layer);
-  ops::CudaAttentionInputs& inputs = states.rotated;
+  ops::DeviceAttentionInputs& inputs = states.rotated;
   if (wanted.biased) {
     inputs.key_bias = bias_.as<float>();
     inputs.key_bias_per_head = wanted.bias_per_head;
@@ -147,16 +147,16 @@ void DeviceObserver::attach(std::int64_t layer, DeviceStates& states, ops::CudaA
   if (wanted.received || wanted.first_share) outputs.moments = &moments_;
 }
 
-ops::CudaQkColumns DeviceObserver::columns_at(float* first) const {
+ops::DeviceQkColumns DeviceObserver::columns_at(float* first) const {
   const std::int64_t part = config_.heads * columns_;
   return {first, first + part, first + 2 * part, first + 3 * part};
 }
 
-ops::CudaQkMoments DeviceObserver::moments_of(std::int64_t layer, const DeviceStates& states) {
+ops::DeviceQkMoments DeviceObserver::moments_of(std::int64_t layer, const DeviceStates& states) {
   const LayerWants& wanted = wants(layer);
   void* base = slot(layer).device.data();
   const ObservationLayout& layout = slot(layer).layout;
-  ops::CudaQkMoments moments;
+  ops::DeviceQkMoments moments;
   moments.inputs = states.rotated;
   if (wanted.qk_after) moments.after = columns_at(at(base, layout.after));
   if (wanted.qk_before) {
@@ -187,7 +187,7 @@ void DeviceObserver::measure(const Stream& stream, std::int64_t layer, ops::Atte
   attended_.record(stream);
   attended_.hold(measuring_);
   if (wanted.statistics()) {
-    ops::CudaAttentionStatistics statistics;
+    ops::DeviceAttentionStatistics statistics;
     statistics.received = at(base, layout.received);
     statistics.first_share = at(base, layout.first_share);
     statistics.row_weights = at(base, layout.row_weights);
@@ -233,7 +233,7 @@ void DeviceObserver::fetch_states(const Stream& stream, Slot& here, const LayerW
     stream.synchronize();
     return out;
   };
-  const ops::CudaAttentionInputs& s = states.rotated;
+  const ops::DeviceAttentionInputs& s = states.rotated;
   const std::int64_t query_width = config_.heads * config_.head_dim,
                      key_width = config_.kv_heads * config_.head_dim;
   const size_t count = wanted.observations.size();

@@ -15,7 +15,7 @@ namespace buoy::model {
 
 // Queries, keys and values of the layer at hand on the device.
 struct DeviceStates {
-  ops::CudaAttentionInputs rotated;
+  ops::DeviceAttentionInputs rotated;
   ops::DeviceRopeTable rope;  // the angles they were rotated by
 };
 
@@ -47,7 +47,7 @@ class DeviceObserver {
   bool prepare(const Context& context, const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan);
   // Fills the inputs' changes and says where entropy and log-sum-exp go and which moments will be
   // wanted.
-  void attach(std::int64_t layer, DeviceStates& states, ops::CudaAttentionOutputs& outputs);
+  void attach(std::int64_t layer, DeviceStates& states, ops::DeviceAttentionOutputs& outputs);
   // After the attention: queues the measurements, beside the rest of the layer. `attended` is scaled where a
   // batch holds sequences with different factors.
   void measure(const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan, const DeviceStates& states,
@@ -86,8 +86,8 @@ class DeviceObserver {
   void choose_layers_at_once();
   bool in_plan(const LayerWants& wants) const;
   void upload_changes(const Stream& stream, const LayerWants& wants);
-  ops::CudaQkColumns columns_at(float* first) const;
-  ops::CudaQkMoments moments_of(std::int64_t layer, const DeviceStates& states);
+  ops::DeviceQkColumns columns_at(float* first) const;
+  ops::DeviceQkMoments moments_of(std::int64_t layer, const DeviceStates& states);
   void fetch_states(const Stream& stream, Slot& slot, const LayerWants& wants, const DeviceStates& states);
   void deliver_until(const Context& context, std::int64_t layer);
   void fill_record(const Context& context, const Slot& slot, const LayerWants& wants, size_t sequence);
@@ -106,7 +106,7 @@ class DeviceObserver {
   Stream measuring_, copies_;
   Event attended_, measured_;  // of the layer at hand
   Event queued_;
-  ops::CudaQkMoments moments_;  // likewise
+  ops::DeviceQkMoments moments_;  // likewise
   bool measuring_now_ = false;
   DeviceMemory bias_, scale_, widened_;
   probe::LayerRecord record_;  // what a probe leaves in it is used again

@@ -18,7 +18,7 @@ constexpr size_t kMostGraphs = 128;
 
 void check_sizes(const ModelConfig& c) {
   if (c.hidden % 8 == 0 && c.mlp_hidden % 8 == 0 && c.head_dim % 8 == 0) return;
-  throw_usage_error({"a model on the GPU", "hidden, MLP and head sizes that are multiples of 8",
+  throw_usage_error({"a model on the device", "hidden, MLP and head sizes that are multiples of 8",
                      fmt::format("{}, {} and {}", c.hidden, c.mlp_hidden, c.head_dim)});
 }
 

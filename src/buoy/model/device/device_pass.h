@@ -23,7 +23,7 @@ struct NonFinite {
   std::string where;
 };
 
-// The forward pass on a GPU: bf16 weights and activations, float32 sums and residual stream. Everything it
+// The forward pass on a device: bf16 weights and activations, float32 sums and residual stream. Everything it
 // needs is allocated when a larger batch than ever before arrives; other passes allocate nothing. A pass over
 // the same sequence lengths as an earlier one is replayed as a graph.
 class DevicePass {
@@ -35,7 +35,7 @@ class DevicePass {
 
   // [sum of logit rows, vocabulary] in host memory, valid until the next call.
   const float* logits(const Context& context, std::span<const SequenceInput> sequences, probe::Probe* probe);
-  // One choice for each logit row, made on the GPU by the rule of that row; valid until the next call.
+  // One choice for each logit row, made on the device by the rule of that row; valid until the next call.
   std::span<const ops::RowChoice> choices(const Context& context, std::span<const SequenceInput> sequences,
                                           std::span<const ops::ChoiceRule> rules, probe::Probe* probe);
 

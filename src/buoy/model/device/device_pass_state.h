@@ -46,7 +46,7 @@ struct DevicePass::State {
   void grow_rope();
   void grow_for(const LayerWants& wants);
   void upload();
-  ops::CudaAttentionInputs states(std::int64_t layer) const;
+  ops::DeviceAttentionInputs states(std::int64_t layer) const;
   ops::DeviceRopeTable rope_table() const;
   ops::DeviceQkvArgs qkv_args(std::int64_t layer) const;
   ops::DeviceLinearArgs head(std::int64_t rows) const;

@@ -38,7 +38,7 @@ DeviceLayerWeights take_layer(DeviceArena& arena, const ModelConfig& c, const Op
 }
 
 void require_free_memory(std::uint64_t needed) {
-  const auto devices = cuda_devices();
+  const auto devices = usable_devices();
   if (devices.empty()) throw_usage_error({"`device` cuda", "an NVIDIA GPU this process can use", "none"});
   if (needed > devices[0].free_bytes) {
     throw_usage_error({fmt::format("weights on {}", devices[0].name),

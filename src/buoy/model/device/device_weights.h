@@ -28,7 +28,7 @@ struct OptionalWeights {
   bool qk_norm = false;
 };
 
-// All weights of a model in one allocation on the GPU.
+// All weights of a model in one allocation on the device.
 class DeviceWeights {
  public:
   // Copies from the mapped checkpoint through pinned memory, converting what is not bf16; throws UsageError

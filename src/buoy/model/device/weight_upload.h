@@ -11,7 +11,7 @@
 
 namespace buoy::model {
 
-// Moves weights from the mapped checkpoint to the GPU: threads read and convert one pinned piece while the
+// Moves weights from the mapped checkpoint to the device: threads read and convert one pinned piece while the
 // other is on its way.
 class WeightUpload {
  public:

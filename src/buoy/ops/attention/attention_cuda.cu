@@ -14,12 +14,12 @@ bool multiple_of_16_bytes(const void* pointer, std::int64_t stride) {
 }
 
 // Whether all rows of all heads start at multiples of 16 bytes.
-bool aligned(const PlanState& s, const CudaAttentionInputs& in) {
+bool aligned(const PlanState& s, const DeviceAttentionInputs& in) {
   return s.shape.head_dim % 8 == 0 && multiple_of_16_bytes(in.queries, in.query_stride) &&
          multiple_of_16_bytes(in.keys, in.key_stride) && multiple_of_16_bytes(in.values, in.value_stride);
 }
 
-void check(const PlanState& s, const CudaAttentionInputs& in) {
+void check(const PlanState& s, const DeviceAttentionInputs& in) {
   BUOY_CHECK(in.queries != nullptr && in.keys != nullptr && in.query_stride % 2 == 0 &&
              in.key_stride % 2 == 0);
   BUOY_CHECK(in.query_buffer_rows >= s.rows);
@@ -30,12 +30,12 @@ float score_scale(const AttentionShape& shape) {
   return static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(shape.head_dim)));
 }
 
-bool use_hopper(const PlanState& s, const CudaAttentionInputs& in) {
+bool use_hopper(const PlanState& s, const DeviceAttentionInputs& in) {
   return s.hopper && aligned(s, in) && (s.shape.head_dim == 64 || s.shape.head_dim == 128);
 }
 
-StatisticsArgs statistics_args(const PlanState& s, const CudaAttentionInputs& in,
-                               const CudaAttentionStatistics& wanted) {
+StatisticsArgs statistics_args(const PlanState& s, const DeviceAttentionInputs& in,
+                               const DeviceAttentionStatistics& wanted) {
   StatisticsArgs args{};
   args.sequences = s.device_sequences;
   args.queries = reinterpret_cast<const Bf16*>(in.queries);
@@ -66,7 +66,7 @@ StatisticsArgs statistics_args(const PlanState& s, const CudaAttentionInputs& in
 
 // Zeros where the kernel that writes all weights it forms never comes: keys a row does not see or does not
 // have.
-void clear_unseen(const PlanState& s, const CudaAttentionStatistics& wanted, const Stream& stream) {
+void clear_unseen(const PlanState& s, const DeviceAttentionStatistics& wanted, const Stream& stream) {
   const auto full = [&](const DeviceSequence& q) {
     return q.key_rows == wanted.row_weight_stride && q.query_rows > 0;
   };
@@ -76,7 +76,7 @@ void clear_unseen(const PlanState& s, const CudaAttentionStatistics& wanted, con
 }
 
 // Whether the passes of attention on Hopper can form these as they go.
-bool can_ride(const PlanState& s, const CudaQkMoments& moments) {
+bool can_ride(const PlanState& s, const DeviceQkMoments& moments) {
   const auto whole = [](const DeviceSequence& q) {
     return q.first_position == 0 && q.query_rows == q.key_rows;
   };
@@ -87,7 +87,7 @@ bool can_ride(const PlanState& s, const CudaQkMoments& moments) {
 
 }  // namespace
 
-void attention_cuda(AttentionPlan& plan, const CudaAttentionInputs& in, const CudaAttentionOutputs& out,
+void attention_cuda(AttentionPlan& plan, const DeviceAttentionInputs& in, const DeviceAttentionOutputs& out,
                     const Stream& stream) {
   PlanState& s = plan.state();
   check(s, in);
@@ -132,8 +132,8 @@ void attention_cuda(AttentionPlan& plan, const CudaAttentionInputs& in, const Cu
   }
 }
 
-void attention_statistics_cuda(AttentionPlan& plan, const CudaAttentionInputs& in,
-                               const CudaAttentionStatistics& wanted, const Stream& stream) {
+void attention_statistics_cuda(AttentionPlan& plan, const DeviceAttentionInputs& in,
+                               const DeviceAttentionStatistics& wanted, const Stream& stream) {
   const PlanState& s = plan.state();
   check(s, in);
   BUOY_CHECK(s.limits.statistics && wanted.top >= 0 && wanted.top <= 64);

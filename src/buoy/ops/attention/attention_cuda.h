@@ -66,7 +66,7 @@ class AttentionPlan {
   std::unique_ptr<PlanState> state_;
 };
 
-struct CudaAttentionInputs {
+struct DeviceAttentionInputs {
   const std::uint16_t* queries = nullptr;  // [row][heads][head_dim], rows query_stride apart
   const std::uint16_t* keys = nullptr;     // [row][kv_heads][head_dim], rows key_stride apart
   const std::uint16_t* values = nullptr;   // [row][kv_heads][head_dim], rows value_stride apart
@@ -79,24 +79,24 @@ struct CudaAttentionInputs {
   const float* head_scale = nullptr;  // [heads]: factor on a head's output
 };
 
-struct CudaQkMoments;  // qk_moments_cuda.h
+struct DeviceQkMoments;  // qk_moments_cuda.h
 
 // Null members are not wanted. The plan keeps the normalisers of all rows for attention_statistics_cuda.
-struct CudaAttentionOutputs {
+struct DeviceAttentionOutputs {
   std::uint16_t* output = nullptr;  // [row][heads][head_dim], rows output_stride apart
   std::int64_t output_stride = 0;
   float* log_sum_exp = nullptr;  // [heads, rows], natural logarithm; minus infinity: sees no key
   float* entropy = nullptr;      // [heads, rows], nats
   // What attention_statistics_cuda will be asked for: the plan also keeps what that needs of the queries.
-  const CudaQkMoments* moments = nullptr;
+  const DeviceQkMoments* moments = nullptr;
 };
 
 // softmax(q k^T / sqrt(head_dim) + bias) v; a query that sees no key gets zeros.
-void attention_cuda(AttentionPlan& plan, const CudaAttentionInputs& inputs,
-                    const CudaAttentionOutputs& outputs, const Stream& stream);
+void attention_cuda(AttentionPlan& plan, const DeviceAttentionInputs& inputs,
+                    const DeviceAttentionOutputs& outputs, const Stream& stream);
 
 // As AttentionStatistics, packed; groups and rows are the plan's.
-struct CudaAttentionStatistics {
+struct DeviceAttentionStatistics {
   float* received = nullptr;     // [groups, heads, columns]
   float* first_share = nullptr;  // [heads, rows]
   // [close rows, heads, row_weight_stride]: weights on the keys of the row's own sequence, then zeros.
@@ -105,13 +105,13 @@ struct CudaAttentionStatistics {
   std::int64_t top = 0;  // at most 64; needs row_weights
   std::int32_t* top_keys =
       nullptr;  // [close rows, heads, top], strongest first, ties to the lower key; -1: no more
-  float* top_weights = nullptr;            // [close rows, heads, top]
-  const CudaQkMoments* moments = nullptr;  // of the same inputs: cheaper here than alone
+  float* top_weights = nullptr;              // [close rows, heads, top]
+  const DeviceQkMoments* moments = nullptr;  // of the same inputs: cheaper here than alone
 };
 
 // The second pass, after attention_cuda on the same plan and inputs and before the next use of the plan's
 // normalisers. Reproducible to the bit. What belongs together is best asked for in one call.
-void attention_statistics_cuda(AttentionPlan& plan, const CudaAttentionInputs& inputs,
-                               const CudaAttentionStatistics& wanted, const Stream& stream);
+void attention_statistics_cuda(AttentionPlan& plan, const DeviceAttentionInputs& inputs,
+                               const DeviceAttentionStatistics& wanted, const Stream& stream);
 
 }  // namespace buoy::ops

@@ -33,10 +33,11 @@ void AttentionPlan::allow_hopper(bool) {
   throw_no_cuda();
 }
 
-void attention_cuda(AttentionPlan&, const CudaAttentionInputs&, const CudaAttentionOutputs&, const Stream&) {
+void attention_cuda(AttentionPlan&, const DeviceAttentionInputs&, const DeviceAttentionOutputs&,
+                    const Stream&) {
   throw_no_cuda();
 }
-void attention_statistics_cuda(AttentionPlan&, const CudaAttentionInputs&, const CudaAttentionStatistics&,
+void attention_statistics_cuda(AttentionPlan&, const DeviceAttentionInputs&, const DeviceAttentionStatistics&,
                                const Stream&) {
   throw_no_cuda();
 }

@@ -248,7 +248,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 }
 
 template <int kDim, bool kEntropy, bool kBias>
-void launch(const PlanState& plan, const ForwardArgs& args, const CudaAttentionInputs& in,
+void launch(const PlanState& plan, const ForwardArgs& args, const DeviceAttentionInputs& in,
             const Stream& stream) {
   const auto& shape = plan.shape;
   const CUtensorMap queries =
@@ -266,7 +266,7 @@ void launch(const PlanState& plan, const ForwardArgs& args, const CudaAttentionI
 
 }  // namespace
 
-void launch_forward_hopper(const PlanState& plan, ForwardArgs args, const CudaAttentionInputs& inputs,
+void launch_forward_hopper(const PlanState& plan, ForwardArgs args, const DeviceAttentionInputs& inputs,
                            const Stream& stream) {
   args.tiles = plan.query_tiles_128.tiles;
   with_head_dim(plan.shape.head_dim, [&](auto dim) {

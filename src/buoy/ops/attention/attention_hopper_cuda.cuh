@@ -21,9 +21,9 @@ void with_flag(bool flag, const Call& call) {
 }
 
 // The kernels for sm_90: head_dim 64 or 128, rows aligned to 16 bytes.
-void launch_forward_hopper(const PlanState& plan, ForwardArgs args, const CudaAttentionInputs& inputs,
+void launch_forward_hopper(const PlanState& plan, ForwardArgs args, const DeviceAttentionInputs& inputs,
                            const Stream& stream);
-void launch_statistics_hopper(const PlanState& plan, StatisticsArgs args, const CudaAttentionInputs& inputs,
+void launch_statistics_hopper(const PlanState& plan, StatisticsArgs args, const DeviceAttentionInputs& inputs,
                               const Stream& stream);
 
 }  // namespace buoy::ops

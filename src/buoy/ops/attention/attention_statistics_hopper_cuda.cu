@@ -285,7 +285,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 }
 
 template <int kDim, bool kBias>
-void launch(const PlanState& plan, const StatisticsArgs& args, const CudaAttentionInputs& in,
+void launch(const PlanState& plan, const StatisticsArgs& args, const DeviceAttentionInputs& in,
             const Stream& stream) {
   const auto& shape = plan.shape;
   const CUtensorMap keys = rows_map(in.keys, kDim, shape.kv_heads, in.key_buffer_rows, in.key_stride, 128);
@@ -305,7 +305,7 @@ void launch(const PlanState& plan, const StatisticsArgs& args, const CudaAttenti
 
 }  // namespace
 
-void launch_statistics_hopper(const PlanState& plan, StatisticsArgs args, const CudaAttentionInputs& inputs,
+void launch_statistics_hopper(const PlanState& plan, StatisticsArgs args, const DeviceAttentionInputs& inputs,
                               const Stream& stream) {
   args.tiles = plan.key_tiles_256.tiles;
   with_head_dim(plan.shape.head_dim, [&](auto dim) {

@@ -9,8 +9,8 @@ bool multiple_of_16_bytes(const void* pointer, std::int64_t stride) {
 
 }  // namespace
 
-MomentArgs moment_args(const PlanState& s, const CudaQkMoments& wanted) {
-  const CudaAttentionInputs& in = wanted.inputs;
+MomentArgs moment_args(const PlanState& s, const DeviceQkMoments& wanted) {
+  const DeviceAttentionInputs& in = wanted.inputs;
   BUOY_CHECK(s.limits.statistics && in.queries != nullptr && in.keys != nullptr && in.query_stride % 2 == 0 &&
              in.key_stride % 2 == 0);
   BUOY_CHECK(wanted.value_norm == nullptr || (in.values != nullptr && in.value_stride % 2 == 0));
@@ -39,7 +39,7 @@ MomentArgs moment_args(const PlanState& s, const CudaQkMoments& wanted) {
   return args;
 }
 
-void qk_moments_cuda(AttentionPlan& plan, const CudaQkMoments& wanted, const Stream& stream) {
+void qk_moments_cuda(AttentionPlan& plan, const DeviceQkMoments& wanted, const Stream& stream) {
   PlanState& s = plan.state();
   s.queries_summed = false;
   const MomentArgs args = moment_args(s, wanted);

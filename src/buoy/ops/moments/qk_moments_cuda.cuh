@@ -29,7 +29,7 @@ struct MomentArgs {
   float* norms;  // [heads, padded_rows]: of the queries; below zero for those not taken
   int chunk_rows, heads, heads_per_key_head, head_dim, mask_block, rows, padded_rows, columns;
   bool aligned;  // every half of every row to 16 bytes
-  CudaQkMoments wanted;
+  DeviceQkMoments wanted;
 };
 
 // What a block works on.
@@ -100,7 +100,7 @@ struct EightAngles {
   }
 };
 
-MomentArgs moment_args(const PlanState& plan, const CudaQkMoments& wanted);
+MomentArgs moment_args(const PlanState& plan, const DeviceQkMoments& wanted);
 void launch_sum_queries(const PlanState& plan, const MomentArgs& args, const Stream& stream);
 void launch_key_columns(const PlanState& plan, const MomentArgs& args, const Stream& stream);
 

@@ -3,7 +3,7 @@
 
 namespace buoy::ops {
 
-void qk_moments_cuda(AttentionPlan&, const CudaQkMoments&, const Stream&) {
+void qk_moments_cuda(AttentionPlan&, const DeviceQkMoments&, const Stream&) {
   throw_no_cuda();
 }
 

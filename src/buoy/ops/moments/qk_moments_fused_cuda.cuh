@@ -13,7 +13,7 @@ namespace buoy::ops {
 struct RidingMoments {
   const float* sums;  // as MomentArgs::sums
   int chunk_rows, padded_rows;
-  CudaQkColumns after, before;
+  DeviceQkColumns after, before;
   DeviceRopeTable rope;  // null angles: no `before`
 };
 
@@ -213,7 +213,7 @@ struct KeyProducts {
 };
 
 // A lane of the quad to each array.
-__device__ inline void write_columns(const CudaQkColumns& to, std::int64_t at, float dot, float cosine,
+__device__ inline void write_columns(const DeviceQkColumns& to, std::int64_t at, float dot, float cosine,
                                      float norms) {
   const int part = threadIdx.x % 4;
   float* const here = part == 0 ? to.dot : part == 1 ? to.cosine : part == 2 ? to.norm_product : nullptr;

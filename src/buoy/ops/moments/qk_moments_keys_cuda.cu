@@ -58,7 +58,7 @@ template <bool kBack>
 __device__ void add_single_rows(KeySums* sums, const MomentArgs& args, const DeviceSequence& sequence,
                                 int head, const QuadRow* key, const QuadRow* key_back, const int* seen_from,
                                 int first, int end) {
-  const CudaAttentionInputs& in = args.wanted.inputs;
+  const DeviceAttentionInputs& in = args.wanted.inputs;
   const float* norms = norms_of(args, sequence, head);
   const int lane = threadIdx.x % 32;
   for (int octet = first; octet < end; octet += 8) {
@@ -118,7 +118,7 @@ __device__ void add_products(float& dot, float& cosine, const float* x, const fl
   }
 }
 
-__device__ void write(const CudaQkColumns& to, std::int64_t at, float dot, float cosine, float norms,
+__device__ void write(const DeviceQkColumns& to, std::int64_t at, float dot, float cosine, float norms,
                       float self) {
   if (to.dot != nullptr) to.dot[at] = dot;
   if (to.cosine != nullptr) to.cosine[at] = cosine;
@@ -130,8 +130,8 @@ __device__ void write(const CudaQkColumns& to, std::int64_t at, float dot, float
 template <bool kSingle, bool kBack>
 __global__ void __launch_bounds__(kColumnThreads, 2) key_columns(const __grid_constant__ MomentArgs args) {
   __shared__ __align__(16) float of_queries[kMomentWidth + 2], step_cosine[kMostHalf], step_sine[kMostHalf];
-  const CudaQkMoments& wanted = args.wanted;
-  const CudaAttentionInputs& in = wanted.inputs;
+  const DeviceQkMoments& wanted = args.wanted;
+  const DeviceAttentionInputs& in = wanted.inputs;
   const MomentPlace place = moment_place(args, args.key_tiles, kKeysOfBlock);
   const DeviceSequence& sequence = place.sequence;
   const int head = blockIdx.y, key_head = head / args.heads_per_key_head, lane = threadIdx.x % 32,

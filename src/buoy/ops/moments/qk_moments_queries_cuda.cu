@@ -39,7 +39,7 @@ __device__ void unpack_eight(const uint4& piece, float (&out)[8]) {
 template <bool kBack>
 __global__ void __launch_bounds__(kSumThreads, 2) sum_queries(const __grid_constant__ MomentArgs args) {
   __shared__ float partial[kSumWarps][kMomentWidth + 2];
-  const CudaQkMoments& wanted = args.wanted;
+  const DeviceQkMoments& wanted = args.wanted;
   const MomentPlace chunk = moment_place(args, args.row_chunks, args.chunk_rows);
   const DeviceSequence& sequence = chunk.sequence;
   const int head = blockIdx.y, warp = threadIdx.x / 32, lane = threadIdx.x % 32,

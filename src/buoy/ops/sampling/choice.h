@@ -6,8 +6,8 @@
 
 namespace buoy::ops {
 
-// How a token is chosen from one row of logits where the row itself lies (on a GPU). Covers what the decoding
-// loops do with one row, filters (top-k, top-p), penalties and guidance apart.
+// How a token is chosen from one row of logits where the row itself lies (on a device). Covers what the
+// decoding loops do with one row, filters (top-k, top-p), penalties and guidance apart.
 struct ChoiceRule {
   enum class Draw : std::int32_t {
     kLargest,       // ties to the lower id

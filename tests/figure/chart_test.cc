@@ -148,14 +148,99 @@ TEST(LineChart, ReferencesOfASeriesHaveItsColor) {
   chart.references = {{"null", {0, 1}, {0.5, 0.5}, 0}, {"published", {0, 1}, {0.7, 0.7}, {}}};
   const Scene scene = scene_of(chart);
   EXPECT_EQ(curves_of(scene).size(), 2u);
-  EXPECT_EQ(words_of(scene, TextRole::kLegend), (Words{"s", "null", "published"}));
+  EXPECT_EQ(words_of(scene, TextRole::kEndLabel), (Words{"s", "published"})) << "from top to bottom";
+  EXPECT_EQ(words_of(scene, TextRole::kLegend), Words{"null"});
 }
 
-TEST(LineChart, SeriesWithoutANameAreNotInTheLegend) {
+TEST(LineChart, SeriesWithoutANameHaveNone) {
   LineChart chart = chart_of({"", {0, 1}, {1, 2}, {}, {}});
   EXPECT_TRUE(areas_of(scene_of(chart), AreaKind::kLegend).empty());
   chart.series.push_back({"named", {0, 1}, {1, 2}, {}, {}});
-  EXPECT_EQ(words_of(scene_of(chart), TextRole::kLegend), Words{"named"});
+  EXPECT_EQ(words_of(scene_of(chart), TextRole::kEndLabel), Words{"named"});
+}
+
+TEST(LineChart, CurvesAreNamedAtTheirEnds) {
+  LineChart chart = chart_of({"low", {0, 1}, {3, 1}, {}, {}});
+  chart.series.push_back({"high", {0, 1}, {1, 3}, {}, {}});
+  const Scene scene = scene_of(chart);
+  const Rect plot = areas_of(scene, AreaKind::kPlot)[0];
+  EXPECT_TRUE(areas_of(scene, AreaKind::kLegend).empty());
+  EXPECT_EQ(words_of(scene, TextRole::kEndLabel), (Words{"high", "low"}));
+  const auto end = curves_of(scene).at(0).lines.at(0).back();
+  for (const auto& text : texts_of(scene)) {
+    if (text.text != "low") continue;
+    EXPECT_NEAR(text.box.middle().y, end.y, 1.0);
+    EXPECT_GT(text.box.x, plot.right());
+  }
+}
+
+TEST(LineChart, CurvesWhoseEndsMeetAreNamedInTheLegend) {
+  LineChart chart = chart_of({"a", {0, 1}, {3, 1}, {}, {}});
+  for (const char* name : {"b", "c", "d"}) chart.series.push_back({name, {0, 1}, {1, 1}, {}, {}});
+  const Scene together = scene_of(chart);
+  EXPECT_EQ(words_of(together, TextRole::kLegend), (Words{"a", "b", "c", "d"}));
+  EXPECT_TRUE(words_of(together, TextRole::kEndLabel).empty());
+  chart.series.resize(2);  // two names at one end stand above each other
+  EXPECT_EQ(words_of(scene_of(chart), TextRole::kEndLabel), (Words{"a", "b"}));
+  chart.series[0].y[1] = kNan;  // a curve that ends early
+  EXPECT_EQ(words_of(scene_of(chart), TextRole::kLegend), (Words{"a", "b"}));
+}
+
+TEST(LineChart, EveryPanelIsNamedAsItsCurvesAllow) {
+  LineChart apart = chart_of({"a", {0, 1}, {3, 1}, {}, {}}), meeting = apart;
+  for (const char* name : {"b", "c", "d"}) meeting.series.push_back({name, {0, 1}, {1, 1}, {}, {}});
+  Figure figure = figure_of({"", apart});
+  figure.panels.push_back({"", meeting});
+  figure.columns = 2;
+  const Scene scene = lay_out(figure, FixedMeasure());
+  EXPECT_EQ(words_of(scene, TextRole::kEndLabel), Words{"a"});
+  EXPECT_EQ(words_of(scene, TextRole::kLegend), (Words{"a", "b", "c", "d"}));
+}
+
+TEST(LineChart, ReferencesOfOneNameAreNamedOnce) {
+  LineChart chart = chart_of({"a", {0, 1}, {3, 1}, {}, {}});
+  chart.series.push_back({"b", {0, 1}, {1, 3}, {}, {}});
+  chart.references = {{"null", {0, 1}, {0.5, 0.5}, 0}, {"null", {0, 1}, {0.7, 0.7}, 1}};
+  EXPECT_EQ(words_of(scene_of(chart), TextRole::kLegend), Words{"null"});
+}
+
+// The ticks of every panel, from the left.
+std::vector<Words> upright_ticks(const Figure& figure) {
+  const Scene scene = lay_out(figure, FixedMeasure());
+  std::vector<Words> all;
+  for (const auto& plot : areas_of(scene, AreaKind::kPlot)) {
+    Words words;
+    for (const auto& text : texts_of(scene)) {
+      const bool beside =
+          text.role == TextRole::kTick && text.box.right() < plot.x && text.box.x > plot.x - 40;
+      if (beside) words.push_back(text.text);
+    }
+    all.push_back(words);
+  }
+  return all;
+}
+
+TEST(Panels, OfOneQuantityShareTheirScale) {
+  LineChart small = chart_of({"", {0, 1}, {0, 1}, {}, {}}), large = chart_of({"", {0, 1}, {0, 40}, {}, {}});
+  small.y_title = large.y_title = "share";
+  Figure figure = figure_of({"", small});
+  figure.panels.push_back({"", large});
+  figure.columns = 2;
+  auto ticks = upright_ticks(figure);
+  EXPECT_EQ(ticks[0], ticks[1]);
+  EXPECT_EQ(ticks[0].back(), "40");
+  std::get<LineChart>(figure.panels[0].content).y_title = "another";
+  ticks = upright_ticks(figure);
+  EXPECT_NE(ticks[0], ticks[1]);
+
+  BarChart low, high;
+  low.groups = high.groups = {"one"};
+  low.y_title = high.y_title = "score";
+  low.series = {{"", {1}, {}, {}}};
+  high.series = {{"", {-30}, {}, {}}};
+  figure.panels = {{"", low}, {"", high}};
+  ticks = upright_ticks(figure);
+  EXPECT_EQ(ticks[0], ticks[1]);
 }
 
 TEST(BarChart, BarsStandOnZeroAndReachTheirValue) {

@@ -6,7 +6,8 @@
 
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
-#include "buoy/figure/draw/svg_ids.h"
+#include "buoy/figure/draw/svg.h"
+#include "buoy/figure/layout/layout.h"
 #include "figure/examples.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
@@ -134,14 +135,50 @@ TEST(RenderWithoutCairo, SaysWhatToInstall) {
   EXPECT_THROW(make_text_measure(), UsageError);
 }
 
-TEST(SvgIds, AreNumberedByTheirFirstAppearance) {
-  EXPECT_EQ(renumber_svg_ids(R"x(<g id="s12"><use xlink:href="#i7"/></g><image id="i7" clip="url(#c3)"/>)x"),
-            R"x(<g id="n0"><use xlink:href="#n1"/></g><image id="n1" clip="url(#n2)"/>)x");
+Scene scene_with(const std::string& text) {
+  Scene scene;
+  scene.width = scene.height = 100;
+  add_label(scene, FixedMeasure(), {text, {10, 20}, Align::kStart, Align::kStart, false, {8, true}, {}});
+  Shape clipped = line({{0, 0}, {5, 5}}, {kBlack, 0.5, {1, 2}});
+  clipped.clip = Rect{0, 0, 50, 50};
+  scene.items.emplace_back(clipped);
+  scene.items.emplace_back(clipped);
+  scene.items.emplace_back(Image{{0, 0, 10, 10}, 1, 1, {0xff000000}});
+  return scene;
 }
 
-TEST(SvgIds, LeaveEverythingElseAlone) {
-  const std::string plain = R"x(<path fill="#fff" grid="no" d="M 0 0"/><a href="http://x" style="url(y)"/>)x";
-  EXPECT_EQ(renumber_svg_ids(plain), plain);
+TEST(Svg, HoldsTextsAsText) {
+  const auto svg = svg_of(scene_with("a < b & \"c\""), "t > 1", [](const Image&) { return "png"; });
+  EXPECT_NE(svg.find(">a &lt; b &amp; \"c\"</text>"), std::string::npos) << svg;
+  EXPECT_NE(svg.find("<title>t &gt; 1</title>"), std::string::npos);
+  EXPECT_NE(svg.find("font-size=\"8\" fill=\"#000000\" font-weight=\"bold\" textLength="), std::string::npos)
+      << svg;
+  EXPECT_NE(svg.find("data:image/png;base64,cG5n"), std::string::npos);
+}
+
+TEST(Svg, KeepsSpacesThatViewersWouldDrop) {
+  const auto has_mark = [](const std::string& text) {
+    return svg_of(scene_with(text), "", [](const Image&) { return ""; }).find("xml:space") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(has_mark(" a") && has_mark("a ") && has_mark("a  b"));
+  EXPECT_FALSE(has_mark("a b"));
+}
+
+TEST(Svg, ClipsAreDefinedOnceAndBeforeTheirUse) {
+  const auto svg = svg_of(scene_with("x"), "", [](const Image&) { return ""; });
+  EXPECT_EQ(svg.find("<clipPath"), svg.rfind("<clipPath"));
+  EXPECT_LT(svg.find("<clipPath id=\"clip0\">"), svg.find("clip-path=\"url(#clip0)\""));
+  EXPECT_EQ(svg.find("<title>"), std::string::npos);
+  EXPECT_NE(svg.find("stroke-dasharray=\"1,2\""), std::string::npos);
+}
+
+TEST_F(Render, EveryTextOfTheFigureIsInTheSvg) {
+  const auto svg = render(example_page(), Format::kSvg);
+  for (const auto& text : texts_of(lay_out(example_page(), *make_text_measure()))) {
+    const bool plain = text.text.find_first_of("<>&") == std::string::npos;
+    EXPECT_TRUE(!plain || svg.find(">" + text.text + "</text>") != std::string::npos) << text.text;
+  }
 }
 
 }  // namespace

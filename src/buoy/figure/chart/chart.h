@@ -9,7 +9,7 @@ namespace buoy::figure {
 
 // A curve. A y that is not finite leaves a gap.
 struct Series {
-  std::string name;  // in the legend; empty: none
+  std::string name;  // at its end or in the legend; empty: none
   std::vector<double> x;
   std::vector<double> y;
   std::vector<double> lower;  // of the band; both empty: no band
@@ -20,7 +20,7 @@ struct Series {
 
 // A curve to compare with: a null, a floor, a published value. Thin and dotted.
 struct ReferenceCurve {
-  std::string name;  // in the legend; empty: none
+  std::string name;  // at its end or in the legend, once for all curves of that name; empty: none
   std::vector<double> x;
   std::vector<double> y;
   std::optional<size_t> of_series;  // drawn in that series' colour; otherwise grey
@@ -53,6 +53,8 @@ struct BarChart {
   std::vector<BarSeries> series;
   std::vector<double> references;  // a line across each group; empty or NaN: none
   std::string reference_name;
+  std::optional<double> y_low = {};  // otherwise from the data
+  std::optional<double> y_high = {};
 };
 
 // The number of a series' colour.

@@ -15,7 +15,9 @@ struct Panel {
   std::variant<Heatmap, LineChart, BarChart, TokenStrip> content;
 };
 
-// A page, described. Papers take widths of 89 or 183 mm; a slide takes 254 mm and a font of 14 points.
+// A page, described. Panels whose values are the same quantity (the title of the axis, the label of the
+// colours) show the same range of it. Papers take widths of 89 or 183 mm; a slide takes 254 mm and a font of
+// 14 points.
 struct Figure {
   std::string title;
   std::string caption;  // small, at the foot

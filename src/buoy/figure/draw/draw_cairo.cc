@@ -4,8 +4,6 @@
 #include <cstring>
 #include <numbers>
 
-#include "buoy/figure/draw/cairo_handle.h"
-
 namespace buoy::figure {
 namespace {
 
@@ -76,27 +74,27 @@ class Painter {
     cairo_stroke_preserve(context_);
   }
 
-  static CairoSurface make_surface(const Image& image) {
-    bool clear = false;
-    for (const auto pixel : image.pixels) clear |= pixel == 0;
-    const auto format = clear ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24;
-    CairoSurface surface(cairo_image_surface_create(format, image.columns, image.rows));
-    require_success(cairo_surface_status(surface.get()));
-    cairo_surface_flush(surface.get());
-    unsigned char* data = cairo_image_surface_get_data(surface.get());
-    const auto stride = static_cast<size_t>(cairo_image_surface_get_stride(surface.get()));
-    const auto columns = static_cast<size_t>(image.columns);
-    for (size_t row = 0; row < static_cast<size_t>(image.rows); ++row) {
-      std::memcpy(data + row * stride, image.pixels.data() + row * columns, columns * sizeof(std::uint32_t));
-    }
-    cairo_surface_mark_dirty(surface.get());
-    return surface;
-  }
-
   cairo_t* context_;
 };
 
 }  // namespace
+
+CairoSurface make_surface(const Image& image) {
+  bool clear = false;
+  for (const auto pixel : image.pixels) clear |= pixel == 0;
+  const auto format = clear ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24;
+  CairoSurface surface(cairo_image_surface_create(format, image.columns, image.rows));
+  require_success(cairo_surface_status(surface.get()));
+  cairo_surface_flush(surface.get());
+  unsigned char* data = cairo_image_surface_get_data(surface.get());
+  const auto stride = static_cast<size_t>(cairo_image_surface_get_stride(surface.get()));
+  const auto columns = static_cast<size_t>(image.columns);
+  for (size_t row = 0; row < static_cast<size_t>(image.rows); ++row) {
+    std::memcpy(data + row * stride, image.pixels.data() + row * columns, columns * sizeof(std::uint32_t));
+  }
+  cairo_surface_mark_dirty(surface.get());
+  return surface;
+}
 
 void draw_scene(const Scene& scene, cairo_t* context) {
   cairo_set_source_rgb(context, scene.page.red, scene.page.green, scene.page.blue);

@@ -1,5 +1,4 @@
 #include <cairo-pdf.h>
-#include <cairo-svg.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -7,7 +6,7 @@
 #include "buoy/figure/draw/cairo_handle.h"
 #include "buoy/figure/draw/draw_cairo.h"
 #include "buoy/figure/draw/render.h"
-#include "buoy/figure/draw/svg_ids.h"
+#include "buoy/figure/draw/svg.h"
 #include "buoy/figure/layout/layout.h"
 #include "buoy/figure/layout/visible_text.h"
 
@@ -26,12 +25,10 @@ void finish(cairo_surface_t* surface) {
   require_success(cairo_surface_status(surface));
 }
 
-std::string render_svg(const Scene& scene) {
+std::string png_of(const Image& image) {
   std::string bytes;
-  const CairoSurface surface(cairo_svg_surface_create_for_stream(append, &bytes, scene.width, scene.height));
-  draw_scene(scene, CairoContext(cairo_create(surface.get())).get());
-  finish(surface.get());
-  return renumber_svg_ids(bytes);
+  require_success(cairo_surface_write_to_png_stream(make_surface(image).get(), append, &bytes));
+  return bytes;
 }
 
 std::string render_pdf(const Scene& scene, const std::string& title) {
@@ -74,7 +71,7 @@ std::string render(const Figure& figure, Format format, Theme theme) {
   const Scene scene = lay_out(figure, *make_text_measure(), theme);
   switch (format) {
     case Format::kSvg:
-      return render_svg(scene);
+      return svg_of(scene, figure.title, png_of);
     case Format::kPdf:
       return render_pdf(scene, figure.title);
     case Format::kPng:

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "buoy/figure/layout/chart_ranges.h"
 #include "buoy/figure/layout/panel_layout.h"
 
 namespace buoy::figure {
@@ -10,32 +11,12 @@ constexpr double kGroupShare = 0.78;    // of a group's room that its bars take
 constexpr double kLeastGroupNames = 9;  // sizes of the font that names of groups may take
 constexpr double kBarShare = 0.92;      // of a bar's room
 
-Range value_range(const BarChart& chart) {
-  Range range{0, 0};
-  const auto add = [&](const std::vector<double>& values) {
-    for (const double value : values) {
-      if (!(std::abs(value) <= 1e300)) continue;
-      range.low = std::min(range.low, value);
-      range.high = std::max(range.high, value);
-    }
-  };
-  for (const auto& series : chart.series) {
-    add(series.values);
-    add(series.lower);
-    add(series.upper);
-  }
-  add(chart.references);
-  const double margin = 0.05 * (range.high - range.low);
-  if (margin == 0) return {0, 1};
-  return {range.low < 0 ? range.low - margin : 0, range.high > 0 ? range.high + margin : 0};
-}
-
 class BarPanel : public PanelLayout {
  public:
   BarPanel(const Look& look, const BarChart& chart, const PanelPlan& plan)
       : look_(look),
         chart_(chart),
-        y_{Side::kLeft, chart.y_title, value_range(chart), false, TickStep::kAny, plan.plot.height},
+        y_{Side::kLeft, chart.y_title, y_range(chart), false, TickStep::kAny, plan.plot.height},
         groups_{"", chart.groups, 0, 1},
         frame_(make_frame(plan)) {}
 

@@ -33,8 +33,33 @@ Grid::Grid(const Look& look, const Figure& figure, const std::vector<ResolvedSca
   lefts_.resize(std::min(figure.columns, figure.panels.size()));
   rights_.resize(figure.panels.size());
   rows_.resize((figure.panels.size() + lefts_.size() - 1) / lefts_.size());
+  plan_with_names();
+}
+
+// Curves are named at their ends; a panel in which the names do not fit has a legend instead, and so have all
+// where the names would leave no room for the plots.
+void Grid::plan_with_names() {
+  names_at_ends_.assign(figure_.panels.size(), true);
+  try {
+    for (bool changed = true; changed;) {
+      plan_all();
+      changed = false;
+      for (size_t i = 0; i < panels_.size(); ++i) {
+        if (panels_[i]->names_fit()) continue;
+        names_at_ends_[i] = false;
+        changed = true;
+      }
+    }
+  } catch (const UsageError&) {
+    names_at_ends_.assign(figure_.panels.size(), false);
+    plan_all();
+  }
+}
+
+void Grid::plan_all() {
+  std::fill(lefts_.begin(), lefts_.end(), 0.0);
   const double width = 0.8 * cell_width();
-  std::vector<Size> plots(figure.panels.size(), {width, 0.6 * width});
+  std::vector<Size> plots(figure_.panels.size(), {width, 0.6 * width});
   for (int pass = 0; pass < kPasses; ++pass) plan(plots);
 }
 
@@ -64,8 +89,8 @@ void Grid::plan(std::vector<Size>& plots) {
   std::fill(lefts_.begin(), lefts_.end(), 0.0);
   for (size_t i = 0; i < plots.size(); ++i) {
     const LegendRoom legend{cell_width(), known_lefts[i % lefts_.size()]};
-    panels_.push_back(
-        make_panel(look_, figure_.panels[i], {plots[i], legend, &scales_[i], !figure_.one_scale}));
+    panels_.push_back(make_panel(look_, figure_.panels[i],
+                                 {plots[i], legend, &scales_[i], !figure_.one_scale, names_at_ends_[i]}));
     const Insets insets = panels_.back()->insets();
     Row& row = rows_[i / lefts_.size()];
     double& left = lefts_[i % lefts_.size()];

@@ -30,6 +30,8 @@ class Grid {
     double plot = 0;
   };
 
+  void plan_with_names();
+  void plan_all();
   void plan(std::vector<Size>& plots);
   void share_height();
   Rect plot_of(size_t panel) const;
@@ -45,8 +47,9 @@ class Grid {
   Rect body_;
   std::vector<std::unique_ptr<PanelLayout>> panels_;
   std::vector<Row> rows_;
-  std::vector<double> lefts_;   // of each column: room for what is left of its plots
-  std::vector<double> rights_;  // of each panel
+  std::vector<double> lefts_;        // of each column: room for what is left of its plots
+  std::vector<double> rights_;       // of each panel
+  std::vector<bool> names_at_ends_;  // of the curves of each panel
 };
 
 }  // namespace buoy::figure

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "buoy/base/error.h"
+#include "buoy/figure/layout/chart_ranges.h"
 #include "buoy/figure/layout/grid.h"
 #include "buoy/figure/layout/panel_layout.h"
 
@@ -12,6 +13,7 @@ namespace buoy::figure {
 namespace {
 
 constexpr double kPointsPerMm = 72 / 25.4;
+constexpr size_t kFigureTitleLines = 6;  // a finding without its end may be another
 constexpr size_t kCaptionLines = 6;
 constexpr double kLongestBar = 220;  // points
 
@@ -36,11 +38,25 @@ ColorScale scale_of(const Panel& panel, Theme theme) {
   return scale;
 }
 
+// Of all panels that show the same quantity in the same colours, so that a colour means the same in each.
+std::vector<double> values_beside(const Figure& figure, const Panel& panel) {
+  const ColorScale scale = own_scale(panel);
+  if (scale.label.empty()) return values_of(panel);
+  std::vector<double> all;
+  for (const auto& other : figure.panels) {
+    if (!(own_scale(other) == scale)) continue;
+    const auto values = values_of(other);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
 // One for each panel; those of charts go unused.
 std::vector<ResolvedScale> resolve_scales(const Figure& figure, Theme theme) {
   std::vector<ResolvedScale> scales;
   if (!figure.one_scale) {
-    for (const auto& panel : figure.panels) scales.emplace_back(scale_of(panel, theme), values_of(panel));
+    for (const auto& panel : figure.panels)
+      scales.emplace_back(scale_of(panel, theme), values_beside(figure, panel));
     return scales;
   }
   std::vector<double> all;
@@ -85,8 +101,9 @@ void draw_shared_bar(const Look& look, const ColorBar& bar, double x, Scene& sce
 
 }  // namespace
 
-Scene lay_out(const Figure& figure, const TextMeasure& measure, Theme theme) {
-  check_figure(figure);
+Scene lay_out(const Figure& described, const TextMeasure& measure, Theme theme) {
+  check_figure(described);
+  const Figure figure = with_shared_ranges(described);
   const auto scales = resolve_scales(figure, theme);
   const Look look{measure, figure.font_pt, theme};
   const double margin = 3 * look.unit();
@@ -96,7 +113,7 @@ Scene lay_out(const Figure& figure, const TextMeasure& measure, Theme theme) {
   scene.width = figure.width_mm * kPointsPerMm;
   const double width = scene.width - 2 * margin;
   const TextStyle title_style{figure.font_pt * 1.125, true};
-  const TextBlock title{wrap(measure, {figure.title, title_style, width}, kTitleLines), title_style,
+  const TextBlock title{wrap(measure, {figure.title, title_style, width}, kFigureTitleLines), title_style,
                         TextRole::kTitle};
   const TextBlock caption{wrap(measure, {figure.caption, look.small(), width}, kCaptionLines), look.small(),
                           TextRole::kCaption};

@@ -1,7 +1,10 @@
-#include <array>
+#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
+#include <set>
 
+#include "buoy/figure/layout/chart_ranges.h"
+#include "buoy/figure/layout/end_labels.h"
 #include "buoy/figure/layout/line_style.h"
 #include "buoy/figure/layout/panel_layout.h"
 
@@ -9,72 +12,9 @@ namespace buoy::figure {
 namespace {
 
 constexpr double kNaturalAspect = 0.66;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kBandOpacity = 0.18;
-
-struct Extent {
-  double low = kInfinity;
-  double high = -kInfinity;
-  bool left_out = false;  // some value has no place on the axis
-
-  void add(double value, bool log) {
-    if (!(std::abs(value) <= 1e300)) return;
-    if (log && value <= 0) {
-      left_out = true;
-      return;
-    }
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-};
-
-Range x_range(const LineChart& chart) {
-  Extent extent;
-  for (const auto& series : chart.series) {
-    for (const double x : series.x) extent.add(x, false);
-  }
-  for (const auto& curve : chart.references) {
-    for (const double x : curve.x) extent.add(x, false);
-  }
-  const double margin = extent.high > extent.low ? 0.02 * (extent.high - extent.low) : 0.5;
-  return {extent.low - margin, extent.high + margin};
-}
-
-Extent y_extent(const LineChart& chart) {
-  const bool log = chart.y_scale == AxisScale::kLog;
-  Extent extent;
-  for (const auto& series : chart.series) {
-    for (const auto* values : {&series.y, &series.lower, &series.upper}) {
-      for (const double value : *values) extent.add(value, log);
-    }
-  }
-  for (const auto& curve : chart.references) {
-    for (const double value : curve.y) extent.add(value, log);
-  }
-  if (extent.low > extent.high) {  // nothing to show
-    extent.low = log ? 0.1 : 0;
-    extent.high = 1;
-  }
-  return extent;
-}
-
-Range y_range(const LineChart& chart, const Extent& extent) {
-  Range range{extent.low, extent.high};
-  if (chart.y_scale == AxisScale::kLog) {
-    const double margin = range.high > range.low ? std::pow(range.high / range.low, 0.04) : 2;
-    range = {chart.y_low.value_or(range.low / margin), chart.y_high.value_or(range.high * margin)};
-    if (range.low < range.high) return range;
-    return chart.y_low ? Range{range.low, range.low * 10} : Range{range.high / 10, range.high};
-  }
-  const double span = range.high - range.low;
-  const double margin = span > 0 ? 0.05 * span : range.low == 0 ? 1 : 0.1 * std::abs(range.low);
-  // Zero is shown where it is near.
-  const bool from_zero = range.low >= 0 && range.low <= 0.3 * range.high && span > 0;
-  range = {chart.y_low.value_or(from_zero ? 0 : range.low - margin),
-           chart.y_high.value_or(range.high + margin)};
-  if (range.low < range.high) return range;
-  return chart.y_low ? Range{range.low, range.low + 1} : Range{range.high - 1, range.high};
-}
+constexpr double kMostOfCell = 0.3;      // of the panel that names at the ends of curves may take
+constexpr double kFarthestRight = 0.93;  // of the plot: curves that end earlier are named in the legend
 
 bool all_whole(const LineChart& chart) {
   for (const auto& series : chart.series) {
@@ -97,9 +37,19 @@ class LinePanel : public PanelLayout {
            all_whole(chart) ? TickStep::kWhole : TickStep::kAny,
            plan.plot.width},
         y_(make_y(chart, plan.plot.height)),
+        plot_height_(plan.plot.height),
+        ends_(look, plan.names_at_ends ? end_labels() : std::vector<EndLabel>{},
+              kMostOfCell * plan.legend.width),
         frame_(make_frame(plan)) {}
 
-  Insets insets() const override { return frame_.insets(look_); }
+  Insets insets() const override {
+    Insets room = frame_.insets(look_);
+    room.right = std::max(room.right, ends_.width());
+    room.top = std::max(room.top, ends_.overhang(plot_height_));
+    room.bottom = std::max(room.bottom, ends_.overhang(plot_height_));
+    return room;
+  }
+  bool names_fit() const override { return ends_.fit(plot_height_); }
   double natural_height(double plot_width) const override { return kNaturalAspect * plot_width; }
 
   void draw(const PanelPlace& place, Scene& scene) const override {
@@ -116,6 +66,7 @@ class LinePanel : public PanelLayout {
     scene.items.emplace_back(line({{plot.x, plot.y}, {plot.x, plot.bottom()}, {plot.right(), plot.bottom()}},
                                   {look_.palette().ink, look_.hairline(), {}}));
     frame_.draw(look_, place, scene);
+    ends_.draw(plot, scene);
   }
 
  private:
@@ -125,18 +76,53 @@ class LinePanel : public PanelLayout {
   };
 
   static NumberAxis make_y(const LineChart& chart, double length) {
-    const Extent extent = y_extent(chart);
     std::string title = chart.y_title;
-    if (extent.left_out) title += title.empty() ? "values ≤ 0 not shown" : " (values ≤ 0 not shown)";
-    return {Side::kLeft,    title, y_range(chart, extent), chart.y_scale == AxisScale::kLog,
-            TickStep::kAny, length};
+    if (leaves_values_out(chart)) title += title.empty() ? "values ≤ 0 not shown" : " (values ≤ 0 not shown)";
+    return {Side::kLeft, title, y_range(chart), chart.y_scale == AxisScale::kLog, TickStep::kAny, length};
   }
 
   PanelFrame make_frame(const PanelPlan& plan) const {
     AxisLabels x = number_labels(look_, x_);
     NumberAxis upright = y_;
     upright.spare = x.depth();
-    return {std::move(x), number_labels(look_, upright), Legend(look_, entries(), plan.legend)};
+    const bool named = plan.names_at_ends && !end_labels().empty();
+    return {std::move(x), number_labels(look_, upright), Legend(look_, entries(named), plan.legend)};
+  }
+
+  // Where a curve ends at the right edge of the plot.
+  std::optional<double> end_of(const std::vector<double>& x, const std::vector<double>& y) const {
+    for (size_t i = x.size(); i-- > 0;) {
+      if (!std::isfinite(x[i]) || !has_place(y[i])) continue;
+      const double at = y_.at(y[i]);
+      return x_.at(x[i]) >= kFarthestRight && at >= 0 && at <= 1 ? std::optional(at) : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  bool stands_alone(const ReferenceCurve& curve) const {
+    const auto same = std::count_if(chart_.references.begin(), chart_.references.end(),
+                                    [&](const ReferenceCurve& other) { return other.name == curve.name; });
+    return !curve.name.empty() && !curve.of_series && same == 1;
+  }
+
+  // None unless all series that have a name can bear it at their ends. References of the colour of a series
+  // belong to several names and stay in the legend.
+  std::vector<EndLabel> end_labels() const {
+    std::vector<EndLabel> labels;
+    for (size_t i = 0; i < chart_.series.size(); ++i) {
+      const auto& series = chart_.series[i];
+      if (series.name.empty()) continue;
+      const auto at = end_of(series.x, series.y);
+      if (!at) return {};
+      labels.push_back({series.name, *at, look_.series(style_of(chart_, i))});
+    }
+    for (const auto& curve : chart_.references) {
+      if (!stands_alone(curve)) continue;
+      const auto at = end_of(curve.x, curve.y);
+      if (!at) return {};
+      labels.push_back({curve.name, *at, look_.palette().grey});
+    }
+    return labels;
   }
 
   Stroke reference_stroke(const ReferenceCurve& curve) const {
@@ -145,9 +131,22 @@ class LinePanel : public PanelLayout {
     return {color, 0.8 * look_.unit(), {0.9 * look_.unit(), 1.5 * look_.unit()}};
   }
 
-  std::vector<LegendEntry> entries() const {
+  // Of all references with one name: their colour, or grey where they differ.
+  Stroke common_stroke(const std::string& name) const {
+    std::optional<Stroke> common;
+    for (const auto& curve : chart_.references) {
+      if (curve.name != name) continue;
+      const Stroke own = reference_stroke(curve);
+      if (common && !(common->color == own.color)) common->color = look_.palette().grey;
+      if (!common) common = own;
+    }
+    return *common;
+  }
+
+  // Of what no name at an end says.
+  std::vector<LegendEntry> entries(bool named_at_ends) const {
     std::vector<LegendEntry> entries;
-    for (size_t i = 0; i < chart_.series.size(); ++i) {
+    for (size_t i = 0; i < chart_.series.size() && !named_at_ends; ++i) {
       if (chart_.series[i].name.empty()) continue;
       const bool band = !chart_.series[i].lower.empty();
       entries.push_back(
@@ -163,9 +162,11 @@ class LinePanel : public PanelLayout {
              scene.items.emplace_back(series_marker(look, i, box.middle()));
            }});
     }
+    std::set<std::string> known;
     for (const auto& curve : chart_.references) {
-      if (curve.name.empty()) continue;
-      entries.push_back({curve.name, [stroke = reference_stroke(curve)](const Rect& box, Scene& scene) {
+      if (curve.name.empty() || (named_at_ends && stands_alone(curve)) || !known.insert(curve.name).second)
+        continue;
+      entries.push_back({curve.name, [stroke = common_stroke(curve.name)](const Rect& box, Scene& scene) {
                            const double y = box.middle().y;
                            scene.items.emplace_back(line({{box.x, y}, {box.right(), y}}, stroke));
                          }});
@@ -243,6 +244,8 @@ class LinePanel : public PanelLayout {
   const LineChart& chart_;
   NumberAxis x_;
   NumberAxis y_;
+  double plot_height_;
+  EndLabels ends_;
   PanelFrame frame_;
 };
 

@@ -26,7 +26,7 @@ struct Look {
   double width(const std::string& text, const TextStyle& style) const { return measure.width(text, style); }
 };
 
-inline constexpr size_t kTitleLines = 3;  // of a figure, a panel or an axis, at most
+inline constexpr size_t kTitleLines = 3;  // of a panel or an axis, at most
 
 struct Size {
   double width = 0;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -10,7 +11,9 @@
 namespace buoy::figure {
 namespace {
 
-constexpr double kMatrixAspect = 0.62;   // height of a plot whose cells need not be square
+constexpr double kMatrixAspect = 0.62;   // height of a plot whose cells need not be square, at most
+constexpr double kFlattest = 0.25;       // at least
+constexpr double kTallestRow = 2.2;      // in sizes of the font
 constexpr double kNamesOfWidth = 0.3;    // of the plot that names on the left may take
 constexpr double kNamesOfHeight = 0.35;  // and below
 constexpr double kLeastNames = 5;        // sizes of the font that they may take anyway
@@ -49,7 +52,10 @@ class MatrixPanel : public PanelLayout {
   }
 
   double natural_height(double plot_width) const override {
-    if (!map_.square_cells) return kMatrixAspect * plot_width;
+    if (!map_.square_cells) {
+      const double tall = kTallestRow * look_.font * static_cast<double>(map_.matrix.rows);
+      return std::clamp(tall, kFlattest * plot_width, kMatrixAspect * plot_width);
+    }
     return per(plot_width, map_.matrix.columns) * static_cast<double>(map_.matrix.rows);
   }
 

@@ -29,6 +29,7 @@ class PanelLayout {
   virtual ~PanelLayout() = default;
   virtual Insets insets() const = 0;
   virtual double natural_height(double plot_width) const = 0;  // of the plot
+  virtual bool names_fit() const { return true; }              // at the ends of curves, where asked for
   virtual void draw(const PanelPlace& place, Scene& scene) const = 0;
 };
 
@@ -38,6 +39,7 @@ struct PanelPlan {
   LegendRoom legend;                     // likewise
   const ResolvedScale* scale = nullptr;  // of panels with colours
   bool draws_color_bar = true;
+  bool names_at_ends = true;  // of curves; otherwise all are in the legend
 };
 
 // Each keeps references to what it is given.

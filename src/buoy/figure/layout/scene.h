@@ -62,6 +62,7 @@ enum class TextRole {
   kAxisTitle,
   kTick,
   kLegend,
+  kEndLabel,
   kCellValue,
   kToken
 };

@@ -10,6 +10,7 @@
 #include "buoy/analysis/core/all_tables.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
+#include "buoy/figure/draw/render.h"
 #include "buoy/study/study.h"
 #include "support/temp_folder.h"
 
@@ -140,6 +141,19 @@ void check_sections(const std::filesystem::path& report) {
   EXPECT_EQ(producers.size(), 9u);
 }
 
+// Every figure has a title and says on how many samples or items it rests.
+void check_figures(const std::filesystem::path& report) {
+  size_t figures = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(report / "figures")) {
+    if (entry.path().extension() != ".svg") continue;
+    ++figures;
+    const std::string svg = read_file(entry.path());
+    EXPECT_NE(svg.find("<title>"), std::string::npos) << entry.path();
+    EXPECT_NE(svg.find("n = "), std::string::npos) << entry.path();
+  }
+  EXPECT_EQ(figures > 15, figure::can_render()) << figures;
+}
+
 // One test: the study takes most of the time.
 TEST(CompleteReport, OfTheBundledPairLacksNothing) {
   if (!study::can_read_studies()) GTEST_SKIP() << "built without toml++";
@@ -151,6 +165,7 @@ TEST(CompleteReport, OfTheBundledPairLacksNothing) {
   check_tables(folder / "out/report");
   check_claims(folder / "out/report");
   check_sections(folder / "out/report");
+  check_figures(folder / "out/report");
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "buoy/figure/chart/color.h"
+#include "buoy/result/schema/evaluation.h"
+#include "claims/claims_support.h"
 
 namespace buoy::report {
 namespace {
@@ -49,6 +51,19 @@ TEST(ModelColors, WhatIsNoModelHasNoModelsColour) {
   for (const size_t style : styles_of(colors, {"c", "d", "e", "f", "g", "h", "i", "j"}))
     EXPECT_GE(style % figure::series_color_count(), 2u) << "colours come round without those of models";
   EXPECT_EQ(styles_of(colors, {"floating tokens", "b", "all tokens"}), (std::vector<size_t>{2, 1, 3}));
+}
+
+TEST(ModelColors, RunsOfAnEvaluationAreNoModels) {
+  for (const TableSchema* declared : schema::kEvaluationTables) {
+    if (declared == &schema::eval_scores) continue;
+    ModelColors colors;
+    colors.add_names(std::vector<Table>{claims::table(std::string(declared->name()), {"trace"}, {{"run"}})});
+    EXPECT_EQ(styles_of(colors, {"other", "run"}), (std::vector<size_t>{0, 1})) << declared->name();
+  }
+  ModelColors colors;
+  colors.add_names(std::vector<Table>{claims::table("eval_scores", {"trace", "model"}, {{"run", "a"}}),
+                                      claims::table("drift_summary", {"trace"}, {{"d"}})});
+  EXPECT_EQ(styles_of(colors, {"other", "a", "d", "run"}), (std::vector<size_t>{2, 0, 1, 3}));
 }
 
 }  // namespace

@@ -98,12 +98,15 @@ std::vector<Table> drift_tables(std::int64_t thin) {
     add(layer, "", "spearman_step", n);
     add(layer, "", "spearman_frontier", n);
   }
-  Table summary = table("drift_summary", {"trace", "view", "positions", "scalar", "depth", "value", "lower",
-                                          "upper", "samples"});
-  for (const std::string scalar : {"jaccard", "static", "spearman_step"})
-    add_cells(summary, {"d", "head_mean", "all", scalar, "all layers", 0.5, 0.25, 0.75, kSamples});
-  add_cells(summary, {"d", "head_mean", "all", "spearman_step_given_frontier", "all layers", 0.0, Cell(),
-                      Cell(), thin});
+  Table summary = table("drift_summary", {"trace", "view", "positions", "rule", "scalar", "depth", "value",
+                                          "lower", "upper", "null", "samples"});
+  for (const std::string scalar : {"jaccard", "static", "spearman_step"}) {
+    const std::string rule = scalar == "jaccard" ? "three_sigma" : "";
+    add_cells(summary,
+              {"d", "head_mean", "all", rule, scalar, "all layers", 0.5, 0.25, 0.75, 0.125, kSamples});
+  }
+  add_cells(summary, {"d", "head_mean", "all", "", "spearman_step_given_frontier", "all layers", 0.0, Cell(),
+                      Cell(), 0.0, thin});
   return {layers, summary};
 }
 
@@ -132,6 +135,15 @@ TEST(DriftSection, SaysOfHowFewSamplesANumberIs) {
   EXPECT_TRUE(says(nine, "0 (9 samples).")) << nine;
   const auto ten = build_section("drift", drift_tables(10)).readings.at(0);
   EXPECT_TRUE(says(ten, "frontier 0.")) << ten;
+}
+
+TEST(DriftSection, TitleAndFootComeFromTheTables) {
+  const auto section = build_section("drift", drift_tables(2));
+  const auto* figure = figure_of(section, "drift_by_layer");
+  ASSERT_NE(figure, nullptr);
+  EXPECT_TRUE(says(figure->figure.title, "against 0.12 of random sets (d)")) << figure->figure.title;
+  const std::string many = std::to_string(kSamples);
+  EXPECT_EQ(figure->figure.caption, "Sets: n = " + many + " samples. Paths: n = " + many + " samples.");
 }
 
 TEST(DriftSection, DoesNotDrawPointsOfOneOrTwoSamples) {
@@ -166,8 +178,12 @@ TEST(FlowSection, RolloutAndItsNullHaveOneScale) {
   for (const auto& panel : figure->figure.panels) {
     const auto& colors = std::get<figure::Heatmap>(panel.content).colors;
     EXPECT_EQ(colors.low, 0.0) << panel.title;
-    EXPECT_EQ(colors.high, 0.31) << panel.title << ": the final row's, not a denoising step's";
+    EXPECT_EQ(colors.high, std::nullopt) << panel.title << ": from the values of all panels";
+    const auto& values = std::get<figure::Heatmap>(panel.content).matrix.values;
+    for (const double value : values)
+      EXPECT_FALSE(value > 0.31) << panel.title << ": the final row's, not a denoising step's";
   }
+  EXPECT_TRUE(figure->figure.one_scale);
   EXPECT_TRUE(says(figure->caption, "final row, heads averaged, mean over samples")) << figure->caption;
   ASSERT_EQ(section.left_out.size(), 1u) << "a trace without that forward is named, not drawn";
   EXPECT_TRUE(says(section.left_out[0], "rollout of u: the trace holds no forward over the final row"));

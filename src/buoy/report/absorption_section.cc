@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "buoy/report/finding.h"
 #include "buoy/report/sections.h"
 #include "buoy/result/schema/absorption.h"
 
@@ -32,7 +33,8 @@ NamedFigure published(std::span<const Table> tables) {
       series.upper.push_back(series.y[i] + deviation[i]);
     }
     ours.series.push_back(series);
-    ours.references.push_back(reference("", rows, {t.layer, t.floor_percent}, ours.series.size() - 1));
+    ours.references.push_back(
+        reference(kUniformName, rows, {t.layer, t.floor_percent}, ours.series.size() - 1));
   }
   figure::LineChart theirs{"Layer", "Absorption rate (%)", {}, {}, {}, 0.0, {}};
   const std::string any_trace = all.text(schema::trace);
@@ -43,6 +45,9 @@ NamedFigure published(std::span<const Table> tables) {
   figure::Figure page;
   page.columns = 2;
   page.letters = true;
+  page.title = "Absorption by the published estimator, and as the paper has it";
+  page.caption = counted(all, {schema::trace, t.samples});
+  if (!page.caption.empty()) page.caption = "a: " + page.caption + "; b: as published";
   page.panels = {{"This run, published estimator", ours}, {"The paper, read off its figure", theirs}};
   return {"absorption_published",
           "Published estimator: position 0 for autoregressive models, the largest column for diffusion "
@@ -51,6 +56,18 @@ NamedFigure published(std::span<const Table> tables) {
           "other." +
               without_final_row(all),
           page};
+}
+
+std::string first_title(std::span<const Table> tables) {
+  const auto& t = schema::absorption_summary;
+  const auto all = find_table(tables, t).where(
+      {{t.steps, "final"}, {t.view, "per_head"}, {t.depth, "all layers"}, {t.selector, "position_0"}});
+  std::vector<Measured> numbers;
+  for (const auto& trace : all.distinct(schema::trace))
+    numbers.push_back(measured(trace, all.where({{schema::trace, trace}}), {t.lift, t.samples}, 1));
+  return title_of({"Attention on position 0, times uniform",
+                   "Attention on position 0 and on the largest column, over uniform attention", kUniformName},
+                  numbers);
 }
 
 NamedFigure calibrated(std::span<const Table> tables) {
@@ -68,9 +85,11 @@ NamedFigure calibrated(std::span<const Table> tables) {
     }
     if (!chart.series.empty())
       chart.references.push_back(
-          {"uniform", chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 1.0), {}});
+          {kUniformName, chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 1.0), {}});
     page.panels.push_back({title, chart});
   }
+  page.title = first_title(tables);
+  page.caption = counted(all, {schema::trace, t.samples});
   return {"absorption_lift",
           "Calibrated: the same selector on every model, final row, head by head (mean over heads and "
           "samples), over what uniform attention with the same mask gives the same positions. Bands: "

@@ -11,9 +11,26 @@ namespace {
 
 constexpr double kNarrowMm = 130;
 
+std::string told_of(const NamedFigure& named) {
+  std::string out;
+  for (const auto& text : {named.figure.title, named.caption, named.figure.caption}) {
+    if (text.empty()) continue;
+    out += out.empty() ? text : " " + text;
+    if (!out.ends_with('.')) out += '.';
+  }
+  return out;
+}
+
 DrawnFigure draw(const NamedFigure& named, FileNames& names) {
-  DrawnFigure out{
-      names.add(named.name), named.caption, named.figure.width_mm < kNarrowMm, {}, {}, {}, {}, {}};
+  DrawnFigure out{names.add(named.name),
+                  named.caption,
+                  told_of(named),
+                  named.figure.width_mm < kNarrowMm,
+                  {},
+                  {},
+                  {},
+                  {},
+                  {}};
   if (!figure::can_render()) return out;
   figure::Figure figure = named.figure;
   out.left_out = drop_empty_panels(figure);

@@ -14,6 +14,7 @@ namespace buoy::report {
 struct DrawnFigure {
   std::string name;  // of its files
   std::string caption;
+  std::string told;  // all that its texts say, for who cannot see it
   bool narrow = false;
   std::string svg, dark_svg, pdf, png;  // empty where it is left out or cannot be drawn in this build
   std::vector<std::string> left_out;    // why it is not here, or what of it is not

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "buoy/claims/claims.h"
+#include "buoy/report/finding.h"
 #include "buoy/report/sections.h"
 #include "buoy/result/rule_names.h"
 #include "buoy/result/schema/drift.h"
@@ -62,6 +63,8 @@ void add_maps(std::span<const Table> tables, Section& section) {
     figure::Figure page;
     page.title =
         fmt::format("{}, sample {}, {}", trace, of_trace.text(t.sample), head_text(of_trace, t.head));
+    page.caption = one_sample();
+    page.one_scale = true;
     for (const auto& layer : of_trace.distinct(t.layer))
       page.panels.push_back({"Layer " + layer, map_of(of_trace.where({{t.layer, layer}}))});
     section.figures.push_back(
@@ -98,6 +101,7 @@ void add_strips(std::span<const Table> tables, Section& section) {
                                           rows.text(t.layer), rows.text(t.step), head_text(rows, t.head));
     figure::Figure page;
     page.title = where;
+    page.caption = one_sample();
     page.panels = {{"", strip}};
     section.figures.push_back(
         {"drift_text_" + trace,
@@ -119,6 +123,21 @@ figure::Series sure_curve(const std::string& name, const TableView& rows) {
     }
   }
   return series;
+}
+
+std::string overlap_title(std::span<const Table> tables) {
+  const auto& t = schema::drift_summary;
+  const auto all = find_table(tables, t).where(
+      {{t.view, "head_mean"}, {t.positions, "all"}, {t.depth, "all layers"}, {t.scalar, "jaccard"}});
+  const auto sets = all.where({{t.rule, sigma_rule(all, t.rule)}});
+  std::vector<Measured> numbers;
+  for (const auto& trace : sets.distinct(schema::trace)) {
+    const auto row = sets.where({{schema::trace, trace}});
+    numbers.push_back(measured(trace, row, {t.value, t.samples}, row.number(t.null)));
+  }
+  return title_of({"Overlap (Jaccard) of floating sets from step to step",
+                   "Stability and direction of floating tokens over the steps", "of random sets", true},
+                  numbers);
 }
 
 NamedFigure scalars(std::span<const Table> tables) {
@@ -143,9 +162,19 @@ NamedFigure scalars(std::span<const Table> tables) {
     if (has_number(frontier.numbers(t.value)))
       direction.series.push_back(sure_curve(trace + ", with frontier", frontier));
   }
+  if (!direction.series.empty()) {
+    const auto& layers = direction.series[0].x;
+    direction.references.push_back({"no trend", layers, std::vector<double>(layers.size(), 0.0), {}});
+  }
   figure::Figure page;
   page.columns = 2;
   page.letters = true;
+  page.title = overlap_title(tables);
+  const auto sets = all.where({{t.rule, sigma_rule(all, t.rule)}, {t.scalar, "jaccard"}}),
+             paths = all.where({{t.scalar, "spearman_step"}});
+  page.caption =
+      fmt::format("Sets: {}. Paths: {}.", counted(sets, {schema::trace, t.samples, "sample", kFewestDrawn}),
+                  counted(paths, {schema::trace, t.samples, "sample", kFewestDrawn}));
   page.panels = {{"Do anchors stay?", stability}, {"Do they move right?", direction}};
   return {
       "drift_by_layer",

@@ -3,12 +3,37 @@
 #include <cmath>
 #include <limits>
 
+#include "buoy/report/finding.h"
 #include "buoy/report/sections.h"
 #include "buoy/result/rule_names.h"
 #include "buoy/result/schema/floating.h"
 
 namespace buoy::report {
 namespace {
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0, count = 0;
+  for (const double v : values) {
+    if (std::isfinite(v)) sum += v, ++count;
+  }
+  return count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string sizes_title(std::span<const Table> tables, const TableView& sizes, const std::string& rule) {
+  const auto& d = schema::floating_depth;
+  const auto depth = find_table(tables, d).where(
+      {{d.view, "head_mean"}, {d.quantity, "set_size"}, {d.rule, rule}, {d.depth, "all layers"}});
+  std::vector<Measured> numbers;
+  for (const auto& trace : depth.distinct(schema::trace)) {
+    const auto uniform =
+        sizes.where({{schema::trace, trace}}).numbers(schema::floating_by_layer.null_set_size);
+    numbers.push_back(
+        measured(trace, depth.where({{schema::trace, trace}}), {d.value, d.samples}, mean_of(uniform)));
+  }
+  return title_of({"Floating tokens per layer and step",
+                   "Floating tokens and the strongest of them, by layer", "with uniform attention", true},
+                  numbers);
+}
 
 NamedFigure by_layer(std::span<const Table> tables) {
   const auto& t = schema::floating_by_layer;
@@ -23,13 +48,15 @@ NamedFigure by_layer(std::span<const Table> tables) {
     const size_t number = count.series.size();
     const auto of_trace = sizes.where({{schema::trace, trace}}), shares = top.where({{schema::trace, trace}});
     count.series.push_back(curve(trace, of_trace, {t.layer, t.set_size}));
-    count.references.push_back(reference("", of_trace, {t.layer, t.null_set_size}, number));
+    count.references.push_back(reference(kUniformName, of_trace, {t.layer, t.null_set_size}, number));
     share.series.push_back(curve(trace, shares, {c.layer, c.value}));
-    share.references.push_back(reference("", shares, {c.layer, c.null}, number));
+    share.references.push_back(reference(kUniformName, shares, {c.layer, c.null}, number));
   }
   figure::Figure page;
   page.columns = 2;
   page.letters = true;
+  page.title = sizes_title(tables, sizes, rule);
+  page.caption = counted(sizes, {schema::trace, t.samples});
   page.panels = {{rule == kPublishedSigmaRule ? "Three-sigma sets, head mean (published)"
                                               : fmt::format("Sets by {}, head mean", rule),
                   count},
@@ -42,14 +69,6 @@ NamedFigure by_layer(std::span<const Table> tables) {
           page};
 }
 
-double mean_of(const std::vector<double>& values) {
-  double sum = 0, count = 0;
-  for (const double v : values) {
-    if (std::isfinite(v)) sum += v, ++count;
-  }
-  return count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
-}
-
 // What floats: share of each class among floating tokens over its share among all.
 NamedFigure composition(std::span<const Table> tables) {
   const auto& t = schema::floating_composition;
@@ -59,6 +78,8 @@ NamedFigure composition(std::span<const Table> tables) {
   figure::Figure page;
   page.columns = 2;
   page.letters = true;
+  page.title = "What floats, beside all tokens";
+  page.caption = counted(all, {schema::trace, t.samples});
   for (const auto& trace : all.distinct(schema::trace)) {
     figure::BarChart chart;
     chart.y_title = "Share";

@@ -1,13 +1,33 @@
 #include <fmt/format.h>
 
-#include <initializer_list>
-#include <optional>
+#include <algorithm>
+#include <cmath>
 
+#include "buoy/report/finding.h"
 #include "buoy/report/sections.h"
 #include "buoy/result/schema/flow.h"
 
 namespace buoy::report {
 namespace {
+
+std::vector<PartCount> layers_above_others(const TableView& all) {
+  const auto& t = schema::flow_gold_by_layer;
+  std::vector<PartCount> counts;
+  for (const auto& trace : all.distinct(schema::trace)) {
+    const auto rows = all.where({{schema::trace, trace}, {t.gold_position, "all"}});
+    if (rows.empty() || !rows.has(t.samples)) continue;
+    PartCount count{trace};
+    const auto lower = rows.numbers(t.gold_over_distractors.lower), samples = rows.numbers(t.samples);
+    for (size_t i = 0; i < lower.size(); ++i) {
+      if (!std::isfinite(lower[i])) continue;
+      ++count.parts;
+      count.above += lower[i] > 1;
+      count.samples = count.parts == 1 ? samples[i] : std::min(count.samples, samples[i]);
+    }
+    counts.push_back(count);
+  }
+  return counts;
+}
 
 NamedFigure gold(const TableView& all) {
   const auto& t = schema::flow_gold_by_layer;
@@ -20,9 +40,13 @@ NamedFigure gold(const TableView& all) {
     chart.series.push_back(curve("gold document", rows, {t.layer, t.gold_lift}));
     chart.series.push_back(curve("other documents", rows, {t.layer, t.distractor_lift}));
     chart.references.push_back(
-        {"uniform", chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 1.0), {}});
+        {kUniformName, chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 1.0), {}});
     page.panels.push_back({trace, chart});
   }
+  page.title = title_of_parts({"The answer looks more at the gold document than at the others",
+                               "The answer's attention on the gold document and on the others"},
+                              layers_above_others(all));
+  page.caption = counted(all.where({{t.gold_position, "all"}}), {schema::trace, t.samples});
   return {"flow_gold",
           "One-layer attention from the answer to the gold document and to the others, over what uniform "
           "attention gives documents of those lengths. Means over heads, steps and samples; bands: bootstrap "
@@ -41,34 +65,43 @@ figure::Matrix square(const TableView& rows, const std::vector<std::string>& nam
   return matrix;
 }
 
-std::optional<double> largest_of(std::initializer_list<figure::Matrix> matrices) {
-  std::optional<double> largest;
-  for (const auto& matrix : matrices) {
-    for (const double value : matrix.values) {
-      if (value > largest.value_or(0)) largest = value;
-    }
+std::string rollout_title(std::span<const Table> tables) {
+  const auto& t = schema::flow_gold_by_rollout;
+  const auto all =
+      find_table(tables, t).where({{t.gold_position, "all"}, {t.forward, "final_row"}, {t.pooling, "sum"}});
+  std::vector<Measured> numbers;
+  for (const auto& trace : all.distinct(schema::trace)) {
+    const auto depths = all.where({{schema::trace, trace}}).numbers(t.layers);
+    const double deepest = *std::max_element(depths.begin(), depths.end());
+    const auto row = all.where({{schema::trace, trace}, {t.layers, fmt::format("{:g}", deepest)}});
+    numbers.push_back(measured(trace, row, {t.ratio, t.samples}, row.number(t.uniform_ratio)));
   }
-  return largest;
+  return title_of({"Flow to the gold document over flow to another",
+                   "Published rollout, beside the same on uniform attention", "with uniform attention", true},
+                  numbers);
 }
 
-NamedFigure rollout(const TableView& all) {
+NamedFigure rollout(std::span<const Table> tables, const TableView& all) {
   const auto& t = schema::flow_rollout;
   figure::Figure page;
   page.columns = 2;
   page.letters = true;
-  for (const auto& trace : all.where({{t.forward, "final_row"}}).distinct(schema::trace)) {
-    const auto rows = all.where(
-        {{schema::trace, trace}, {t.forward, "final_row"}, {t.pooling, "sum"}, {t.all_layers, "yes"}});
+  page.one_scale = true;
+  const auto published = all.where({{t.forward, "final_row"}, {t.pooling, "sum"}});
+  for (const auto& trace : published.distinct(schema::trace)) {
+    const auto rows = published.where({{schema::trace, trace}, {t.all_layers, "yes"}});
     const auto names = rows.distinct(t.to);
     figure::ColorScale scale;
     scale.map = figure::ColorMap::kBlues;
     scale.low = 0;
     scale.label = "flow";
-    const auto flow = square(rows, names, t.flow), uniform = square(rows, names, t.uniform);
-    scale.high = largest_of({flow, uniform});  // the same colour is the same number in both
-    page.panels.push_back({trace + ", rollout", figure::flow_matrix(flow, names, scale)});
-    page.panels.push_back({trace + ", uniform null", figure::flow_matrix(uniform, names, scale)});
+    page.panels.push_back(
+        {trace + ", rollout", figure::flow_matrix(square(rows, names, t.flow), names, scale)});
+    page.panels.push_back(
+        {trace + ", uniform attention", figure::flow_matrix(square(rows, names, t.uniform), names, scale)});
   }
+  page.title = rollout_title(tables);
+  page.caption = counted(published.where({{t.all_layers, "yes"}}), {schema::trace, t.samples});
   return {"flow_rollout",
           "Published rollout over all layers of the forward over the final row, heads averaged, mean over "
           "samples (rows: from, columns: to), beside the same pipeline on uniform attention, in the same "
@@ -88,12 +121,12 @@ Section flow_section(std::span<const Table> tables) {
   if (!by_layer.empty() && has_number(by_layer.numbers(t.gold_lift)))
     section.figures.push_back(gold(by_layer));
   if (has_number(rolled.where({{r.forward, "final_row"}, {r.all_layers, "yes"}}).numbers(r.flow)))
-    section.figures.push_back(rollout(rolled));
+    section.figures.push_back(rollout(tables, rolled));
   for (const auto& trace : rolled.distinct(schema::trace)) {
     if (rolled.where({{schema::trace, trace}, {r.forward, "final_row"}}).empty())
       section.left_out.push_back(
           fmt::format("The published rollout of {}: the trace holds no forward over the final row (trace "
-                      "without --no-final). The denoising steps' rollouts are in the table.",
+                      "it again with the final row). The denoising steps' rollouts are in the table.",
                       trace));
   }
   for (const auto& trace : by_layer.distinct(schema::trace)) {
@@ -115,7 +148,7 @@ Section flow_section(std::span<const Table> tables) {
   }
   if (section.readings.empty())
     section.readings.push_back(
-        "No sample has a gold document among others: trace --data with passages marked gold.");
+        "No sample has a gold document among others: trace `data` with passages marked gold.");
   return section;
 }
 

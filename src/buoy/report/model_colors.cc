@@ -1,5 +1,6 @@
 #include "buoy/report/model_colors.h"
 
+#include <algorithm>
 #include <set>
 #include <variant>
 
@@ -24,6 +25,11 @@ void paint_chart(Chart& chart, const std::map<std::string, std::size_t>& colors,
   }
 }
 
+bool is_of_evaluation(const Table& table) {
+  return std::any_of(schema::kEvaluationTables.begin(), schema::kEvaluationTables.end(),
+                     [&](const TableSchema* declared) { return table.is(*declared); });
+}
+
 }  // namespace
 
 void ModelColors::add(const std::string& name) {
@@ -38,10 +44,10 @@ void ModelColors::add_trace(const std::string& label, const std::string& model) 
 void ModelColors::add_names(std::span<const Table> tables) {
   for (const Table& table : tables) {
     const TableView rows(table);
-    const bool of_questions = table.name == schema::eval_scores.name();
-    if (of_questions) {
+    // What tells tables of evaluations apart are runs, which are no models.
+    if (table.is(schema::eval_scores)) {
       for (const auto& model : rows.distinct(schema::eval_scores.model)) add(model);
-    } else if (rows.has(schema::trace) && !table.name.starts_with("eval_")) {
+    } else if (rows.has(schema::trace) && !is_of_evaluation(table)) {
       for (const auto& trace : rows.distinct(schema::trace)) add(trace);
     }
   }

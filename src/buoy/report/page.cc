@@ -67,14 +67,13 @@ std::string claims_html(const std::vector<claims::ClaimVerdict>& claims) {
         "<tr><td>{}</td><td title=\"{}\">{}</td><td><span class=\"verdict "
         "{}\">{}</span></td><td>{}</td></tr>\n",
         escape_html(claim.id), escape_html(claim.test), escape_html(claim.claim), style_of(claim.verdict),
-        name_of(claim.verdict), escape_html(evidence));
+        name_of(claim.verdict), prose_html(evidence));
   }
   return out + "</tbody></table>\n";
 }
 
 std::string left_out_html(const std::string& what, const std::string& reason) {
-  return fmt::format("<p class=\"left-out\">{} is left out: {}</p>\n", escape_html(what),
-                     escape_html(reason));
+  return fmt::format("<p class=\"left-out\">{} is left out: {}</p>\n", escape_html(what), prose_html(reason));
 }
 
 std::string image_of(const std::string& svg) {
@@ -86,12 +85,12 @@ std::string figure_html(const DrawnFigure& figure) {
   if (!figure.svg.empty()) {
     out = fmt::format(
         "<figure class=\"{0}\"><div class=\"drawing\"><picture><source media=\"screen and "
-        "(prefers-color-scheme: dark)\" srcset=\"{1}\"><img alt=\"{2}\" src=\"{3}\"></picture></div>"
+        "(prefers-color-scheme: dark)\" srcset=\"{1}\"><img alt=\"{5}\" src=\"{3}\"></picture></div>"
         "<figcaption>{2} <span class=\"files\">(<a href=\"figures/{4}.pdf\">PDF</a>, "
         "<a href=\"figures/{4}.svg\">SVG</a>, <a href=\"figures/{4}.png\">PNG</a>)</span></figcaption>"
         "</figure>\n",
-        figure.narrow ? "narrow" : "wide", image_of(figure.dark_svg), escape_html(figure.caption),
-        image_of(figure.svg), escape_html(figure.name));
+        figure.narrow ? "narrow" : "wide", image_of(figure.dark_svg), prose_html(figure.caption),
+        image_of(figure.svg), escape_html(figure.name), escape_html(figure.told));
   }
   const std::string what = (figure.svg.empty() ? "Figure " : "Part of figure ") + figure.name;
   for (const auto& reason : figure.left_out) out += left_out_html(what, reason);
@@ -106,12 +105,12 @@ std::string section_html(const DrawnSection& section, const std::vector<Table>& 
   } else {
     out +=
         fmt::format("<p class=\"question\">{}</p>\n<ul class=\"readings\">\n", escape_html(section.question));
-    for (const auto& reading : section.readings) out += "<li>" + escape_html(reading) + "</li>\n";
+    for (const auto& reading : section.readings) out += "<li>" + prose_html(reading) + "</li>\n";
     out += "</ul>\n";
   }
   for (const auto& figure : section.figures) out += figure_html(figure);
   for (const auto& sentence : section.missing)
-    out += fmt::format("<p class=\"left-out\">Left out: {}</p>\n", escape_html(sentence));
+    out += fmt::format("<p class=\"left-out\">Left out: {}</p>\n", prose_html(sentence));
   for (const auto& table : tables) out += table_html(table, kRowsOnPage, "tables/" + table.name);
   return out;
 }
@@ -119,7 +118,7 @@ std::string section_html(const DrawnSection& section, const std::vector<Table>& 
 std::string notices_html(const std::vector<std::string>& lines) {
   if (lines.empty()) return "";
   std::string out = "<div class=\"notes\">";
-  for (const auto& line : lines) out += "<p>" + escape_html(line) + "</p>";
+  for (const auto& line : lines) out += "<p>" + prose_html(line) + "</p>";
   return out + "</div>\n";
 }
 

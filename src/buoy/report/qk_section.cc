@@ -4,11 +4,24 @@
 #include <limits>
 #include <utility>
 
+#include "buoy/report/finding.h"
 #include "buoy/report/sections.h"
 #include "buoy/result/schema/qk.h"
 
 namespace buoy::report {
 namespace {
+
+std::string angle_title(std::span<const Table> tables) {
+  const auto& t = schema::qk_depth;
+  const auto all = find_table(tables, t).where(
+      {{t.set, "top_1"}, {t.stage, "after"}, {t.statistic, "fraction due to angle of the deep third"}});
+  std::vector<Measured> numbers;
+  for (const auto& trace : all.distinct(schema::trace))
+    numbers.push_back(measured(trace, all.where({{schema::trace, trace}}), {t.value, t.samples}, 0.5));
+  return title_of({"Fraction of the strongest column's advantage due to angle, deep third",
+                   "Advantage of the strongest column in q.k, and its parts", "one half"},
+                  numbers);
+}
 
 NamedFigure by_layer(std::span<const Table> tables) {
   const auto& t = schema::qk_by_layer;
@@ -24,10 +37,12 @@ NamedFigure by_layer(std::span<const Table> tables) {
       for (const Interval* part : {&t.advantage, &t.direction, &t.scale, &t.residual})
         chart.series.push_back(curve(std::string(part->name()), rows, {t.layer, *part}));
       chart.references.push_back(
-          {"", chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 0.0), {}});
+          {"no advantage", chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 0.0), {}});
       page.panels.push_back({fmt::format("{}, {}", trace, title), chart});
     }
   }
+  page.title = angle_title(tables);
+  page.caption = counted(all, {schema::trace, t.samples});
   return {"qk_by_layer",
           "Advantage of the strongest column of each head over the others in q.k, split exactly into "
           "direction (angle), scale (norms) and the residual covariance; self pairs left out. Means over "
@@ -81,6 +96,7 @@ figure::Figure maps_of(const TableView& rows) {
     map.x.title = "Key position";
     map.y.title = "Query position";
     map.square_cells = true;
+    map.colors.label = title;
     page.panels.push_back({title, map});
   }
   return page;
@@ -97,12 +113,13 @@ void add_maps(std::span<const Table> tables, Section& section) {
                                           rows.text(t.layer), rows.text(t.step), head_text(rows, t.head));
     figure::Figure page = dense ? maps_of(matrix) : columns_of(rows);
     page.title = where;
+    page.caption = one_sample();
     section.figures.push_back(
         {fmt::format("qk_{}_{}", dense ? "maps" : "columns", trace),
          fmt::format("{}: {}", where,
                      dense ? "q.k, cosine and norm product of every query with every key it sees."
                            : fmt::format("mean over the other queries of q.k, cosine and norm product by key "
-                                         "(trace with {} among --observe for the whole maps).",
+                                         "(trace with {} among `observe` for the whole maps).",
                                          schema::qk_pairs.needs().observe)),
          page});
   }

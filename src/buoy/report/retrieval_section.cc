@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "buoy/report/finding.h"
 #include "buoy/report/sections.h"
 #include "buoy/result/schema/retrieval.h"
 
@@ -13,6 +14,37 @@ figure::Matrix grid_of(const TableView& rows, const ColumnSchema& column) {
   const auto& t = schema::retrieval_by_head;
   const size_t layers = rows.distinct(t.layer).size(), heads = rows.distinct(t.head).size();
   return {layers, heads, rows.numbers(column)};
+}
+
+std::string copying_title(const TableView& by_head) {
+  const auto& t = schema::retrieval_by_head;
+  std::vector<PartCount> counts;
+  for (const auto& trace : by_head.distinct(schema::trace)) {
+    const auto rows = by_head.where({{schema::trace, trace}});
+    if (!rows.has(t.above_chance) || !rows.has(t.tests)) continue;
+    counts.push_back(
+        {trace, rows.where({{t.above_chance, "yes"}}).size(), rows.size(), rows.number(t.tests)});
+  }
+  return title_of_parts(
+      {"The answer is copied from the evidence beyond chance", "Retrieval scores of every head"}, counts,
+      "heads");
+}
+
+std::string score_title(std::span<const Table> tables) {
+  const auto& t = schema::retrieval_summary;
+  const auto& h = schema::retrieval_by_head;
+  const auto all = find_table(tables, t).where({{t.variant, "strict_set"}, {t.statistic, "mean score"}});
+  const auto by_head = find_table(tables, h);
+  std::vector<Measured> numbers;
+  for (const auto& trace : all.distinct(schema::trace)) {
+    const auto row = all.where({{schema::trace, trace}}), heads = by_head.where({{schema::trace, trace}});
+    if (!heads.has(h.tests)) continue;
+    numbers.push_back({trace, row.number(t.value), row.number(t.value.lower), row.number(t.value.upper),
+                       heads.number(h.tests), row.number(t.chance)});
+  }
+  return title_of(
+      {"Mean strict retrieval score of all heads", "Strict retrieval score by layer", "by chance", true},
+      numbers);
 }
 
 NamedFigure grids(const TableView& by_head) {
@@ -30,6 +62,8 @@ NamedFigure grids(const TableView& by_head) {
     page.panels.push_back({trace + ": strict", figure::head_grid(grid_of(rows, t.strict_set), scale)});
     page.panels.push_back({trace + ": mass", figure::head_grid(grid_of(rows, t.mass), scale)});
   }
+  page.title = copying_title(by_head);
+  page.caption = counted(by_head, {schema::trace, t.tests});
   return {"retrieval_heads",
           "Every head by itself, mean over samples. Strict: score (the head's strongest key lies in the "
           "evidence and holds the token being written). Mass: attention on the evidence. Both at the step "
@@ -37,16 +71,19 @@ NamedFigure grids(const TableView& by_head) {
           page};
 }
 
-NamedFigure by_layer(const TableView& all) {
+NamedFigure by_layer(std::span<const Table> tables, const TableView& all) {
   const auto& t = schema::retrieval_by_layer;
   figure::LineChart chart{"Layer", "Mean score", {}, {}, {}, 0.0, {}};
   for (const auto& trace : all.distinct(schema::trace)) {
     const auto rows = all.where({{schema::trace, trace}});
     chart.series.push_back(curve(trace, rows, {t.layer, t.strict_set}));
-    chart.references.push_back(reference("", rows, {t.layer, t.chance_strict_set}, chart.series.size() - 1));
+    chart.references.push_back(
+        reference("chance", rows, {t.layer, t.chance_strict_set}, chart.series.size() - 1));
   }
   figure::Figure page;
   page.width_mm = 120;
+  page.title = score_title(tables);
+  page.caption = counted(all, {schema::trace, t.tests});
   page.panels = {{"", chart}};
   return {"retrieval_by_layer",
           "Strict retrieval score by layer, mean over heads and samples. Bands: bootstrap intervals over "
@@ -63,7 +100,7 @@ Section retrieval_section(std::span<const Table> tables) {
   const auto& h = schema::retrieval_by_head;
   const auto by_head = find_table(tables, h), layers = find_table(tables, schema::retrieval_by_layer);
   if (by_head.empty()) return section;
-  section.figures = {grids(by_head), by_layer(layers)};
+  section.figures = {grids(by_head), by_layer(tables, layers)};
   const auto summary = find_table(tables, t).where({{t.variant, "strict_set"}});
   for (const auto& trace : summary.distinct(schema::trace)) {
     const auto of_trace = summary.where({{schema::trace, trace}});

@@ -19,6 +19,8 @@ struct PointColumns {
 };
 figure::ReferenceCurve reference(const std::string& name, const TableView& rows, const PointColumns& columns,
                                  size_t of_series);
+inline constexpr const char* kUniformName = "uniform attention";  // in legends
+
 bool has_number(const std::vector<double>& values);
 
 // How captions call the head of a map: "heads averaged" or "head 2".

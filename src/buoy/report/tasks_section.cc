@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "buoy/report/finding.h"
 #include "buoy/report/sections.h"
 #include "buoy/result/schema/tasks.h"
 
@@ -33,11 +34,27 @@ void add_shares(const TableView& all, figure::Figure& page) {
     for (const auto& model : all.distinct(t.model)) {
       const auto rows = all.where({{t.model, model}, {t.set, part.set}, {t.quantity, part.quantity}});
       if (!has_number(rows.numbers(t.value))) continue;
-      chart.references.push_back(reference("", rows, {t.layer, t.null}, chart.series.size()));
+      chart.references.push_back(
+          reference("95% of permutations", rows, {t.layer, t.null}, chart.series.size()));
       chart.series.push_back(curve(model, rows, {t.layer, t.value}));
     }
     if (!chart.series.empty()) page.panels.push_back({part.title, chart});
   }
+}
+
+std::string places_title(const TableView& all) {
+  const auto& t = schema::tasks_by_layer;
+  std::vector<PartCount> counts;
+  for (const auto& model : all.distinct(t.model)) {
+    const auto rows = all.where({{t.model, model}, {t.set, "all"}, {t.quantity, "relative_position"}});
+    if (rows.empty() || !rows.has(t.fewest)) continue;
+    PartCount count{model};
+    for (const double p : rows.numbers(t.p_holm)) ++count.parts, count.above += p < 0.05;
+    count.samples = rows.number(t.fewest);
+    counts.push_back(count);
+  }
+  return title_of_parts({"The task tells where the anchor stands", "Where anchors stand, task by task"},
+                        counts);
 }
 
 }  // namespace
@@ -52,6 +69,8 @@ Section tasks_section(std::span<const Table> tables) {
   add_places(tables, page);
   add_shares(all, page);
   if (!page.panels.empty()) {
+    page.title = places_title(all);
+    page.caption = counted(all.where({{t.set, "all"}}), {t.model, t.samples});
     section.figures.push_back(
         {"tasks_by_layer",
          "Relative position of the anchor (0 first token, 1 last) by layer and task, heads averaged, in the "

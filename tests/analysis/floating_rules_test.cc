@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "buoy/analysis/core/token_type.h"
+#include "buoy/analysis/sample/token_type.h"
 #include "buoy/analysis/core/uniform.h"
 #include "buoy/analysis/drift/anchor_tracks.h"
 #include "buoy/analysis/drift/set_stability.h"

@@ -4,12 +4,24 @@
 
 #include "analysis/planted.h"
 #include "buoy/analysis/core/analysis.h"
+#include "buoy/analysis/core/sample_run.h"
+#include "buoy/analysis/sample/replay.h"
 #include "buoy/benchmark/peak_memory.h"
 #include "buoy/trace/reader.h"
 #include "support/temp_folder.h"
 
 namespace buoy::testing {
 namespace {
+
+void take(const std::vector<std::unique_ptr<analysis::Analysis>>& analyses,
+          const analysis::StoredSource& source) {
+  ThreadPool alone(1);
+  analysis::SampleRun run(analyses, source.sample());
+  analysis::replay(source, {}, alone,
+                   {[&](const analysis::LayerView& layer) { run.take(layer); },
+                    [&](std::int64_t l) { run.finish_layer(source.sample(), l); }});
+  run.end(source.sample());
+}
 
 TEST(AnalysisMemory, DoesNotGrowWithTheSamples) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -25,10 +37,11 @@ TEST(AnalysisMemory, DoesNotGrowWithTheSamples) {
   write_trace(folder / "t", plant(spec));
   const auto reader = trace::TraceReader::open(folder / "t");
   for (const char* name : {"floating", "drift", "absorption", "structure"}) {
-    const auto analysis = analysis::find_analysis(name).make({"t", reader.manifest()}, {});
+    std::vector<std::unique_ptr<analysis::Analysis>> analyses;
+    analyses.push_back(analysis::find_analysis(name).make({"t", reader.manifest()}, {}));
     const auto add = [&](int times) {
       for (int i = 0; i < times; ++i)
-        analysis->add(analysis::ObservedSample(reader.manifest(), reader.read(reader.samples()[0].id)));
+        take(analyses, analysis::StoredSource(reader.manifest(), reader.read(reader.samples()[0].id)));
     };
     add(3);
     // Four hundred samples of 16 steps hold 3 MB of received attention; keeping one number of each map would

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "buoy/analysis/core/observed_sample.h"
+#include "buoy/analysis/sample/stored_source.h"
 #include "buoy/base/error.h"
 #include "buoy/questions/data/item_reader.h"
 #include "buoy/run/trace_request.h"
@@ -51,7 +51,7 @@ class ChangedPair : public ::testing::TestWithParam<bool> {
       : data_(testing::write_world(scratch_, {.count = 1, .passages = 2})),
         model_(load_model(testing::pair_model(GetParam()).path)) {}
 
-  analysis::ObservedSample traced(const Changes& changes) {
+  analysis::StoredSource traced(const Changes& changes) {
     TraceRequest request;
     request.folder = scratch_ / std::to_string(number_++);
     request.items = questions::read_items(data_, {});
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Pair, ChangedPair, ::testing::Bool(),
 
 TEST_P(ChangedPair, ByTheFactorOneIsTheSame) {
   const auto plain = traced({}), same = traced(parse_changes({"2.1=1"}, {"0,4=1"}));
-  EXPECT_EQ(plain.final_row, same.final_row);
+  EXPECT_EQ(plain.sample().final_row, same.sample().final_row);
   for (std::int64_t layer = 0; layer < plain.layer_count(); ++layer)
     EXPECT_EQ(plain.received(0, layer).share, same.received(0, layer).share);
 }
@@ -112,18 +112,18 @@ TEST_P(ChangedPair, HidesKeysAtTheNamedStepsAlone) {
   EXPECT_EQ(plain.received(0, 2).share, changed.received(0, 2).share);
   EXPECT_EQ(changed.received(1, 2).mean[0], 0);
   EXPECT_GT(changed.received(2, 2).mean[0], 0);
-  EXPECT_GT(changed.received(changed.final_index(), 2).mean[0], 0);
+  EXPECT_GT(changed.received(changed.sample().final_index(), 2).mean[0], 0);
 }
 
 TEST_P(ChangedPair, TakesRegionsByTheirNames) {
   const auto plain = traced({});
-  ASSERT_FALSE(plain.region_names.empty());
-  const auto last = plain.region_names.size() - 2;  // the last one is the answer's
-  const auto changed = traced(parse_changes({}, {plain.region_names[last] + "=0"}));
+  ASSERT_FALSE(plain.sample().region_names.empty());
+  const auto last = plain.sample().region_names.size() - 2;  // the last one is the answer's
+  const auto changed = traced(parse_changes({}, {plain.sample().region_names[last] + "=0"}));
   const auto received = changed.received(0, 1);
-  for (std::int64_t i = 0; i < changed.prompt_length; ++i) {
+  for (std::int64_t i = 0; i < changed.sample().prompt_length; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    if (changed.region_of_token[at] == static_cast<std::int32_t>(last)) {
+    if (changed.sample().region_of_token[at] == static_cast<std::int32_t>(last)) {
       EXPECT_EQ(received.mean[at], 0) << i;
     }
   }

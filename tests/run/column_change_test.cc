@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "buoy/analysis/core/depth.h"
-#include "buoy/analysis/core/observed_sample.h"
-#include "buoy/analysis/core/token_type.h"
+#include "buoy/analysis/sample/stored_source.h"
+#include "buoy/analysis/sample/token_type.h"
 #include "buoy/base/error.h"
 #include "buoy/decode/drive.h"
 #include "buoy/questions/data/item_reader.h"
@@ -44,7 +44,7 @@ struct TracedModel {
     run_trace({threads}, model, make_trace_run(request, model), {[](const auto&) {}, [] {}});
     const auto reader = trace::TraceReader::open(folder);
     id = reader.samples().front().id;
-    sample.emplace(reader.manifest(), reader.read(id));
+    sample = analysis::StoredSource(reader.manifest(), reader.read(id)).sample();
     prompt.assign(sample->final_row.begin(), sample->final_row.begin() + sample->prompt_length);
   }
 
@@ -81,7 +81,7 @@ TEST_P(ColumnMaskTest, ATraceOfAnotherModelIsRefused) {
 
 TEST_P(ColumnMaskTest, ColumnsAreOfTheirThirdInThePromptAndNeverTheAnswer) {
   const auto& sample = *traced_.sample;
-  const auto types = analysis::token_types(sample);
+  const auto types = analysis::token_types(sample, {sample.token_texts, sample.special});
   std::size_t floating_columns = 0;
   for (std::int64_t third = 0; third < 3; ++third) {
     const auto floating = choose({ColumnKind::kFloating, third}),

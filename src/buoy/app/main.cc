@@ -46,6 +46,7 @@ void add_commands(Command& app) {
   add_generate(app);
   add_forward(app);
   add_trace(app);
+  add_watch(app);
   add_export(app);
   add_analyze(app);
   add_report(app);

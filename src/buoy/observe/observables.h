@@ -45,6 +45,7 @@ class Values {
   Values& operator=(const Values&) = delete;
 
   std::span<const float> view() const { return view_; }
+  bool kept() const { return made_.empty(); }  // by the record, and there as long as it is
 
  private:
   std::vector<float> made_;

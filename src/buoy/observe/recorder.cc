@@ -1,8 +1,6 @@
 #include "buoy/observe/recorder.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <utility>
 
 #include "buoy/base/error.h"
@@ -11,14 +9,6 @@
 namespace buoy::observe {
 namespace {
 
-std::int64_t product(const std::vector<std::int64_t>& shape) {
-  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-}
-
-size_t index_of(const std::vector<std::int64_t>& sorted, std::int64_t value) {
-  return static_cast<size_t>(std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin());
-}
-
 std::vector<std::int32_t> to_int32(const std::vector<std::int64_t>& values) {
   return {values.begin(), values.end()};
 }
@@ -26,158 +16,83 @@ std::vector<std::int32_t> to_int32(const std::vector<std::int64_t>& values) {
 }  // namespace
 
 Recorder::Recorder(const Plan& plan, const Subject& subject)
-    : plan_(plan),
-      subject_(subject),
-      steps_(plan.steps.below(subject.steps)),
-      layers_(plan.layers.below(subject.layers)),
-      tokens_by_step_(steps_.size() * static_cast<size_t>(subject.tokens), 0),
-      group_sizes_(steps_.size() * static_cast<size_t>(subject.groups.count()), 0),
-      taken_(steps_.size() * layers_.size(), false) {
-  for (std::int64_t p = subject.prompt_length; p < subject.tokens; ++p) {
-    rows_.push_back(static_cast<std::int32_t>(std::max<std::int64_t>(0, p - subject.prediction_offset)));
-  }
-  // A prompt of no tokens makes positions 0 and 1 share row 0 under a prediction offset.
-  rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
-}
-
-std::int64_t Recorder::size_of(char letter) const {
-  switch (letter) {
-    case 'T':
-      return subject_.tokens;
-    case 'H':
-      return subject_.heads;
-    case 'V':
-      return subject_.kv_heads;
-    case 'D':
-      return subject_.head_dim;
-    case 'G':
-      return subject_.groups.count();
-    case 'R':
-      return static_cast<std::int64_t>(rows_.size());
-    case 'C':
-      return static_cast<std::int64_t>(subject_.regions.names.size());
-    case 'K':
-      return plan_.top_count;
-    default:
-      break;
-  }
-  BUOY_CHECK(letter == 'S' || letter == 'L');
-  return static_cast<std::int64_t>(letter == 'S' ? steps_.size() : layers_.size());
-}
-
-// In the order of the schema.
-std::vector<Recorder::Part> Recorder::parts() const {
-  std::vector<Part> parts;
-  for (const auto& schema : trace::array_schema()) {
-    if (schema.observe.empty() || !plan_.has(schema.observe)) continue;
-    const auto sources = array_sources();
-    const auto source = std::find_if(sources.begin(), sources.end(),
-                                     [&](const ArraySource& one) { return one.array == schema.name; });
-    BUOY_CHECK(source != sources.end());
-    if (source->there != nullptr && !source->there(subject_)) continue;
-    Part part{&schema, &*source, {}, schema.name.ends_with("{l}"), {}, {}};
-    for (const char letter : schema.shape) {
-      if (letter != ' ' && letter != 'S' && letter != 'L') part.cell.push_back(size_of(letter));
-    }
-    parts.push_back(std::move(part));
-  }
-  return parts;
-}
-
-bool Recorder::looks_closely() const {
-  probe::LayerRequest request;
-  for (const auto* observable : plan_.wanted) observable->ask(request, {rows_, plan_.top_count});
-  return request.row_weights || request.top > 0;
-}
+    : layout_(plan, subject),
+      tokens_by_step_(layout_.steps().size() * static_cast<size_t>(subject.tokens), 0),
+      group_sizes_(layout_.steps().size() * static_cast<size_t>(subject.groups.count()), 0),
+      taken_(static_cast<size_t>(layout_.addresses()), false) {}
 
 probe::LayerRequest Recorder::request(const probe::Address& address, const probe::LayerExtent& extent) {
-  probe::LayerRequest r;
-  if (address.branch != 0 || !plan_.steps.contains(address.step) || !plan_.layers.contains(address.layer))
-    return r;
-  BUOY_CHECK(extent.query_rows == subject_.tokens && extent.key_rows == subject_.tokens);
-  const size_t step = index_of(steps_, address.step), groups = static_cast<size_t>(subject_.groups.count());
+  if (!layout_.observes(address)) return {};
+  auto r = layout_.request(extent);
+  const std::int64_t step = layout_.step_index(address);
   std::copy(extent.tokens.begin(), extent.tokens.end(),
-            tokens_by_step_.begin() + static_cast<std::ptrdiff_t>(step) * subject_.tokens);
-  r.groups = subject_.groups.count();
-  r.group_of_row = subject_.groups.assign({extent.tokens, subject_.prompt_length, subject_.mask_token});
-  std::int32_t* sizes = group_sizes_.data() + step * groups;
-  std::fill_n(sizes, groups, 0);
-  for (const auto group : r.group_of_row) {
-    if (group < groups) ++sizes[group];
-  }
-  for (const auto* observable : plan_.wanted) observable->ask(r, {rows_, plan_.top_count});
+            tokens_by_step_.begin() + step * layout_.subject().tokens);
+  const auto sizes = layout_.group_sizes(r);
+  std::copy(sizes.begin(), sizes.end(), group_sizes_.begin() + step * std::ssize(sizes));
   return r;
 }
 
-void Recorder::put(Part& part, const probe::Address& address, const Seen& seen) {
-  const auto each = static_cast<size_t>(product(part.cell));
-  const size_t at = index_of(steps_, address.step) * layers_.size() + index_of(layers_, address.layer);
-  const auto fill = [&](auto& stack, const auto& values) {
+void Recorder::put(Stack& stack, const probe::Address& address, const Seen& seen) {
+  const auto& part = *stack.part;
+  const auto each = static_cast<size_t>(part.cell_size());
+  const std::int64_t at = layout_.step_index(address) * layout_.size_of('L') + layout_.layer_index(address);
+  const auto fill = [&](auto& to, const auto& values) {
     BUOY_CHECK(values.size() == each);
-    stack.resize(taken_.size() * each);
-    std::copy(values.begin(), values.end(), stack.begin() + static_cast<std::ptrdiff_t>(at * each));
+    to.resize(taken_.size() * each);
+    std::copy(values.begin(), values.end(), to.begin() + at * static_cast<std::int64_t>(each));
   };
-  if (part.source->integers != nullptr) return fill(part.integers, part.source->integers(seen));
+  if (part.source->integers != nullptr) return fill(stack.integers, part.source->integers(seen));
   const Values values = part.source->floats(seen);
-  if (!part.large) return fill(part.floats, values.view());
+  if (!part.large) return fill(stack.floats, values.view());
   large_.push_back(trace::float_array(trace::array_name(part.schema->name, address.step, address.layer),
                                       part.cell, values.view()));
 }
 
 void Recorder::take(const probe::Address& address, probe::LayerRecord&& record) {
-  if (parts_.empty()) parts_ = parts();
-  const size_t at = index_of(steps_, address.step) * layers_.size() + index_of(layers_, address.layer);
+  if (stacks_.empty()) {
+    for (const auto& part : layout_.parts()) stacks_.push_back({&part, {}, {}});
+  }
+  const auto at =
+      static_cast<size_t>(layout_.step_index(address) * layout_.size_of('L') + layout_.layer_index(address));
   BUOY_CHECK(!taken_[at]);
   taken_[at] = true;
-  for (auto& part : parts_) put(part, address, {record, subject_});
+  for (auto& stack : stacks_) put(stack, address, {record, layout_.subject()});
 }
 
-trace::Array Recorder::stacked(const Part& part) const {
-  Shape shape = {size_of('S'), size_of('L')};
-  shape.insert(shape.end(), part.cell.begin(), part.cell.end());
-  return part.source->integers != nullptr
-             ? trace::integer_array(std::string(part.schema->name), shape, part.integers)
-             : trace::float_array(std::string(part.schema->name), shape, part.floats);
+trace::Array Recorder::stacked(const Stack& stack) const {
+  const auto shape = layout_.stacked_shape(*stack.part);
+  const std::string name(stack.part->schema->name);
+  return stack.part->source->integers != nullptr ? trace::integer_array(name, shape, stack.integers)
+                                                 : trace::float_array(name, shape, stack.floats);
 }
 
 std::vector<trace::Array> Recorder::arrays() {
   BUOY_CHECK(std::find(taken_.begin(), taken_.end(), false) == taken_.end());
-  const std::int64_t S = size_of('S'), L = size_of('L'), R = size_of('R');
+  const std::int64_t S = layout_.size_of('S'), L = layout_.size_of('L'), R = layout_.size_of('R'),
+                     T = layout_.size_of('T'), G = layout_.size_of('G');
   std::vector<trace::Array> out;
-  out.push_back(trace::integer_array(trace::kSteps, {S}, to_int32(steps_)));
-  out.push_back(trace::integer_array(trace::kLayers, {L}, to_int32(layers_)));
-  out.push_back(trace::integer_array(trace::kTokensByStep, {S, subject_.tokens}, tokens_by_step_));
-  out.push_back(trace::integer_array(trace::kGroupSizes, {S, subject_.groups.count()}, group_sizes_));
-  if (looks_closely()) out.push_back(trace::integer_array(trace::kRowPositions, {R}, rows_));
+  out.push_back(trace::integer_array(trace::kSteps, {S}, to_int32(layout_.steps())));
+  out.push_back(trace::integer_array(trace::kLayers, {L}, to_int32(layout_.layers())));
+  out.push_back(trace::integer_array(trace::kTokensByStep, {S, T}, tokens_by_step_));
+  out.push_back(trace::integer_array(trace::kGroupSizes, {S, G}, group_sizes_));
+  if (layout_.looks_closely()) out.push_back(trace::integer_array(trace::kRowPositions, {R}, layout_.rows()));
   // Floats by name, then integers, then what is large as it came: the order in the file.
-  std::stable_sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) {
-    const auto rank = [](const Part& part) {
-      return std::pair(part.source->integers != nullptr, part.schema->name);
+  std::stable_sort(stacks_.begin(), stacks_.end(), [](const Stack& a, const Stack& b) {
+    const auto rank = [](const Stack& stack) {
+      return std::pair(stack.part->source->integers != nullptr, stack.part->schema->name);
     };
     return rank(a) < rank(b);
   });
-  for (auto& part : parts_) {
-    if (part.large) continue;
-    out.push_back(stacked(part));
-    part.floats = {}, part.integers = {};
+  for (auto& stack : stacks_) {
+    if (stack.part->large) continue;
+    out.push_back(stacked(stack));
+    stack.floats = {}, stack.integers = {};
   }
   std::move(large_.begin(), large_.end(), std::back_inserter(out));
-  parts_.clear();
+  stacks_.clear();
   large_.clear();
   taken_.assign(taken_.size(), false);
   return out;
-}
-
-Recorder::Bytes Recorder::expected_bytes() const {
-  std::int64_t all = 0, large = 0;
-  for (const auto& part : parts()) {
-    all += product(part.cell);
-    if (part.large) large += product(part.cell);
-  }
-  const auto addresses = static_cast<std::int64_t>(taken_.size());
-  const std::int64_t rows = size_of('S') * subject_.tokens;
-  return {static_cast<std::uint64_t>(4 * (all * addresses + rows)),
-          static_cast<std::uint64_t>(4 * large * addresses)};
 }
 
 }  // namespace buoy::observe

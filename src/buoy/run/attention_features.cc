@@ -2,18 +2,14 @@
 
 #include <algorithm>
 
-#include "buoy/analysis/floating/floating_rules.h"
-#include "buoy/analysis/flow/sample_flow.h"
-#include "buoy/analysis/retrieval/retrieval_score.h"
+#include "buoy/analysis/sample/replay.h"
 
 namespace buoy::run {
 namespace {
 
 using Features = std::map<std::string, double>;
 
-void add_gold(const analysis::ObservedSample& sample, Features& out) {
-  if (sample.gold_regions.empty()) return;
-  const auto flow = analysis::flow_of_sample(sample);
+void add_gold(const analysis::ObservedSample& sample, const analysis::SampleFlow& flow, Features& out) {
   double mass = 0, deep = 0, even = 0;
   const size_t layers = flow.mean.size(), first_deep = layers - std::max<size_t>(layers / 3, 1);
   for (size_t r = 0; r < flow.regions.names.size(); ++r) {
@@ -30,12 +26,12 @@ void add_gold(const analysis::ObservedSample& sample, Features& out) {
   if (even > 0) out["gold_lift"] = mass / even;
 }
 
-void add_retrieval(const analysis::ObservedSample& sample, Features& out) {
-  if (sample.evidence.empty()) return;
+void add_retrieval(const analysis::ObservedSample& sample, const analysis::RetrievalRows& rows,
+                   Features& out) {
   const auto test = analysis::make_retrieval_test(sample);
   if (test.tokens.empty() || test.needle.positions.empty()) return;
   double strict = 0, best = 0, mass = 0;
-  const auto heads = analysis::score_heads(sample, test);
+  const auto heads = analysis::score_heads(sample, test, rows);
   for (const auto& head : heads) {
     strict += head.strict_hits() > 0 ? 1 : 0;
     best = std::max(best, static_cast<double>(head.strict_hits()));
@@ -46,39 +42,54 @@ void add_retrieval(const analysis::ObservedSample& sample, Features& out) {
   out["evidence_mass"] = mass;
 }
 
-void add_floating(const analysis::ObservedSample& sample, Features& out) {
-  analysis::AnchorDetector detector(sample.causal, sample.tokens, {});
-  const std::int64_t layers = sample.layer_count(), last = sample.final_index();
-  double share = 0, anchors = 0, moves = 0, chances = 0;
-  for (std::int64_t l = 0; l < layers; ++l) {
-    const auto received = sample.received(last, l);
-    detector.look(received.mean);
-    share += detector.top_share();
-    anchors += detector.anchor_count();
-    std::int64_t before = -1;
-    for (std::int64_t s = 0; sample.masked_diffusion && s < sample.step_count(); ++s) {
-      const auto at_step = sample.received(s, l);
-      detector.look(at_step.mean);
-      if (before >= 0) {
-        chances += 1;
-        moves += detector.top() != before ? 1 : 0;
-      }
-      before = detector.top();
-    }
-  }
-  out["top_share"] = share / static_cast<double>(layers);
-  out["anchors"] = anchors / static_cast<double>(layers);
-  if (chances > 0) out["top_moves"] = moves / chances;
-}
-
 }  // namespace
 
-Features attention_features(const analysis::ObservedSample& sample) {
+AttentionFeatures::AttentionFeatures(const analysis::SampleFacts& sample) : layers_(sample.layers.size()) {
+  if (!sample.gold_regions.empty()) flow_.emplace(sample);
+  if (!sample.evidence.empty()) rows_.emplace(sample);
+}
+
+void AttentionFeatures::take(const analysis::LayerView& layer) {
+  if (flow_) flow_->take(layer);
+  if (rows_) rows_->take(layer);
+  Layer& of = layers_[static_cast<size_t>(layer.l)];
+  auto& found = layer.detection();
+  if (layer.forward.is_final(layer.sample)) {
+    of.top_share = found.top_share(-1);
+    of.anchor_count = found.anchor_count(-1);
+  }
+  if (!layer.sample.masked_diffusion || !layer.forward.is_step) return;
+  if (of.top >= 0) {
+    ++of.chances;
+    of.moves += found.top(-1) != of.top ? 1 : 0;
+  }
+  of.top = found.top(-1);
+}
+
+Features AttentionFeatures::features(const analysis::ObservedSample& sample) const {
   Features out;
-  add_gold(sample, out);
-  add_retrieval(sample, out);
-  add_floating(sample, out);
+  if (flow_) add_gold(sample, flow_->flow(), out);
+  if (rows_) add_retrieval(sample, *rows_, out);
+  double share = 0, anchors = 0, moves = 0, chances = 0;
+  for (const auto& layer : layers_) {
+    share += layer.top_share;
+    anchors += layer.anchor_count;
+    moves += static_cast<double>(layer.moves);
+    chances += static_cast<double>(layer.chances);
+  }
+  const auto layers = static_cast<double>(layers_.size());
+  out["top_share"] = share / layers;
+  out["anchors"] = anchors / layers;
+  if (chances > 0) out["top_moves"] = moves / chances;
   return out;
+}
+
+Features attention_features(const analysis::StoredSource& source) {
+  AttentionFeatures features(source.sample());
+  ThreadPool alone(1);
+  analysis::replay(source, analysis::RuleOptions{}, alone,
+                   {[&](const analysis::LayerView& layer) { features.take(layer); }, nullptr});
+  return features.features(source.sample());
 }
 
 const std::vector<FeatureName>& feature_names() {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "buoy/analysis/core/observed_sample.h"
+#include "buoy/analysis/sample/stored_source.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
@@ -259,7 +259,7 @@ void Questioner::ask_observed(questions::ItemReader& reader, std::size_t from,
     AnswerRecord record = answered(std::move(question->record), *traced->machine);
     const auto file = folder / trace::sample_file(item->id);
     record.attention = attention_features(
-        analysis::ObservedSample(run, trace::StoredSample(MappedFile(file), file.string(), run)));
+        analysis::StoredSource(run, trace::StoredSample(MappedFile(file), file.string(), run)));
     take(n, record);
   }
   writer.finish();

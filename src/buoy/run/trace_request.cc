@@ -45,6 +45,21 @@ std::string sum_of_prompts(const TraceRun& run) {
 
 }  // namespace
 
+std::function<ItemPrompt(std::size_t number)> prompts_of(const TraceRequest& request,
+                                                         const LoadedModel& loaded) {
+  if (request.ids) {
+    return [items = request.items, arrangement = request.arrangement, ids = *request.ids](std::size_t n) {
+      return prompt_of_ids(arrange(items[n], arrangement), ids);
+    };
+  }
+  const auto& folder = loaded.model.checkpoint().folder();
+  const auto prompter = std::make_shared<const Prompter>(request.prompt_template, request.chat, folder,
+                                                         need_tokenizer(loaded.tokenizer, folder));
+  return [items = request.items, arrangement = request.arrangement, prompter](std::size_t n) {
+    return prompter->prompt(prompter->arranged(items[n], arrangement));
+  };
+}
+
 TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) {
   check_changes(request.changes, loaded.model.config());
   check_arrangement(request.arrangement);
@@ -56,17 +71,7 @@ TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) 
   run.manifest.storage = request.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
   for (const auto& item : request.items) run.manifest.sample_ids.push_back(item.id);
 
-  if (request.ids) {
-    run.prompt = [items = request.items, arrangement = request.arrangement, ids = *request.ids](
-                     std::size_t n) { return prompt_of_ids(arrange(items[n], arrangement), ids); };
-  } else {
-    const auto& folder = loaded.model.checkpoint().folder();
-    const auto prompter = std::make_shared<const Prompter>(request.prompt_template, request.chat, folder,
-                                                           need_tokenizer(loaded.tokenizer, folder));
-    run.prompt = [items = request.items, arrangement = request.arrangement, prompter](std::size_t n) {
-      return prompter->prompt(prompter->arranged(items[n], arrangement));
-    };
-  }
+  run.prompt = prompts_of(request, loaded);
   run.manifest.probe = dump_json(describe_observed(request, loaded.model.device(), sum_of_prompts(run)));
   return run;
 }

@@ -21,6 +21,10 @@ struct TraceRequest : Request {
   bool resume = false;
 };
 
+// The prompt of every item of a request; may throw for a single one.
+std::function<ItemPrompt(std::size_t number)> prompts_of(const TraceRequest& request,
+                                                         const LoadedModel& model);
+
 // The run that answers a request; it is as good as complete: its manifest says all that decides its bytes.
 TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& model);
 

@@ -56,7 +56,7 @@ ChangedRow Tracer::changed_row(const ItemPrompt& prompt) const {
   return row;
 }
 
-Traced Tracer::run(const ItemPrompt& prompt, std::uint64_t number) {
+Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, const MakeProbe& make_probe) {
   DecodeOptions decode = request_.decode;
   decode.seed += number;
   auto machine = make_machine(model_, decode, prompt.prompt.ids, tokenizer_);
@@ -69,18 +69,27 @@ Traced Tracer::run(const ItemPrompt& prompt, std::uint64_t number) {
     ChangingProbe changing(request_.changes, model_.config(), row, nullptr);
     decode::drive(context_, model_, machines, nullptr, request_.changes.any() ? &changing : nullptr);
   }
-  const auto watched =
+  auto watched =
       subject_of(model_.config(), request_, prompt, static_cast<std::int64_t>(machine->row().size()));
-  observe::Recorder recorder(plan_, watched);
-  ChangingProbe changing(request_.changes, model_.config(), row, &recorder);
-  probe::Probe* const probe = request_.changes.any() ? static_cast<probe::Probe*>(&changing) : &recorder;
+  probe::Probe& watching = make_probe(watched, *machine);
+  ChangingProbe changing(request_.changes, model_.config(), row, &watching);
+  probe::Probe* const probe = request_.changes.any() ? static_cast<probe::Probe*>(&changing) : &watching;
   if (diffusion) decode::drive(context_, model_, machines, nullptr, probe);
   if (!diffusion || request_.final_row) {
     std::vector<model::SequenceInput> inputs = {{machine->row(), {}}};
     inputs[0].address.step = watched.steps - 1;
     model_.forward(context_, inputs, probe);
   }
-  auto sample = sample_of(prompt, *machine, watched, recorder.arrays());
+  return {std::move(watched), std::move(machine)};
+}
+
+Traced Tracer::run(const ItemPrompt& prompt, std::uint64_t number) {
+  std::optional<observe::Recorder> recorder;
+  auto [subject, machine] = watch(
+      prompt, number, [&](const observe::Subject& watched, const decode::StepMachine&) -> probe::Probe& {
+        return recorder.emplace(plan_, watched);
+      });
+  auto sample = sample_of(prompt, *machine, subject, recorder->arrays());
   return {std::move(sample), std::move(machine)};
 }
 

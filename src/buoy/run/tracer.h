@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,18 @@ class Tracer {
 
   // `number` is that of the prompt in the run: every prompt has its own random numbers.
   Traced run(const ItemPrompt& prompt, std::uint64_t number);
+
+  // Decodes a prompt while a probe looks on: it is made when the sequence and its length are known.
+  struct Watched {
+    observe::Subject subject;
+    std::unique_ptr<decode::StepMachine> machine;  // as it ended
+  };
+  using MakeProbe =
+      std::function<probe::Probe&(const observe::Subject& subject, const decode::StepMachine& machine)>;
+  Watched watch(const ItemPrompt& prompt, std::uint64_t number, const MakeProbe& make_probe);
+
+  const Request& request() const { return request_; }
+  const observe::Plan& plan() const { return plan_; }
 
  private:
   ChangedRow changed_row(const ItemPrompt& prompt) const;

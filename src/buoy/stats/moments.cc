@@ -36,6 +36,15 @@ void Moments::add(const std::vector<double>& values) {
   for (size_t i = 0; i < values.size(); ++i) add(static_cast<std::int64_t>(i), values[i]);
 }
 
+void Moments::add(const Moments& other) {
+  BUOY_CHECK(other.count_.size() == count_.size());
+  for (size_t i = 0; i < count_.size(); ++i) {
+    count_[i] += other.count_[i];
+    sum_[i] += other.sum_[i];
+    square_[i] += other.square_[i];
+  }
+}
+
 void Moments::reset() {
   for (auto* values : {&count_, &sum_, &square_}) std::fill(values->begin(), values->end(), 0.0);
 }

@@ -27,6 +27,7 @@ class Moments {
   // NaN is passed over.
   void add(std::int64_t cell, double value);
   void add(const std::vector<double>& values);  // one per cell
+  void add(const Moments& other);               // cell by cell, what was added to the other
   void reset();
 
   std::int64_t count(std::int64_t cell) const;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "buoy/analysis/sample/stored_source.h"
 #include "buoy/base/attempt.h"
 #include "buoy/base/error.h"
 #include "buoy/trace/reader.h"
@@ -29,7 +30,8 @@ std::vector<std::int32_t> masked_forwards(const analysis::ObservedSample& sample
   return out;
 }
 
-report::ExploredSample explored(const analysis::ObservedSample& sample, const trace::Manifest& manifest) {
+report::ExploredSample explored(const analysis::StoredSource& source, const trace::Manifest& manifest) {
+  const auto& sample = source.sample();
   report::ExploredSample out;
   out.id = sample.id();
   out.causal = sample.causal;
@@ -41,7 +43,7 @@ report::ExploredSample explored(const analysis::ObservedSample& sample, const tr
   out.prompt_length = sample.prompt_length;
   out.steps = sample.steps;
   if (out.last_is_final_row)
-    out.steps.push_back(static_cast<std::int32_t>(sample.stored().integer_text(trace::kFinalStep)));
+    out.steps.push_back(static_cast<std::int32_t>(source.stored().integer_text(trace::kFinalStep)));
   out.layers = sample.layers;
   out.token_texts = sample.token_texts;
   out.revealed_at = sample.revealed_at;
@@ -52,8 +54,8 @@ report::ExploredSample explored(const analysis::ObservedSample& sample, const tr
     if (region >= std::ssize(out.region_names)) region = -1;  // trace::kNoRegion is beyond all names
   }
   out.evidence = sample.evidence;
-  out.received = [&sample](std::int64_t step, std::int64_t layer) {
-    const analysis::Received received = sample.received(step, layer);
+  out.received = [&source](std::int64_t step, std::int64_t layer) {
+    const analysis::Received received = source.received(step, layer);
     std::vector<double> rows = received.mean;
     rows.insert(rows.end(), received.share.begin(), received.share.end());
     return rows;
@@ -66,10 +68,10 @@ report::ExploredSample explored(const analysis::ObservedSample& sample, const tr
 report::ExplorerPanel explored_trace(const analysis::TraceInput& input, const analysis::RunOptions& options) {
   try {
     const auto reader = trace::TraceReader::open(input.folder, options.integrity());
-    const analysis::ObservedSample sample(reader.manifest(),
-                                          reader.read(id_of_sample(reader, options.analysis.sample)));
-    analysis::require_array(sample.stored(), trace::kReceived);
-    auto to_explore = explored(sample, reader.manifest());
+    const analysis::StoredSource source(reader.manifest(),
+                                        reader.read(id_of_sample(reader, options.analysis.sample)));
+    analysis::require_array(source.sample(), trace::kReceived);
+    auto to_explore = explored(source, reader.manifest());
     to_explore.trace = input.label;
     return report::explorer_panel(to_explore);
   } catch (const std::exception& error) {

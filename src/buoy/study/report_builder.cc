@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "buoy/analysis/sample/stored_source.h"
 #include "buoy/base/attempt.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
@@ -46,7 +47,7 @@ std::optional<bool> is_diffusion(const trace::TraceReader& reader) {
     if (entry.status != trace::Status::kDone) continue;
     bool diffusion = false;
     const auto failure = attempt([&] {
-      diffusion = analysis::ObservedSample(reader.manifest(), reader.read(entry.id)).masked_diffusion;
+      diffusion = analysis::StoredSource(reader.manifest(), reader.read(entry.id)).sample().masked_diffusion;
     });
     if (!failure) return diffusion;
   }

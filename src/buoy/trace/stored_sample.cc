@@ -143,7 +143,7 @@ std::vector<float> StoredSample::floats(std::string_view array, const Slice& sli
   return floats_in(array, {slice.begin * stride, slice.end * stride});
 }
 
-std::vector<float> StoredSample::floats_at(std::string_view array,
+StoredSample::Range StoredSample::range_at(std::string_view array,
                                            const std::vector<std::int64_t>& leading) const {
   const SafetensorsEntry& entry = find(array);
   bool inside = leading.size() <= entry.shape.size();
@@ -158,15 +158,32 @@ std::vector<float> StoredSample::floats_at(std::string_view array,
     throw_usage_error(
         {where(array), "indices into shape " + describe_shape(entry.shape), describe_shape(leading)});
   }
-  return floats_in(array, {begin, begin + stride});
+  return {begin, begin + stride};
+}
+
+std::vector<float> StoredSample::floats_at(std::string_view array,
+                                           const std::vector<std::int64_t>& leading) const {
+  return floats_in(array, range_at(array, leading));
+}
+
+std::vector<std::int32_t> StoredSample::integers_in(std::string_view array, const Range& range) const {
+  const SafetensorsEntry& entry = find(array);
+  if (entry.dtype != "I32" && entry.dtype != "U8") throw_input_error({where(array), "I32 or U8", entry.dtype});
+  const size_t size = safetensors_element_size(entry.dtype);
+  const auto bytes = entry.data.subspan(static_cast<size_t>(range.begin) * size,
+                                        static_cast<size_t>(range.end - range.begin) * size);
+  if (entry.dtype == "I32") return copy<std::int32_t>(bytes);
+  const auto values = copy<std::uint8_t>(bytes);
+  return {values.begin(), values.end()};
 }
 
 std::vector<std::int32_t> StoredSample::integers(std::string_view array) const {
-  const SafetensorsEntry& entry = find(array);
-  if (entry.dtype == "I32") return copy<std::int32_t>(entry.data);
-  if (entry.dtype != "U8") throw_input_error({where(array), "I32 or U8", entry.dtype});
-  const auto bytes = copy<std::uint8_t>(entry.data);
-  return {bytes.begin(), bytes.end()};
+  return integers_in(array, {0, elements(find(array))});
+}
+
+std::vector<std::int32_t> StoredSample::integers_at(std::string_view array,
+                                                    const std::vector<std::int64_t>& leading) const {
+  return integers_in(array, range_at(array, leading));
 }
 
 bool StoredSample::has_text(std::string_view key) const {

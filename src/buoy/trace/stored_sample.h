@@ -42,6 +42,8 @@ class StoredSample {
   std::vector<float> floats_at(std::string_view array, const std::vector<std::int64_t>& leading) const;
   // From I32 or U8.
   std::vector<std::int32_t> integers(std::string_view array) const;
+  std::vector<std::int32_t> integers_at(std::string_view array,
+                                        const std::vector<std::int64_t>& leading) const;
 
   const std::map<std::string, std::string>& metadata() const { return contents_.metadata; }
   bool has_text(std::string_view key) const;
@@ -56,7 +58,9 @@ class StoredSample {
 
   const SafetensorsEntry& find(std::string_view array) const;
   void check_values(std::string_view array, const std::vector<float>& values, std::int64_t first) const;
+  Range range_at(std::string_view array, const std::vector<std::int64_t>& leading) const;
   std::vector<float> floats_in(std::string_view array, const Range& range) const;
+  std::vector<std::int32_t> integers_in(std::string_view array, const Range& range) const;
   std::string where(std::string_view part) const;
 
   std::string name_;

@@ -30,8 +30,28 @@ inline constexpr std::array<std::string_view, kWhens> kWhenNames = {"final", "al
 // Quantities over depth, [when, view, selector, absorbed or floor].
 inline constexpr std::int64_t kAbsorptionQuantities = kWhens * kViews * kSelectors * 2;
 
-// Everything the analysis of absorption keeps. Shares of 1; tables turn them into percents.
-struct AbsorptionState {
+// What is counted apart.
+struct AbsorptionGrids {
+  explicit AbsorptionGrids(const LayerAxis& axis);
+
+  stats::Grid cells;       // [layer, when, view, selector]
+  stats::Grid step_cells;  // [layer, bin, view, selector]
+  stats::Grid head_cells;  // [layer, head, selector]
+  stats::Grid half_cells;  // [layer, view]
+};
+
+// The sums of one sample. Shares of 1; tables turn them into percents.
+class AbsorptionSample final : public SampleAnalysis {
+ public:
+  AbsorptionSample(const LayerAxis& axis, const SampleFacts& sample);
+  void take(const LayerView& layer) override;
+
+  const AbsorptionGrids grids;
+  stats::Moments absorbed, floors, sizes, undefined;  // cells
+  stats::Moments same, split;                         // half_cells
+  stats::Moments step_absorbed, step_floor, head_absorbed, head_floor;
+
+ private:
   struct Place {
     std::int64_t layer, view, head;
     std::int64_t bin;  // of the step; -1: no denoising step but a look at the final row
@@ -42,18 +62,19 @@ struct AbsorptionState {
     double absorbed, floor, size;  // NaN where the selector is undefined
   };
 
-  AbsorptionState(const LayerAxis& axis, const AnalysisOptions& options);
-  void take(const Place& place, const Held& held);
-  // One split into halves: chosen and scored on the same rows, chosen on one half and scored on the other.
-  void take_halves(const Place& place, double same, double split);
-  void add_sample(std::string_view id, const LayerAxis& axis, bool last_is_final);
+  void take_vector(const Place& place, Detection& found);
+  void take_held(const Place& place, const Held& held);
+  void take_halves(const Place& place, std::span<const double> even, std::span<const double> odd);
 
-  stats::Grid cells;                                          // [layer, when, view, selector]
-  stats::Grid step_cells;                                     // [layer, bin, view, selector]
-  stats::Grid head_cells;                                     // [layer, head, selector]
-  stats::Grid half_cells;                                     // [layer, view]
-  stats::Moments sample_absorbed, sample_floor, sample_size;  // cells, of the sample under way
-  stats::Moments sample_undefined, sample_same, sample_split;
+  std::vector<std::int64_t> even_, odd_;  // query groups by the parity of positions
+};
+
+// Everything the analysis of absorption keeps over samples.
+struct AbsorptionState {
+  AbsorptionState(const LayerAxis& axis, const AnalysisOptions& options);
+  void add(std::string_view id, const LayerAxis& axis, const AbsorptionSample& of, bool last_is_final);
+
+  AbsorptionGrids grids;
   stats::StreamedBootstrap absorbed, floors, same, split;
   stats::Moments sizes, undefined;
   stats::Moments step_absorbed, step_floor, head_absorbed, head_floor;

@@ -18,7 +18,7 @@ Table published(const AbsorptionFacts& facts) {
   const AbsorptionState* state = facts.state;
   for (std::int64_t l = 0; state != nullptr && l < facts.axis.size(); ++l) {
     const std::int64_t selector = facts.masked_diffusion ? kAdditiveSelector : kFirstPosition;
-    const std::int64_t cell = state->cells.at({l, kFinalRow, kHeadMean, selector});
+    const std::int64_t cell = state->grids.cells.at({l, kFinalRow, kHeadMean, selector});
     const stats::Estimate absorbed = state->absorbed.interval(cell);
     table.add({{t.layer, facts.axis.number(l)},
                {t.selector, selector_name(selector, facts.rules)},
@@ -39,7 +39,7 @@ Table by_layer(const AbsorptionFacts& facts) {
     for (std::int64_t when = 0; when < kWhens; ++when) {
       for (std::int64_t v = 0; v < kViews; ++v) {
         for (std::int64_t selector = 0; selector < kSelectors; ++selector) {
-          const std::int64_t cell = state->cells.at({l, when, v, selector});
+          const std::int64_t cell = state->grids.cells.at({l, when, v, selector});
           const stats::Estimate absorbed = state->absorbed.interval(cell),
                                 floor = state->floors.interval(cell),
                                 lift = state->absorbed.ratio(cell, state->floors, cell);
@@ -93,7 +93,7 @@ Table by_step(const AbsorptionFacts& facts) {
     for (std::int64_t b = 0; b < kStepBins; ++b) {
       for (std::int64_t v = 0; v < kViews; ++v) {
         for (std::int64_t selector = 0; selector < kSelectors; ++selector) {
-          const std::int64_t cell = state->step_cells.at({l, b, v, selector});
+          const std::int64_t cell = state->grids.step_cells.at({l, b, v, selector});
           if (state->step_absorbed.count(cell) == 0) continue;
           table.add({{t.layer, facts.axis.number(l)},
                      {t.step_bin, b},
@@ -117,7 +117,7 @@ Table by_head(const AbsorptionFacts& facts) {
   for (std::int64_t l = 0; state != nullptr && l < facts.axis.size(); ++l) {
     for (std::int64_t h = 0; h < facts.axis.heads(); ++h) {
       for (std::int64_t selector = 0; selector < kSelectors; ++selector) {
-        const std::int64_t cell = state->head_cells.at({l, h, selector});
+        const std::int64_t cell = state->grids.head_cells.at({l, h, selector});
         table.add({{t.layer, facts.axis.number(l)},
                    {t.head, h},
                    {t.selector, selector_name(selector, facts.rules)},
@@ -137,7 +137,7 @@ Table split_half(const AbsorptionFacts& facts) {
   const AbsorptionState* state = facts.state;
   for (std::int64_t l = 0; state != nullptr && l < facts.axis.size(); ++l) {
     for (std::int64_t v = 0; v < kViews; ++v) {
-      const std::int64_t cell = state->half_cells.at({l, v});
+      const std::int64_t cell = state->grids.half_cells.at({l, v});
       const stats::Estimate split = state->split.interval(cell);
       table.add({{t.layer, facts.axis.number(l)},
                  {t.view, std::string(view_name(v))},

@@ -8,11 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "buoy/analysis/core/observed_sample.h"
 #include "buoy/analysis/floating/floating_rules.h"
+#include "buoy/analysis/sample/layer_view.h"
+#include "buoy/analysis/sample/observed_sample.h"
 #include "buoy/result/table.h"
 #include "buoy/result/table_schema.h"
 #include "buoy/stats/streamed_bootstrap.h"
+#include "buoy/trace/manifest.h"
 
 namespace buoy::analysis {
 
@@ -26,6 +28,8 @@ struct AnalysisOptions {
   std::int64_t head = -1;           // for maps of one head; -1: the mean over the heads
   std::int64_t sample = 0;          // which sample maps are drawn of, by its number in the trace
   std::int64_t rollout_layers = 8;  // truncated rollout: up to this many
+
+  RuleOptions rules() const { return {epsilon, share_factor, mad_factor}; }
 };
 
 // Everything of the run an analysis may need beside samples.
@@ -34,12 +38,27 @@ struct TraceFacts {
   trace::Manifest manifest;
 };
 
-// One question asked of one trace. Samples come one at a time and are not kept: memory does not grow with
-// their number. One object per trace.
+// What an analysis keeps of one sample while its forwards come: sums, and what must wait until it is over.
+class SampleAnalysis {
+ public:
+  virtual ~SampleAnalysis() = default;
+  // Layers come from several threads at once, so what is written here belongs to the layer alone; the
+  // forwards of one layer come in their order.
+  virtual void take(const LayerView& layer) = 0;
+  // After the last forward, for what needs to know how the sample came out; likewise from several threads.
+  virtual void finish_layer(const ObservedSample& /*sample*/, std::int64_t /*l*/) {}
+};
+
+// One question asked of one run of a model. It does not know whether records come from the model or from a
+// trace. Samples are not kept: memory does not grow with their number. One object per run.
 class Analysis {
  public:
   virtual ~Analysis() = default;
-  virtual void add(const ObservedSample& sample) = 0;
+  // Before the first forward of a sample, several of which may be under way; begin() and end() are not called
+  // at the same time. Throws InputError when the sample lacks what is needed.
+  virtual std::unique_ptr<SampleAnalysis> begin(const SampleFacts& sample) = 0;
+  // After its last forward, with what begin() gave; samples come in the order of the run.
+  virtual void end(const ObservedSample& sample, SampleAnalysis& kept) = 0;
   // After the last sample. Always the same tables with the same columns for the same options.
   virtual std::vector<Table> tables() const = 0;
 };

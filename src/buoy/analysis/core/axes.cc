@@ -16,7 +16,7 @@ std::string_view view_name(std::int64_t view) {
 LayerAxis::LayerAxis(const trace::Manifest& manifest)
     : model_layers_(manifest.model.layers), heads_(manifest.model.heads) {}
 
-void LayerAxis::take(const ObservedSample& sample) {
+void LayerAxis::take(const SampleFacts& sample) {
   if (layers_.empty()) {
     layers_ = sample.layers;
     if (!layers_.empty()) model_layers_ = std::max<std::int64_t>(model_layers_, layers_.back() + 1);
@@ -41,14 +41,13 @@ std::int64_t LayerAxis::index_of(std::int64_t layer) const {
   return at - layers_.begin();
 }
 
-double relative_step(const ObservedSample& sample, std::int64_t s) {
+double relative_step(const SampleFacts& sample, std::int64_t s) {
   if (!sample.masked_diffusion || sample.steps.empty()) return 1.0;
-  std::int32_t last = sample.steps.back();
-  for (const auto step : sample.revealed_at) last = std::max(last, step);
+  const std::int32_t last = std::max(sample.last_step, sample.steps.back());
   return last > 0 ? static_cast<double>(sample.steps[static_cast<size_t>(s)]) / last : 1.0;
 }
 
-std::int64_t step_bin(const ObservedSample& sample, std::int64_t s) {
+std::int64_t step_bin(const SampleFacts& sample, std::int64_t s) {
   return std::min(kStepBins - 1,
                   static_cast<std::int64_t>(relative_step(sample, s) * static_cast<double>(kStepBins)));
 }

@@ -5,7 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "buoy/analysis/core/observed_sample.h"
+#include "buoy/analysis/sample/sample_facts.h"
+#include "buoy/trace/manifest.h"
 
 namespace buoy::analysis {
 
@@ -21,7 +22,7 @@ class LayerAxis {
   explicit LayerAxis(const trace::Manifest& manifest);
 
   // Of the first sample; throws InputError when a later one has others.
-  void take(const ObservedSample& sample);
+  void take(const SampleFacts& sample);
 
   std::int64_t size() const { return static_cast<std::int64_t>(layers_.size()); }
   std::int64_t heads() const { return heads_; }
@@ -39,7 +40,7 @@ class LayerAxis {
 
 // Runs may differ in the number of their steps: they are averaged by relative time.
 inline constexpr std::int64_t kStepBins = 8;
-double relative_step(const ObservedSample& sample, std::int64_t s);  // 0 first, 1 last; 1 without steps
-std::int64_t step_bin(const ObservedSample& sample, std::int64_t s);
+double relative_step(const SampleFacts& sample, std::int64_t s);  // 0 first, 1 last; 1 without steps
+std::int64_t step_bin(const SampleFacts& sample, std::int64_t s);
 
 }  // namespace buoy::analysis

@@ -17,41 +17,40 @@ stats::BootstrapOptions fewer(stats::BootstrapOptions options) {
 
 }  // namespace
 
-Composition::Composition(std::int64_t sets, const stats::BootstrapOptions& options)
-    : sets_(sets),
-      classes_(PositionClasses::count()),
-      selected_(static_cast<size_t>(sets), 0.0),
-      in_class_(static_cast<size_t>(sets * classes_), 0.0),
-      chance_(in_class_),
-      shares_(sets * classes_, fewer(options)),
-      bases_(sets * classes_) {}
+CompositionCounts::CompositionCounts(std::int64_t sets)
+    : selected_(static_cast<size_t>(sets), 0.0),
+      in_class_(static_cast<size_t>(sets * PositionClasses::count()), 0.0),
+      chance_(in_class_) {}
 
-void Composition::count(std::int64_t set, const PositionClasses& classes,
-                        const std::vector<std::int32_t>& positions) {
+void CompositionCounts::count(std::int64_t set, const PositionClasses& classes,
+                              const std::vector<std::int32_t>& positions) {
   if (positions.empty()) return;
+  const std::int64_t count = PositionClasses::count();
   const auto number = static_cast<double>(positions.size());
   selected_[static_cast<size_t>(set)] += number;
-  double* in_class = in_class_.data() + set * classes_;
+  double* in_class = in_class_.data() + set * count;
   for (const auto j : positions) {
     for (const auto c : classes.of(j)) {
       if (c >= 0) in_class[c] += 1;
     }
   }
-  double* chance = chance_.data() + set * classes_;
+  double* chance = chance_.data() + set * count;
   for (size_t c = 0; c < classes.base().size(); ++c) chance[c] += number * classes.base()[c];
 }
 
-std::vector<double> Composition::end_sample(std::string_view sample_id) {
-  std::vector<double> shares(in_class_.size(), stats::kNan), bases(shares);
+Composition::Composition(std::int64_t sets, const stats::BootstrapOptions& options)
+    : classes_(PositionClasses::count()), shares_(sets * classes_, fewer(options)), bases_(sets * classes_) {}
+
+std::vector<double> Composition::add(std::string_view sample_id, const CompositionCounts& sample) {
+  std::vector<double> shares(sample.in_class_.size(), stats::kNan), bases(shares);
   for (size_t i = 0; i < shares.size(); ++i) {
-    const double selected = selected_[i / static_cast<size_t>(classes_)];
+    const double selected = sample.selected_[i / static_cast<size_t>(classes_)];
     if (selected <= 0) continue;
-    shares[i] = in_class_[i] / selected;
-    bases[i] = chance_[i] / selected;
+    shares[i] = sample.in_class_[i] / selected;
+    bases[i] = sample.chance_[i] / selected;
   }
   shares_.add(sample_id, shares);
   bases_.add(bases);
-  for (auto* values : {&selected_, &in_class_, &chance_}) std::fill(values->begin(), values->end(), 0.0);
   return shares;
 }
 

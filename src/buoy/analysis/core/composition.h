@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "buoy/analysis/core/position_classes.h"
+#include "buoy/analysis/sample/position_classes.h"
 #include "buoy/stats/moments.h"
 #include "buoy/stats/streamed_bootstrap.h"
 
@@ -17,23 +17,32 @@ struct CompositionCell {
   double lift = 0;  // share / base; NaN where the base is 0
 };
 
-// What selected positions are, for many sets (layers, rules, views) at once. A sample counts once, however
-// many positions it brings.
+// What the selected positions of one sample are, for many sets (layers, rules, views) at once.
+class CompositionCounts {
+ public:
+  explicit CompositionCounts(std::int64_t sets);
+
+  // The positions one rule selected at the forward that `classes` is of.
+  void count(std::int64_t set, const PositionClasses& classes, const std::vector<std::int32_t>& positions);
+
+ private:
+  friend class Composition;
+  std::vector<double> selected_;           // [sets]
+  std::vector<double> in_class_, chance_;  // [sets, classes]
+};
+
+// The same over samples. A sample counts once, however many positions it brings.
 class Composition {
  public:
   Composition(std::int64_t sets, const stats::BootstrapOptions& options);
 
-  // The positions one rule selected at the step `classes` is at.
-  void count(std::int64_t set, const PositionClasses& classes, const std::vector<std::int32_t>& positions);
   // Returns this sample's shares, [sets, classes]; NaN where the set was always empty.
-  std::vector<double> end_sample(std::string_view sample_id);
+  std::vector<double> add(std::string_view sample_id, const CompositionCounts& sample);
 
   CompositionCell cell(std::int64_t set, std::int64_t position_class) const;
 
  private:
-  std::int64_t sets_, classes_;
-  std::vector<double> selected_;           // [sets], of the sample under way
-  std::vector<double> in_class_, chance_;  // [sets, classes]
+  std::int64_t classes_;
   stats::StreamedBootstrap shares_;
   stats::Moments bases_;
 };

@@ -8,7 +8,7 @@
 
 namespace buoy::analysis {
 
-void require_layers(const ObservedSample& sample, const trace::Manifest& manifest) {
+void require_layers(const SampleFacts& sample, const trace::Manifest& manifest) {
   for (const auto layer : sample.layers) {
     if (layer < 0 || layer >= manifest.model.layers) {
       throw_input_error({fmt::format("sample {}: {}", sample.id(), trace::kLayers),
@@ -17,10 +17,10 @@ void require_layers(const ObservedSample& sample, const trace::Manifest& manifes
   }
 }
 
-void require_shape(const ObservedSample& sample, std::string_view array,
+void require_shape(const SampleFacts& sample, std::string_view array,
                    const std::vector<std::int64_t>& shape) {
-  require_array(sample.stored(), array);
-  const auto& found = sample.stored().shape(array);
+  require_array(sample, array);
+  const auto& found = sample.shape(array);
   bool same = found.size() == shape.size();
   for (size_t i = 0; same && i < shape.size(); ++i) same = shape[i] < 0 || found[i] == shape[i];
   if (!same) {

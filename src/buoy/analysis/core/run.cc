@@ -1,7 +1,11 @@
 #include "buoy/analysis/core/run.h"
 
+#include "buoy/analysis/core/sample_run.h"
+#include "buoy/analysis/sample/replay.h"
+#include "buoy/analysis/sample/stored_source.h"
 #include "buoy/base/attempt.h"
 #include "buoy/base/error.h"
+#include "buoy/tensor/thread_pool.h"
 #include "buoy/trace/reader.h"
 
 namespace buoy::analysis {
@@ -9,8 +13,19 @@ namespace {
 
 using Analyses = std::vector<std::unique_ptr<Analysis>>;
 
+void analyse_sample(const StoredSource& source, const Analyses& analyses, const RuleOptions& rules,
+                    ThreadPool& threads) {
+  const auto& sample = source.sample();
+  SampleRun run(analyses, sample);
+  replay(source, rules, threads,
+         {[&](const LayerView& layer) { run.take(layer); },
+          [&](std::int64_t l) { run.finish_layer(sample, l); }});
+  run.end(sample);
+}
+
 void add_samples(const trace::TraceReader& reader, const TraceInput& input, const RunOptions& options,
                  const Analyses& analyses, std::vector<SkippedSample>& skipped) {
+  ThreadPool threads(options.threads > 0 ? options.threads : available_threads());
   std::int64_t taken = 0;
   for (const auto& entry : reader.samples()) {
     if (options.limit > 0 && taken == options.limit) break;
@@ -18,18 +33,14 @@ void add_samples(const trace::TraceReader& reader, const TraceInput& input, cons
       skipped.push_back({input.label, entry.id, entry.error});
       continue;
     }
-    const ObservedSample sample(reader.manifest(), reader.read(entry.id));
-    for (const auto& analysis : analyses) analysis->add(sample);
+    StoredSource source(reader.manifest(), reader.read(entry.id));
+    source.set_number(taken);
+    analyse_sample(source, analyses, options.analysis.rules(), threads);
     ++taken;
     if (options.on_sample) options.on_sample();
   }
   if (taken == 0) throw_input_error({input.folder.string(), "at least one traced sample", "none"});
 }
-
-struct AnalysedTrace {
-  Analyses analyses;
-  std::vector<SkippedSample> skipped;
-};
 
 AnalysedTrace analyse_trace(const std::vector<std::string>& names, const TraceInput& input,
                             const RunOptions& options) {
@@ -43,48 +54,54 @@ AnalysedTrace analyse_trace(const std::vector<std::string>& names, const TraceIn
 
 }  // namespace
 
-RunResult run_analyses(const std::vector<std::string>& names, const std::vector<TraceInput>& traces,
-                       const RunOptions& options) {
-  BUOY_CHECK(!names.empty() && !traces.empty());
+RunResult assemble(const std::vector<std::string>& names, std::vector<LabelledRun> runs,
+                   const AnalysisOptions& options) {
   RunResult result;
   for (const auto& name : names)
     result.analyses.push_back({std::string(find_analysis(name).producer.name), {}});
-  std::vector<std::vector<std::vector<Table>>> tables;  // [trace][analysis][table]
-  std::vector<Analyses> to_compare(names.size());       // [analysis][trace]; the others are let go
-  std::vector<std::string> labels;                      // [trace]
-  for (const auto& input : traces) {
-    AnalysedTrace analysed;
-    try {
-      analysed = analyse_trace(names, input, options);
-    } catch (const std::exception& error) {
-      if (!options.leave_out_lacking) throw;
-      result.left_out.push_back({input.label, reason_of(error)});
-      continue;
-    }
-    auto& [analyses, skipped] = analysed;
-    result.skipped.insert(result.skipped.end(), skipped.begin(), skipped.end());
-    labels.push_back(input.label);
-    auto& of_trace = tables.emplace_back();
+  if (runs.empty()) return result;
+  std::vector<std::vector<std::vector<Table>>> tables;  // [run][analysis][table]
+  std::vector<Analyses> to_compare(names.size());       // [analysis][run]; the others are let go
+  for (auto& [label, run] : runs) {
+    result.skipped.insert(result.skipped.end(), run.skipped.begin(), run.skipped.end());
+    auto& of_run = tables.emplace_back();
     for (size_t a = 0; a < names.size(); ++a) {
-      of_trace.push_back(analyses[a]->tables());
-      if (find_analysis(names[a]).compare != nullptr) to_compare[a].push_back(std::move(analyses[a]));
+      of_run.push_back(run.analyses[a]->tables());
+      if (find_analysis(names[a]).compare != nullptr) to_compare[a].push_back(std::move(run.analyses[a]));
     }
   }
-  if (tables.empty()) return result;
   for (size_t a = 0; a < names.size(); ++a) {
     for (size_t t = 0; t < tables[0][a].size(); ++t) {
       std::vector<LabelledTable> labelled;
       const std::string name = tables[0][a][t].name;
       for (size_t n = 0; n < tables.size(); ++n) {
         BUOY_CHECK(tables[n][a][t].name == name);
-        labelled.push_back({labels[n], std::move(tables[n][a][t])});
+        labelled.push_back({runs[n].label, std::move(tables[n][a][t])});
       }
       result.analyses[a].tables.push_back(stack(labelled));
     }
     if (to_compare[a].empty()) continue;
-    for (auto& table : find_analysis(names[a]).compare(to_compare[a], options.analysis))
+    for (auto& table : find_analysis(names[a]).compare(to_compare[a], options))
       result.analyses[a].tables.push_back(std::move(table));
   }
+  return result;
+}
+
+RunResult run_analyses(const std::vector<std::string>& names, const std::vector<TraceInput>& traces,
+                       const RunOptions& options) {
+  BUOY_CHECK(!names.empty() && !traces.empty());
+  std::vector<LabelledRun> runs;
+  std::vector<LeftOutTrace> left_out;
+  for (const auto& input : traces) {
+    try {
+      runs.push_back({input.label, analyse_trace(names, input, options)});
+    } catch (const std::exception& error) {
+      if (!options.leave_out_lacking) throw;
+      left_out.push_back({input.label, reason_of(error)});
+    }
+  }
+  auto result = assemble(names, std::move(runs), options.analysis);
+  result.left_out = std::move(left_out);
   return result;
 }
 

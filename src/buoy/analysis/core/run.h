@@ -44,11 +44,26 @@ struct RunOptions {
   // is left, there are no tables. Otherwise what is wrong with it is thrown.
   bool leave_out_lacking = false;
   bool trust = false;  // stored checksums are not compared
+  int threads = 0;     // 0: as many as the machine has
 
   trace::Integrity integrity() const {
     return trust ? trace::Integrity::kSizeOnly : trace::Integrity::kChecksum;
   }
 };
+
+// The analyses of one run of a model, after its last sample.
+struct AnalysedTrace {
+  std::vector<std::unique_ptr<Analysis>> analyses;
+  std::vector<SkippedSample> skipped;
+};
+struct LabelledRun {
+  std::string label;
+  AnalysedTrace run;
+};
+
+// The tables of all runs together, wherever their records came from. `left_out` is for the caller to fill.
+RunResult assemble(const std::vector<std::string>& names, std::vector<LabelledRun> runs,
+                   const AnalysisOptions& options);
 
 // Runs the named analyses over the traces in one pass over the samples of each.
 RunResult run_analyses(const std::vector<std::string>& names, const std::vector<TraceInput>& traces,

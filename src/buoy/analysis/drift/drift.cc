@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -28,29 +26,90 @@ double top_of(std::span<const double> received, const std::vector<std::uint8_t>&
   return at;
 }
 
+// The series of one sample: of every layer, of the mean over heads (entry 0) and of each head, over all
+// positions and over those already unmasked. A few numbers per position: the last step it was in a set.
+class DriftSample final : public SampleAnalysis {
+ public:
+  using Scalars = std::array<double, kDriftScalars>;
+
+  explicit DriftSample(const SampleFacts& sample)
+      : series_(sample.layers.size()), scalars_(sample.layers.size()) {
+    for (auto& layer : series_) {
+      layer.resize(static_cast<size_t>(sample.heads) + 1);
+      for (auto& both : layer) {
+        for (auto& series : both) series.reset(sample.tokens);
+      }
+    }
+  }
+
+  void draw(const SampleFacts& sample, const LayerAxis& axis, const AnalysisOptions& options) {
+    panels.emplace(sample, axis, options);
+  }
+
+  void take(const LayerView& layer) override {
+    if (!layer.forward.is_step) return;
+    for (std::int64_t h = -1; h < layer.sample.heads; ++h) add_step(layer, h);
+    if (panels) panels->take(layer);
+  }
+
+  void finish_layer(const ObservedSample& sample, std::int64_t l) override {
+    const Frontier frontier = frontier_of(sample);
+    auto& out = scalars_[static_cast<size_t>(l)];
+    for (const auto& both : series_[static_cast<size_t>(l)]) {
+      for (const auto& series : both) out.push_back(series.scalars(frontier));
+    }
+    series_[static_cast<size_t>(l)] = {};
+  }
+
+  // [1 + heads, positions]
+  const std::vector<Scalars>& scalars(std::int64_t l) const { return scalars_[static_cast<size_t>(l)]; }
+
+  std::optional<DriftPanels> panels;
+
+ private:
+  using Both = std::array<DriftSeries, kDriftPositions>;
+
+  void add_step(const LayerView& layer, std::int64_t head) {
+    Both& series = series_[static_cast<size_t>(layer.l)][static_cast<size_t>(head + 1)];
+    Detection& found = layer.detection();
+    const auto& masked = layer.forward.masked;
+    const auto unmasked = std::count(masked.begin(), masked.end(), 0);
+    for (size_t r = 0; r < kDriftRules.size(); ++r) {
+      Anchors anchors = found.anchors(head, kDriftRules[r]);
+      series[kAllPositions].add_set(r, anchors, layer.sample.tokens);
+      std::erase_if(anchors.positions, [&](std::int32_t j) { return masked[static_cast<size_t>(j)] != 0; });
+      series[kUnmaskedPositions].add_set(r, anchors, unmasked);
+    }
+    series[kAllPositions].add_top(static_cast<double>(found.top(head)));
+    series[kUnmaskedPositions].add_top(top_of(found.received(head), masked));
+  }
+
+  std::vector<std::vector<Both>> series_;      // [layers][1 + heads]
+  std::vector<std::vector<Scalars>> scalars_;  // [layers]
+};
+
 class Drift final : public Analysis {
  public:
   Drift(const TraceFacts& facts, const AnalysisOptions& options)
-      : rule_options_{options.epsilon, options.share_factor, options.mad_factor},
-        options_(options),
-        axis_(facts.manifest),
-        map_(options) {}
+      : options_(options), axis_(facts.manifest), map_(options) {}
 
-  void add(const ObservedSample& sample) override {
-    require_array(sample.stored(), trace::kReceived);
+  std::unique_ptr<SampleAnalysis> begin(const SampleFacts& sample) override {
+    require_array(sample, trace::kReceived);
     axis_.take(sample);
+    auto kept = std::make_unique<DriftSample>(sample);
+    if (samples_ <= options_.sample && sample.number >= options_.sample) kept->draw(sample, axis_, options_);
+    return kept;
+  }
+
+  void end(const ObservedSample& sample, SampleAnalysis& given) override {
+    const auto& kept = dynamic_cast<const DriftSample&>(given);
     if (!state_) state_.emplace(axis_, options_);
-    if (!detector_ || !detector_->fits(sample.causal, sample.tokens))
-      detector_.emplace(sample.causal, sample.tokens, rule_options_);
-    if (samples_++ == options_.sample) map_.draw(sample, axis_, *detector_);
-    mark_masked(sample);
-    const Frontier frontier = frontier_of(sample);
+    if (samples_++ == options_.sample) map_.draw(sample, axis_, kept.panels.value());
     for (std::int64_t l = 0; l < axis_.size(); ++l) {
-      follow(sample, l);
-      for (size_t h = 0; h < series_.size(); ++h) {
-        for (std::int64_t p = 0; p < kDriftPositions; ++p)
-          state_->take({l, static_cast<std::int64_t>(h) - 1, p},
-                       series_[h][static_cast<size_t>(p)].scalars(frontier));
+      std::int64_t number = 0;
+      for (const auto& scalars : kept.scalars(l)) {
+        state_->take({l, number / kDriftPositions - 1, number % kDriftPositions}, scalars);
+        ++number;
       }
     }
     state_->add_sample(sample.id(), axis_, reveal_order(sample));
@@ -61,60 +120,15 @@ class Drift final : public Analysis {
       throw_usage_error({"sample", fmt::format("a number below {}, the samples of the trace", samples_),
                          std::to_string(options_.sample)});
     }
-    auto tables = drift_tables(axis_, rule_options_, state_ ? &*state_ : nullptr);
+    auto tables = drift_tables(axis_, options_.rules(), state_ ? &*state_ : nullptr);
     for (auto& table : map_.tables()) tables.push_back(std::move(table));
     return tables;
   }
 
  private:
-  void mark_masked(const ObservedSample& sample) {
-    masked_.assign(static_cast<size_t>(sample.step_count()), {});
-    for (std::int64_t s = 0; s < sample.step_count(); ++s) {
-      auto& row = masked_[static_cast<size_t>(s)];
-      for (std::int64_t j = 0; j < sample.tokens; ++j) row.push_back(sample.masked_at(s, j));
-    }
-  }
-
-  // Fills the series of one layer: entry 0 for the mean over heads, then one per head.
-  void follow(const ObservedSample& sample, std::int64_t l) {
-    series_.resize(static_cast<size_t>(sample.heads) + 1);
-    for (auto& both : series_) {
-      for (auto& series : both) series.reset(sample.tokens);
-    }
-    for (std::int64_t s = 0; s < sample.step_count(); ++s) {
-      const Received received = sample.received(s, l);
-      const auto& masked = masked_[static_cast<size_t>(s)];
-      add_step(series_[0], received.mean, masked);
-      for (std::int64_t h = 0; h < sample.heads; ++h) {
-        add_step(series_[static_cast<size_t>(h) + 1],
-                 {received.head(h), static_cast<size_t>(received.tokens)}, masked);
-      }
-    }
-  }
-
-  using Both = std::array<DriftSeries, kDriftPositions>;
-
-  void add_step(Both& series, std::span<const double> received, const std::vector<std::uint8_t>& masked) {
-    detector_->look(received);
-    const auto unmasked = std::count(masked.begin(), masked.end(), 0);
-    for (size_t r = 0; r < kDriftRules.size(); ++r) {
-      detector_->find(kDriftRules[r], anchors_);
-      series[kAllPositions].add_set(r, anchors_, static_cast<std::int64_t>(received.size()));
-      std::erase_if(anchors_.positions, [&](std::int32_t j) { return masked[static_cast<size_t>(j)] != 0; });
-      series[kUnmaskedPositions].add_set(r, anchors_, unmasked);
-    }
-    series[kAllPositions].add_top(static_cast<double>(detector_->top()));
-    series[kUnmaskedPositions].add_top(top_of(received, masked));
-  }
-
-  RuleOptions rule_options_;
   AnalysisOptions options_;
   LayerAxis axis_;
   DriftMap map_;
-  std::optional<AnchorDetector> detector_;
-  Anchors anchors_;
-  std::vector<Both> series_;
-  std::vector<std::vector<std::uint8_t>> masked_;  // [steps][tokens], of the sample under way
   std::optional<DriftState> state_;
   std::int64_t samples_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -42,53 +43,61 @@ std::string token_text(const ObservedSample& sample, std::int64_t position) {
 
 }  // namespace
 
+DriftPanels::DriftPanels(const SampleFacts& sample, const LayerAxis& axis, const AnalysisOptions& options)
+    : head_(options.head) {
+  if (head_ >= sample.heads) {
+    throw_usage_error({"head", fmt::format("a head below {}", sample.heads), std::to_string(head_)});
+  }
+  std::set<std::int64_t> layers = {0, axis.size() / 2, axis.size() - 1};
+  if (options.layer >= 0) layers = {axis.index_of(options.layer)};
+  for (const auto l : layers) layers_[l].resize(sample.steps.size());
+}
+
+void DriftPanels::take(const LayerView& layer) {
+  const auto panel = layers_.find(layer.l);
+  if (panel == layers_.end() || !layer.forward.is_step) return;
+  Detection& found = layer.detection();
+  const auto share = found.received(head_);
+  panel->second[static_cast<size_t>(layer.s())] = {{share.begin(), share.end()},
+                                                   found.anchors(head_, Rule::kThreeSigma),
+                                                   found.top(head_),
+                                                   found.top_share(head_),
+                                                   found.margin(head_)};
+}
+
 DriftMap::DriftMap(const AnalysisOptions& options)
-    : layer_(options.layer),
-      head_(options.head),
+    : head_(std::max<std::int64_t>(options.head, -1)),
       map_(map_table(rule_text(options))),
       path_(schema::drift_path),
       tracks_(tracks_table(rule_text(options))) {}
 
-void DriftMap::draw(const ObservedSample& sample, const LayerAxis& axis, AnchorDetector& detector) {
-  if (head_ >= sample.heads) {
-    throw_usage_error({"head", fmt::format("a head below {}", sample.heads), std::to_string(head_)});
-  }
+void DriftMap::draw(const ObservedSample& sample, const LayerAxis& axis, const DriftPanels& panels) {
   const Frontier frontier = frontier_of(sample);
-  std::set<std::int64_t> layers = {0, axis.size() / 2, axis.size() - 1};
-  if (layer_ >= 0) layers = {axis.index_of(layer_)};
-  for (const auto l : layers) draw_layer({sample, frontier, l, axis.number(l)}, detector);
+  for (const auto& [l, steps] : panels.layers()) draw_layer({sample, frontier, axis.number(l), steps});
 }
 
-void DriftMap::draw_layer(const Panel& panel, AnchorDetector& detector) {
+void DriftMap::draw_layer(const Panel& panel) {
   const ObservedSample& sample = panel.sample;
   const auto& m = schema::drift_map;
   const auto& p = schema::drift_path;
   const Cell head = head_ < 0 ? Cell("mean") : Cell(head_);
-  std::vector<std::vector<std::int32_t>> sets;
-  Anchors anchors;
   for (std::int64_t s = 0; s < sample.step_count(); ++s) {
-    const Received received = sample.received(s, panel.layer);
-    const std::span<const double> share(head_ < 0 ? received.mean.data() : received.head(head_),
-                                        received.mean.size());
-    detector.look(share);
-    detector.find(Rule::kThreeSigma, anchors);
-    sets.push_back(anchors.positions);
+    const DriftPanels::Step& now = panel.steps[static_cast<size_t>(s)];
     const std::int64_t step = sample.steps[static_cast<size_t>(s)];
-    const std::set<std::int32_t> floating(anchors.positions.begin(), anchors.positions.end());
+    const auto& positions = now.anchors.positions;
     for (std::int64_t j = 0; j < sample.tokens; ++j) {
-      map_.add(
-          {{m.sample, sample.id()},
-           {m.layer, panel.number},
-           {m.head, head},
-           {m.step, step},
-           {m.position, j},
-           {m.received, number_cell(share[static_cast<size_t>(j)])},
-           {m.floating,
-            anchors.defined ? Cell(std::int64_t{floating.contains(static_cast<std::int32_t>(j))}) : Cell()},
-           {m.masked, std::int64_t{sample.masked_at(s, j)}},
-           {m.token, token_text(sample, j)}});
+      const bool floating =
+          std::binary_search(positions.begin(), positions.end(), static_cast<std::int32_t>(j));
+      map_.add({{m.sample, sample.id()},
+                {m.layer, panel.number},
+                {m.head, head},
+                {m.step, step},
+                {m.position, j},
+                {m.received, number_cell(now.share[static_cast<size_t>(j)])},
+                {m.floating, now.anchors.defined ? Cell(std::int64_t{floating}) : Cell()},
+                {m.masked, std::int64_t{sample.masked_at(s, j)}},
+                {m.token, token_text(sample, j)}});
     }
-    const std::int64_t top = detector.top();
     const auto of_step = [&](const std::vector<double>& values) {
       return sample.masked_diffusion ? number_cell(values[static_cast<size_t>(s)]) : Cell();
     };
@@ -96,19 +105,21 @@ void DriftMap::draw_layer(const Panel& panel, AnchorDetector& detector) {
                {p.layer, panel.number},
                {p.head, head},
                {p.step, step},
-               {p.position, top},
-               {p.received, number_cell(detector.top_share())},
-               {p.margin, number_cell(detector.margin())},
-               {p.masked, std::int64_t{sample.masked_at(s, top)}},
+               {p.position, now.top},
+               {p.received, number_cell(now.top_share)},
+               {p.margin, number_cell(now.margin)},
+               {p.masked, std::int64_t{sample.masked_at(s, now.top)}},
                {p.frontier, of_step(panel.frontier.leading)},
                {p.committed, of_step(panel.frontier.committed)},
-               {p.token, token_text(sample, top)}});
+               {p.token, token_text(sample, now.top)}});
   }
-  add_tracks(panel, sets);
+  add_tracks(panel);
 }
 
-void DriftMap::add_tracks(const Panel& panel, const std::vector<std::vector<std::int32_t>>& sets) {
+void DriftMap::add_tracks(const Panel& panel) {
   const ObservedSample& sample = panel.sample;
+  std::vector<std::vector<std::int32_t>> sets;
+  for (const auto& now : panel.steps) sets.push_back(now.anchors.positions);
   const auto step = [&](std::int32_t s) { return std::int64_t{sample.steps[static_cast<size_t>(s)]}; };
   const auto& t = schema::drift_tracks;
   std::int64_t number = 0;

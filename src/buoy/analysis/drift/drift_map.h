@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "buoy/analysis/core/analysis.h"
@@ -9,27 +10,48 @@
 
 namespace buoy::analysis {
 
+// What is kept of one sample to draw its maps: one vector over positions for each step of a few layers.
+class DriftPanels {
+ public:
+  struct Step {
+    std::vector<double> share;  // [tokens]
+    Anchors anchors;
+    std::int64_t top = 0;
+    double top_share = 0, margin = 0;
+  };
+
+  // Layers the maps are drawn of: the chosen one, or the first, the middle and the last observed.
+  DriftPanels(const SampleFacts& sample, const LayerAxis& axis, const AnalysisOptions& options);
+  void take(const LayerView& layer);
+
+  const std::map<std::int64_t, std::vector<Step>>& layers() const { return layers_; }  // by index
+
+ private:
+  std::int64_t head_;
+  std::map<std::int64_t, std::vector<Step>> layers_;
+};
+
 // What is drawn of one chosen sample: received attention by step and position, the path of its largest
 // position, and the tracks of its anchors.
 class DriftMap {
  public:
   explicit DriftMap(const AnalysisOptions& options);
 
-  // Layers the map is drawn of: the chosen one, or the first, the middle and the last observed.
-  void draw(const ObservedSample& sample, const LayerAxis& axis, AnchorDetector& detector);
+  void draw(const ObservedSample& sample, const LayerAxis& axis, const DriftPanels& panels);
   std::vector<Table> tables() const { return {map_, path_, tracks_}; }
 
  private:
   struct Panel {
     const ObservedSample& sample;
     const Frontier& frontier;
-    std::int64_t layer, number;  // index and number of the layer
+    std::int64_t number;  // of the layer
+    const std::vector<DriftPanels::Step>& steps;
   };
 
-  void draw_layer(const Panel& panel, AnchorDetector& detector);
-  void add_tracks(const Panel& panel, const std::vector<std::vector<std::int32_t>>& sets);
+  void draw_layer(const Panel& panel);
+  void add_tracks(const Panel& panel);
 
-  std::int64_t layer_, head_;
+  std::int64_t head_;
   Table map_, path_, tracks_;
 };
 

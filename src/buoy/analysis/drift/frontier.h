@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "buoy/analysis/core/observed_sample.h"
+#include "buoy/analysis/sample/observed_sample.h"
 
 namespace buoy::analysis {
 

@@ -35,6 +35,8 @@ struct RuleOptions {
   double epsilon = kPublishedEpsilon;
   double share_factor = 4.0;
   double mad_factor = 6.0;
+
+  bool operator==(const RuleOptions&) const = default;
 };
 
 // "three_sigma", or "2_sigma" with that epsilon; "share_4".

@@ -28,15 +28,42 @@ inline constexpr auto kMeasureCount = static_cast<std::int64_t>(kMeasures.size()
 // Of each view over depth: set sizes of every rule, then the measures.
 inline constexpr std::int64_t kDepthQuantities = kRuleCount + kMeasureCount;
 
-// Everything the analysis of floating tokens keeps: sums, one set per layer, rule and view.
+// What is counted apart.
+struct FloatingGrids {
+  explicit FloatingGrids(const LayerAxis& axis);
+
+  stats::Grid rules;     // [layer, view, rule]
+  stats::Grid steps;     // [layer, bin, view, rule]
+  stats::Grid heads;     // [layer, head, rule]
+  stats::Grid sets;      // [layer, composition rule, view]
+  stats::Grid measures;  // [layer, view, measure]
+};
+
+// The sums of one sample.
+class FloatingSample final : public SampleAnalysis {
+ public:
+  FloatingSample(const LayerAxis& axis, const SampleFacts& sample);
+  void take(const LayerView& layer) override;
+
+  const FloatingGrids grids;
+  stats::Moments sizes, shares, fires, undefined;      // rules
+  stats::Moments measured;                             // measures
+  stats::Moments step_sizes, step_shares;              // steps
+  stats::Moments head_sizes, head_shares, head_fires;  // heads
+  CompositionCounts composition;                       // sets
+  PositionTally tally;                                 // [composition rule, view]
+
+ private:
+  void take_vector(const LayerView& layer, std::int64_t bin, std::int64_t head);
+};
+
+// Everything the analysis of floating tokens keeps over samples: sums, one set per layer, rule and view.
 struct FloatingState {
   FloatingState(const LayerAxis& axis, const AnalysisOptions& options);
-  // Closes the sample under way: its means become one value each.
-  void add_sample(std::string_view id, const LayerAxis& axis);
+  // The means of a sample become one value each.
+  void add(const ObservedSample& sample, const LayerAxis& axis, const FloatingSample& of);
 
-  stats::Grid rules, steps, heads, sets, measures;
-  stats::Moments sample_sizes, sample_shares, sample_fires, sample_undefined;  // [layer, view, rule]
-  stats::Moments sample_measures;                                              // [layer, view, measure]
+  FloatingGrids grids;
   stats::StreamedBootstrap sizes, shares, measured;
   stats::Moments fires, undefined;
   stats::Moments step_sizes, step_shares;              // [layer, bin, view, rule], over steps and samples

@@ -17,7 +17,7 @@ Table by_layer(const LayerAxis& axis, const RuleOptions& options, const Floating
     for (std::int64_t v = 0; v < kViews; ++v) {
       for (std::int64_t r = 0; r < kRuleCount; ++r) {
         const Rule rule = kRules[static_cast<size_t>(r)];
-        const std::int64_t cell = state->rules.at({l, v, r});
+        const std::int64_t cell = state->grids.rules.at({l, v, r});
         const stats::Estimate size = state->sizes.interval(cell), share = state->shares.interval(cell);
         table.add({{t.layer, axis.number(l)},
                    {t.view, std::string(view_name(v))},
@@ -42,7 +42,7 @@ Table concentration(const LayerAxis& axis, const FloatingState* state) {
   for (std::int64_t l = 0; state != nullptr && l < axis.size(); ++l) {
     for (std::int64_t v = 0; v < kViews; ++v) {
       for (std::int64_t m = 0; m < kMeasureCount; ++m) {
-        const stats::Estimate i = state->measured.interval(state->measures.at({l, v, m}));
+        const stats::Estimate i = state->measured.interval(state->grids.measures.at({l, v, m}));
         table.add({{t.layer, axis.number(l)},
                    {t.view, std::string(view_name(v))},
                    {t.measure, std::string(kMeasures[static_cast<size_t>(m)])},
@@ -82,7 +82,7 @@ Table by_step(const LayerAxis& axis, const RuleOptions& options, const FloatingS
     for (std::int64_t b = 0; b < kStepBins; ++b) {
       for (std::int64_t v = 0; v < kViews; ++v) {
         for (std::int64_t r = 0; r < kRuleCount; ++r) {
-          const std::int64_t cell = state->steps.at({l, b, v, r});
+          const std::int64_t cell = state->grids.steps.at({l, b, v, r});
           if (state->step_sizes.count(cell) == 0) continue;
           table.add({{t.layer, axis.number(l)},
                      {t.step_bin, b},
@@ -106,7 +106,7 @@ Table by_head(const LayerAxis& axis, const RuleOptions& options, const FloatingS
   for (std::int64_t l = 0; state != nullptr && l < axis.size(); ++l) {
     for (std::int64_t h = 0; h < axis.heads(); ++h) {
       for (std::int64_t r = 0; r < kRuleCount; ++r) {
-        const std::int64_t cell = state->heads.at({l, h, r});
+        const std::int64_t cell = state->grids.heads.at({l, h, r});
         table.add({{t.layer, axis.number(l)},
                    {t.head, h},
                    {t.rule, rule_name(kRules[static_cast<size_t>(r)], options)},
@@ -131,7 +131,7 @@ Table composition(const LayerAxis& axis, const RuleOptions& options, const Float
       for (std::int64_t r = 0; r < kLists; ++r) {
         for (std::int64_t c = 0; c < PositionClasses::count(); ++c) {
           const auto& of = PositionClasses::all()[static_cast<size_t>(c)];
-          const CompositionCell cell = state->composition.cell(state->sets.at({l, r, v}), c);
+          const CompositionCell cell = state->composition.cell(state->grids.sets.at({l, r, v}), c);
           table.add({{t.layer, axis.number(l)},
                      {t.view, std::string(view_name(v))},
                      {t.rule, rule_name(kCompositionRules[static_cast<size_t>(r)], options)},

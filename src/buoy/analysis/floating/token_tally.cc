@@ -10,6 +10,19 @@ constexpr const char* kMaskText = "(mask)";
 
 }  // namespace
 
+PositionTally::PositionTally(std::int64_t lists, std::int64_t tokens)
+    : tokens_(tokens),
+      revealed_(static_cast<size_t>(lists * tokens)),
+      masked_(static_cast<size_t>(lists * tokens)) {}
+
+void PositionTally::count(std::int64_t list, const ForwardFacts& forward,
+                          const std::vector<std::int32_t>& positions) {
+  for (const auto j : positions) {
+    auto& counts = forward.masked[static_cast<size_t>(j)] != 0 ? masked_ : revealed_;
+    counts[static_cast<size_t>(list * tokens_ + j)].fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
 TokenTally::TokenTally(std::int64_t lists) : lists_(lists), selected_(static_cast<size_t>(lists), 0.0) {}
 
 TokenTally::Counts& TokenTally::counts_of(const std::string& token, TokenType type) {
@@ -21,39 +34,25 @@ TokenTally::Counts& TokenTally::counts_of(const std::string& token, TokenType ty
   return counts;
 }
 
-void TokenTally::begin_sample(const ObservedSample& sample) {
-  sample_ = sample.token_texts.empty() ? nullptr : &sample;
-  revealed_.assign(static_cast<size_t>(lists_ * sample.tokens), 0.0);
-  masked_.assign(revealed_.size(), 0.0);
-}
-
-void TokenTally::count(std::int64_t list, std::int64_t s, const std::vector<std::int32_t>& positions) {
-  if (sample_ == nullptr) return;
-  for (const auto j : positions) {
-    auto& counts = sample_->masked_at(s, j) ? masked_ : revealed_;
-    counts[static_cast<size_t>(list * sample_->tokens + j)] += 1;
-  }
-}
-
-void TokenTally::end_sample() {
-  if (sample_ == nullptr) return;
-  const auto types = token_types(*sample_);
+void TokenTally::add(const ObservedSample& sample, const PositionTally& selected) {
+  if (sample.token_texts.empty()) return;
+  const auto types = token_types(sample, {sample.token_texts, sample.special});
   // References into an unordered_map outlive insertions.
   Counts& mask = counts_of(kMaskText, TokenType::kMask);
-  for (std::int64_t j = 0; j < sample_->tokens; ++j) {
+  for (std::int64_t j = 0; j < sample.tokens; ++j) {
     const auto at = static_cast<size_t>(j);
-    Counts& token = counts_of(sample_->token_texts[at], types[at]);
-    for (std::int64_t s = 0; s < sample_->step_count(); ++s)
-      (sample_->masked_at(s, j) ? mask : token).everywhere += 1;
+    Counts& token = counts_of(sample.token_texts[at], types[at]);
+    for (std::int64_t s = 0; s < sample.step_count(); ++s)
+      (sample.masked_at(s, j) ? mask : token).everywhere += 1;
     for (std::int64_t list = 0; list < lists_; ++list) {
-      const auto cell = static_cast<size_t>(list * sample_->tokens + j);
-      mask.selected[static_cast<size_t>(list)] += masked_[cell];
-      token.selected[static_cast<size_t>(list)] += revealed_[cell];
-      selected_[static_cast<size_t>(list)] += masked_[cell] + revealed_[cell];
+      const auto cell = static_cast<size_t>(list * sample.tokens + j);
+      const double masked = selected.masked_[cell], revealed = selected.revealed_[cell];
+      mask.selected[static_cast<size_t>(list)] += masked;
+      token.selected[static_cast<size_t>(list)] += revealed;
+      selected_[static_cast<size_t>(list)] += masked + revealed;
     }
   }
-  everywhere_ += static_cast<double>(sample_->tokens * sample_->step_count());
-  sample_ = nullptr;
+  everywhere_ += static_cast<double>(sample.tokens * sample.step_count());
 }
 
 std::vector<TokenTally::Line> TokenTally::most_frequent(std::int64_t list, std::int64_t lines) const {

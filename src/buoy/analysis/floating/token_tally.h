@@ -1,13 +1,29 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "buoy/analysis/core/token_type.h"
+#include "buoy/analysis/sample/forward_facts.h"
+#include "buoy/analysis/sample/observed_sample.h"
+#include "buoy/analysis/sample/token_type.h"
 
 namespace buoy::analysis {
+
+// How often rules select each position of one sample. Layers count at once.
+class PositionTally {
+ public:
+  PositionTally(std::int64_t lists, std::int64_t tokens);
+
+  void count(std::int64_t list, const ForwardFacts& forward, const std::vector<std::int32_t>& positions);
+
+ private:
+  friend class TokenTally;
+  std::int64_t tokens_;
+  std::vector<std::atomic<std::uint32_t>> revealed_, masked_;  // [lists, tokens]
+};
 
 // Which tokens a rule selects how often, over all samples, steps, layers and heads. Grows with the vocabulary
 // met, not with the samples.
@@ -22,9 +38,7 @@ class TokenTally {
 
   explicit TokenTally(std::int64_t lists);
 
-  void begin_sample(const ObservedSample& sample);
-  void count(std::int64_t list, std::int64_t s, const std::vector<std::int32_t>& positions);
-  void end_sample();
+  void add(const ObservedSample& sample, const PositionTally& selected);
 
   std::vector<Line> most_frequent(std::int64_t list, std::int64_t lines) const;
 
@@ -41,8 +55,6 @@ class TokenTally {
   std::unordered_map<std::string, Counts> by_token_;
   double everywhere_ = 0;
   std::vector<double> selected_;  // [lists]
-  const ObservedSample* sample_ = nullptr;
-  std::vector<double> revealed_, masked_;  // [lists, tokens], of the sample under way
 };
 
 }  // namespace buoy::analysis

@@ -22,10 +22,14 @@ class Flow final : public Analysis {
     }
   }
 
-  void add(const ObservedSample& sample) override {
+  std::unique_ptr<SampleAnalysis> begin(const SampleFacts& sample) override {
     require_layers(sample, manifest_);
+    return std::make_unique<FlowSample>(sample);
+  }
+
+  void end(const ObservedSample& sample, SampleAnalysis& kept) override {
     ++samples_;
-    const SampleFlow flow = flow_of_sample(sample);
+    const SampleFlow flow = dynamic_cast<const FlowSample&>(kept).flow();
     if (flow.regions.answer < 0) {
       ++no_answer_;
       return;

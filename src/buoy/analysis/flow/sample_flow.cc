@@ -9,32 +9,19 @@
 namespace buoy::analysis {
 namespace {
 
-// Mass from the query groups to the regions at one step and layer.
+// Mass from the query groups to the regions at one forward and layer.
 class GroupMass {
  public:
-  GroupMass(const ObservedSample& sample, const SampleRegions& regions)
-      : sample_(sample), regions_(regions), from_mass_(sample.stored().has(trace::kMass)) {
-    const std::int64_t S = sample.forward_count(), L = sample.layer_count(), H = sample.heads;
-    require_shape(sample, trace::kGroupSizes, {S, -1});
-    groups_ = sample.stored().shape(trace::kGroupSizes)[1];
-    if (from_mass_ || !sample.stored().has(trace::kReceived)) {
-      const auto names = static_cast<std::int64_t>(sample.region_names.size());
-      require_shape(sample, trace::kMass, {S, L, groups_, H, names});
-    } else {
-      require_shape(sample, trace::kReceived, {S, L, groups_, H, sample.tokens});
-    }
-    sizes_ = sample.stored().integers(trace::kGroupSizes);
-  }
-
-  void read(std::int64_t s, std::int64_t l) {
-    const std::int64_t R = regions_.count(), rows = groups_ * sample_.heads;
+  GroupMass(const LayerView& layer, const SampleRegions& regions, bool from_mass)
+      : sizes_(layer.forward.group_sizes), regions_(regions), heads_(layer.sample.heads) {
+    const std::int64_t R = regions_.count(), rows = std::ssize(sizes_) * heads_;
     values_.assign(static_cast<size_t>(rows * R), 0.0);
-    const auto stored = sample_.stored().floats_at(from_mass_ ? trace::kMass : trace::kReceived, {s, l});
-    const auto width = from_mass_ ? static_cast<std::int64_t>(sample_.region_names.size()) : sample_.tokens;
+    const auto given = layer.floats(from_mass ? trace::kMass : trace::kReceived);
+    const auto width = from_mass ? std::ssize(layer.sample.region_names) : layer.sample.tokens;
     for (std::int64_t row = 0; row < rows; ++row) {
-      const float* from = stored.data() + row * width;
+      const float* from = given.data() + row * width;
       double* to = values_.data() + row * R;
-      if (from_mass_) {
+      if (from_mass) {
         for (std::int64_t r = 0; r < R; ++r) to[r] = from[regions_.columns[static_cast<size_t>(r)]];
       } else {
         for (std::int64_t j = 0; j < width; ++j) {
@@ -46,10 +33,10 @@ class GroupMass {
   }
 
   // Shares of the attention of some query groups, [heads, regions]; NaN when they have no queries.
-  std::vector<double> shares(std::int64_t s, const std::vector<std::int64_t>& groups) const {
+  std::vector<double> shares(const std::vector<std::int64_t>& groups) const {
     double queries = 0;
-    for (const auto g : groups) queries += size(s, g);
-    const std::int64_t H = sample_.heads, R = regions_.count();
+    for (const auto g : groups) queries += sizes_[static_cast<size_t>(g)];
+    const std::int64_t H = heads_, R = regions_.count();
     std::vector<double> out(static_cast<size_t>(H * R), queries > 0 ? 0.0 : stats::kNan);
     if (queries <= 0) return out;
     for (const auto g : groups) {
@@ -61,7 +48,7 @@ class GroupMass {
   }
 
   RegionMatrix mean_over_heads() const {
-    const std::int64_t R = regions_.count(), H = sample_.heads;
+    const std::int64_t R = regions_.count(), H = heads_;
     RegionMatrix out(R);
     for (std::int64_t a = 0; a < R; ++a) {
       for (const auto g : regions_.groups[static_cast<size_t>(a)]) {
@@ -74,17 +61,14 @@ class GroupMass {
   }
 
  private:
-  double size(std::int64_t s, std::int64_t g) const { return sizes_[static_cast<size_t>(s * groups_ + g)]; }
   const double* at(std::int64_t group, std::int64_t head) const {
-    return values_.data() + (group * sample_.heads + head) * regions_.count();
+    return values_.data() + (group * heads_ + head) * regions_.count();
   }
 
-  const ObservedSample& sample_;
+  std::span<const std::int32_t> sizes_;  // [groups]
   const SampleRegions& regions_;
-  bool from_mass_;
-  std::int64_t groups_ = 0;
-  std::vector<std::int32_t> sizes_;  // [steps, groups]
-  std::vector<double> values_;       // [groups, heads, regions]
+  std::int64_t heads_;
+  std::vector<double> values_;  // [groups, heads, regions]
 };
 
 std::vector<double> head_mean(const std::vector<double>& by_head, std::int64_t heads) {
@@ -112,54 +96,68 @@ struct StepMean {
   }
 };
 
-struct LayerSums {
+}  // namespace
+
+struct FlowSample::LayerSums {
   StepMean all, revealed, masked, by_head;
 };
 
-}  // namespace
-
-SampleFlow flow_of_sample(const ObservedSample& sample) {
-  SampleFlow flow;
-  flow.regions = find_regions(sample);
-  const SampleRegions& regions = flow.regions;
-  const std::int64_t S = sample.step_count(), L = sample.layer_count(), H = sample.heads;
-  flow.uniform_mass = uniform_region_mass(regions.region_of_token, regions.count(), sample.causal);
-  if (regions.answer < 0) return flow;
+FlowSample::FlowSample(const SampleFacts& sample) : from_mass_(sample.has(trace::kMass)) {
+  flow_.regions = find_regions(sample);
+  const SampleRegions& regions = flow_.regions;
+  flow_.uniform_mass = uniform_region_mass(regions.region_of_token, regions.count(), sample.causal);
+  if (regions.answer < 0) return;
   for (std::int64_t r = 0; r < regions.count(); ++r)
-    flow.uniform.push_back(flow.uniform_mass.at(regions.answer, r) /
-                           regions.lengths[static_cast<size_t>(regions.answer)]);
-  GroupMass mass(sample, regions);
-  std::vector<LayerSums> sums(static_cast<size_t>(L));
-  flow.last.resize(static_cast<size_t>(L));
-  flow.steps.resize(static_cast<size_t>(S));
+    flow_.uniform.push_back(flow_.uniform_mass.at(regions.answer, r) /
+                            regions.lengths[static_cast<size_t>(regions.answer)]);
+  const std::int64_t S = sample.forward_count(), L = sample.layer_count(), H = sample.heads;
+  require_shape(sample, trace::kGroupSizes, {S, -1});
+  const std::int64_t groups = sample.shape(trace::kGroupSizes)[1];
+  if (from_mass_ || !sample.has(trace::kReceived)) {
+    require_shape(sample, trace::kMass, {S, L, groups, H, std::ssize(sample.region_names)});
+  } else {
+    require_shape(sample, trace::kReceived, {S, L, groups, H, sample.tokens});
+  }
+  sums_.resize(static_cast<size_t>(L));
+  flow_.last.resize(static_cast<size_t>(L));
+  flow_.steps.assign(static_cast<size_t>(sample.step_count()),
+                     std::vector<RegionMatrix>(static_cast<size_t>(L), RegionMatrix(0)));
+  if (sample.has_final_row()) flow_.final_row.assign(static_cast<size_t>(L), RegionMatrix(0));
+  flow_.denoises =
+      sample.masked_diffusion && !(sample.has_final_row() && sample.final_index() < sample.step_count());
+}
+
+FlowSample::~FlowSample() = default;
+
+void FlowSample::take(const LayerView& layer) {
+  const SampleRegions& regions = flow_.regions;
+  if (regions.answer < 0) return;
+  const auto l = static_cast<size_t>(layer.l), s = static_cast<size_t>(layer.s());
+  const GroupMass mass(layer, regions, from_mass_);
+  const bool sees_final = layer.forward.is_final(layer.sample) && layer.sample.has_final_row();
+  if (sees_final) flow_.final_row[l] = mass.mean_over_heads();
+  if (!layer.forward.is_step) return;
+  const std::int64_t H = layer.sample.heads;
   const auto one = [](std::int64_t group) {
     return group < 0 ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{group};
   };
-  for (std::int64_t s = 0; s < S; ++s) {
-    for (std::int64_t l = 0; l < L; ++l) {
-      mass.read(s, l);
-      AnswerFlow now;
-      now.by_head = mass.shares(s, regions.groups[static_cast<size_t>(regions.answer)]);
-      now.all = head_mean(now.by_head, H);
-      now.revealed = head_mean(mass.shares(s, one(regions.revealed)), H);
-      now.masked = head_mean(mass.shares(s, one(regions.masked)), H);
-      LayerSums& sum = sums[static_cast<size_t>(l)];
-      sum.all.add(now.all), sum.revealed.add(now.revealed), sum.masked.add(now.masked);
-      sum.by_head.add(now.by_head);
-      flow.steps[static_cast<size_t>(s)].push_back(mass.mean_over_heads());
-      if (s + 1 == S) flow.last[static_cast<size_t>(l)] = std::move(now);
-    }
-  }
-  flow.denoises = sample.masked_diffusion && !(sample.has_final_row() && sample.final_index() < S);
-  if (sample.has_final_row()) {
-    for (std::int64_t l = 0; l < L; ++l) {
-      mass.read(sample.final_index(), l);
-      flow.final_row.push_back(mass.mean_over_heads());
-    }
-  }
-  for (const auto& sum : sums)
-    flow.mean.push_back({sum.all.mean(), sum.revealed.mean(), sum.masked.mean(), sum.by_head.mean()});
-  return flow;
+  AnswerFlow now;
+  now.by_head = mass.shares(regions.groups[static_cast<size_t>(regions.answer)]);
+  now.all = head_mean(now.by_head, H);
+  now.revealed = head_mean(mass.shares(one(regions.revealed)), H);
+  now.masked = head_mean(mass.shares(one(regions.masked)), H);
+  LayerSums& sum = sums_[l];
+  sum.all.add(now.all), sum.revealed.add(now.revealed), sum.masked.add(now.masked);
+  sum.by_head.add(now.by_head);
+  flow_.steps[s][l] = mass.mean_over_heads();
+  if (layer.s() + 1 == layer.sample.step_count()) flow_.last[l] = std::move(now);
+}
+
+SampleFlow FlowSample::flow() const {
+  SampleFlow out = flow_;
+  for (const auto& sum : sums_)
+    out.mean.push_back({sum.all.mean(), sum.revealed.mean(), sum.masked.mean(), sum.by_head.mean()});
+  return out;
 }
 
 }  // namespace buoy::analysis

@@ -2,8 +2,9 @@
 
 #include <vector>
 
-#include "buoy/analysis/core/sample_regions.h"
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/flow/region_matrix.h"
+#include "buoy/analysis/sample/sample_regions.h"
 
 namespace buoy::analysis {
 
@@ -26,7 +27,22 @@ struct SampleFlow {
   RegionMatrix uniform_mass;  // the same if attention were even, all rows
 };
 
-// Reads the array mass, or received where there is none.
-SampleFlow flow_of_sample(const ObservedSample& sample);
+// Makes the flow of a sample from its records: the array mass, or received where there is none.
+class FlowSample final : public SampleAnalysis {
+ public:
+  explicit FlowSample(const SampleFacts& sample);
+  ~FlowSample() override;
+  void take(const LayerView& layer) override;
+
+  // After the last forward.
+  SampleFlow flow() const;
+
+ private:
+  struct LayerSums;
+
+  SampleFlow flow_;
+  bool from_mass_ = false;
+  std::vector<LayerSums> sums_;  // [layers]
+};
 
 }  // namespace buoy::analysis

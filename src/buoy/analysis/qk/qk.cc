@@ -1,7 +1,10 @@
+#include <memory>
+#include <optional>
 #include <span>
 
 #include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/core/extent.h"
+#include "buoy/analysis/core/scratch_pool.h"
 #include "buoy/analysis/floating/floating_rules.h"
 #include "buoy/analysis/qk/qk_maps.h"
 #include "buoy/analysis/qk/qk_published.h"
@@ -11,56 +14,80 @@
 namespace buoy::analysis {
 namespace {
 
-// The columns that float at one step and layer, by each way to choose them.
-class FloatingSets {
+// The columns that float at one step and layer by one way to choose them, for one head.
+struct FloatingSet {
+  std::span<const std::int32_t> positions;
+  std::int64_t strongest = -1;  // most attended of them
+};
+
+FloatingSet floating_set(Detection& found, std::int64_t head, Rule rule) {
+  const Anchors& anchors = found.anchors(head, rule);
+  FloatingSet out;
+  if (!anchors.defined) return out;
+  out.positions = anchors.positions;
+  const auto shares = found.received(head);
+  for (const auto j : anchors.positions) {
+    if (out.strongest < 0 || shares[static_cast<size_t>(j)] > shares[static_cast<size_t>(out.strongest)])
+      out.strongest = j;
+  }
+  return out;
+}
+
+FloatingSet floating_set(Detection& found, std::int64_t head, std::int64_t way) {
+  switch (way) {
+    case kThreeSigmaMean:
+      return floating_set(found, -1, Rule::kThreeSigma);
+    case kTopOne:
+      return floating_set(found, head, Rule::kTop1);
+    case kThreeSigmaLift:
+      return floating_set(found, head, Rule::kThreeSigmaLift);
+    default:
+      return floating_set(found, head, Rule::kThreeSigma);
+  }
+}
+
+// The sums of one sample; of the one that is drawn, also its maps.
+class QkSample final : public SampleAnalysis {
  public:
-  struct Set {
-    Anchors anchors;
-    std::int64_t strongest = -1;  // most attended of them
-  };
+  QkSample(const QkGrid& grid, const SampleFacts& sample, ScratchPool<QkColumns>& scratch)
+      : sums(grid, sample), scratch_(scratch) {}
 
-  FloatingSets(const ObservedSample& sample, const AnalysisOptions& options)
-      : heads_(sample.heads),
-        // In a bidirectional layer even attention is flat, and the lift chooses the same columns.
-        ways_(sample.causal ? kWays : kThreeSigmaLift),
-        detector_(sample.causal, sample.tokens, {options.epsilon, options.share_factor, options.mad_factor}),
-        sets_(static_cast<size_t>(heads_ * kWays)) {}
+  void draw(const SampleFacts& sample, const QkMaps& maps) {
+    maps_ = &maps;
+    panel = maps.panel_of(sample);
+    published.resize(sample.layers.size());
+  }
 
-  std::int64_t ways() const { return ways_; }
-
-  void find(const Received& received) {
-    detector_.look(received.mean);
-    find_one(Rule::kThreeSigma, received.mean, of_mean_);
-    for (std::int64_t h = 0; h < heads_; ++h) {
-      const std::span<const double> shares(received.head(h), static_cast<size_t>(received.tokens));
-      detector_.look(shares);
-      find_one(Rule::kThreeSigma, shares, own(kThreeSigmaHead, h));
-      find_one(Rule::kTop1, shares, own(kTopOne, h));
-      if (ways_ > kThreeSigmaLift) find_one(Rule::kThreeSigmaLift, shares, own(kThreeSigmaLift, h));
+  void take(const LayerView& layer) override {
+    if (!layer.forward.is_step) return;
+    const auto columns = scratch_.take();
+    columns->read(layer);
+    const SliceOfSample slice{layer.s(), layer.layer()};
+    sums.add_rotation(slice, *columns);
+    // In a bidirectional layer even attention is flat, and the lift chooses the same columns.
+    const std::int64_t ways = layer.sample.causal ? kWays : kThreeSigmaLift;
+    for (std::int64_t h = 0; h < layer.sample.heads; ++h) {
+      for (const auto stage : {kAfterRotation, kBeforeRotation}) {
+        const ColumnMeans means = columns->of(stage, h);
+        const ColumnTotals totals(means);
+        for (std::int64_t way = 0; way < ways; ++way) {
+          const auto set = floating_set(layer.detection(), h, way);
+          sums.add(slice, {h, way, stage}, contrast(means, totals, set.positions, set.strongest));
+        }
+      }
     }
+    if (maps_ == nullptr || layer.s() + 1 != layer.sample.step_count()) return;
+    maps_->keep(layer, *columns, panel);
+    published[static_cast<size_t>(layer.l)] = QkPublished::panel_of(layer);
   }
 
-  const Set& at(std::int64_t way, std::int64_t head) const {
-    return way == kThreeSigmaMean ? of_mean_ : sets_[static_cast<size_t>(head * kWays + way)];
-  }
+  QkSampleSums sums;
+  QkMaps::Panel panel;
+  std::vector<QkPublished::Panel> published;  // [layers]
 
  private:
-  Set& own(std::int64_t way, std::int64_t head) { return sets_[static_cast<size_t>(head * kWays + way)]; }
-
-  void find_one(Rule rule, std::span<const double> shares, Set& out) {
-    detector_.find(rule, out.anchors);
-    if (!out.anchors.defined) out.anchors.positions.clear();
-    out.strongest = -1;
-    for (const auto j : out.anchors.positions) {
-      if (out.strongest < 0 || shares[static_cast<size_t>(j)] > shares[static_cast<size_t>(out.strongest)])
-        out.strongest = j;
-    }
-  }
-
-  std::int64_t heads_, ways_;
-  AnchorDetector detector_;
-  Set of_mean_;
-  std::vector<Set> sets_;  // [heads, ways]
+  ScratchPool<QkColumns>& scratch_;
+  const QkMaps* maps_ = nullptr;  // null: this sample is not drawn
 };
 
 // Why floating columns win: by angle, by length, or both; per head, layer and step.
@@ -69,35 +96,23 @@ class Qk final : public Analysis {
   Qk(const TraceFacts& facts, const AnalysisOptions& options)
       : manifest_(facts.manifest), options_(options), sums_(manifest_.model, options), maps_(options) {}
 
-  void add(const ObservedSample& sample) override {
+  std::unique_ptr<SampleAnalysis> begin(const SampleFacts& sample) override {
     require_layers(sample, manifest_);
-    require_array(sample.stored(), trace::kReceived);
-    QkColumns columns(sample);
-    FloatingSets sets(sample, options_);
-    sums_.begin(sample);
-    for (std::int64_t s = 0; s < sample.step_count(); ++s) {
-      for (std::int64_t l = 0; l < sample.layer_count(); ++l) {
-        sets.find(sample.received(s, l));
-        columns.read(s, l);
-        const SliceOfSample slice{s, sample.layers[static_cast<size_t>(l)]};
-        sums_.add_rotation(slice, columns);
-        for (std::int64_t h = 0; h < sample.heads; ++h) {
-          for (const auto stage : {kAfterRotation, kBeforeRotation}) {
-            const ColumnMeans means = columns.of(stage, h);
-            const ColumnTotals totals(means);
-            for (std::int64_t way = 0; way < sets.ways(); ++way) {
-              const auto& set = sets.at(way, h);
-              sums_.add(slice, {h, way, stage},
-                        contrast(means, totals, set.anchors.positions, set.strongest));
-            }
-          }
-        }
-      }
-    }
-    sums_.end(sample);
-    if (seen_++ == options_.sample) {
-      maps_.draw(sample);
-      published_.draw(sample);
+    require_array(sample, trace::kReceived);
+    QkColumns::require(sample);
+    auto kept = std::make_unique<QkSample>(sums_.grid(), sample, scratch_);
+    if (seen_ <= options_.sample && sample.number >= options_.sample) kept->draw(sample, maps_);
+    return kept;
+  }
+
+  void end(const ObservedSample& sample, SampleAnalysis& given) override {
+    const auto& kept = dynamic_cast<const QkSample&>(given);
+    sums_.add(sample, kept.sums);
+    if (seen_++ != options_.sample) return;
+    maps_.draw(sample, kept.panel);
+    for (size_t l = 0; l < kept.published.size(); ++l) {
+      if (!kept.published[l].floating.empty())
+        published_.draw(sample, static_cast<std::int64_t>(l), kept.published[l]);
     }
   }
 
@@ -112,6 +127,7 @@ class Qk final : public Analysis {
   QkSums sums_;
   QkMaps maps_;
   QkPublished published_;
+  ScratchPool<QkColumns> scratch_;
   std::int64_t seen_ = 0;
 };
 

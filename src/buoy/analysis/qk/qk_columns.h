@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "buoy/analysis/core/observed_sample.h"
+#include "buoy/analysis/sample/layer_view.h"
 
 namespace buoy::analysis {
 
@@ -23,10 +23,10 @@ struct ColumnMeans {
 // the queries behind it; the last one has none and is left out.
 class QkColumns {
  public:
-  // Throws InputError saying which `observe` to add.
-  explicit QkColumns(const ObservedSample& sample);
+  // Throws InputError when the sample lacks the arrays.
+  static void require(const SampleFacts& sample);
 
-  void read(std::int64_t s, std::int64_t l);
+  void read(const LayerView& layer);
 
   std::int64_t columns() const { return columns_; }
   ColumnMeans of(Stage stage, std::int64_t head) const;
@@ -38,13 +38,11 @@ class QkColumns {
   struct Values {
     std::vector<double> dot, cosine, norm;  // [heads, columns]
   };
-  void read_stage(Stage stage, std::int64_t s, std::int64_t l);
+  void read_stage(Stage stage, const LayerView& layer);
 
-  const ObservedSample& sample_;
   std::int64_t columns_ = 0;
   std::vector<double> self_norm_;  // [heads, tokens]: |q_j||k_j|
   std::array<Values, 2> values_;
-  std::array<std::vector<float>, 2> stored_norm_;  // [heads, tokens], as stored
   double largest_change_ = 0, mean_change_ = 0;
 };
 

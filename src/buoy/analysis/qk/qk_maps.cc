@@ -20,9 +20,7 @@ Cell head_cell(std::int64_t head) {
   return head < 0 ? Cell("mean") : Cell(head);
 }
 
-struct Profile {
-  std::vector<double> dot, cosine, norm;  // [columns]
-};
+using Profile = QkMaps::Panel::Profile;
 
 Profile profile_of(const QkColumns& columns, Stage stage, std::int64_t first, std::int64_t last) {
   const auto count = static_cast<size_t>(columns.columns());
@@ -60,7 +58,7 @@ Standing standing(const std::vector<double>& values, const std::vector<std::uint
 
 }  // namespace
 
-std::int64_t layer_of_map(const ObservedSample& sample, const AnalysisOptions& options) {
+std::int64_t layer_of_map(const SampleFacts& sample, const AnalysisOptions& options) {
   if (options.layer < 0) return sample.layer_count() * 7 / 8;
   const auto at = std::lower_bound(sample.layers.begin(), sample.layers.end(), options.layer);
   if (at == sample.layers.end() || *at != options.layer) {
@@ -72,48 +70,65 @@ std::int64_t layer_of_map(const ObservedSample& sample, const AnalysisOptions& o
 
 QkMaps::QkMaps(const AnalysisOptions& options)
     : options_(options), columns_(schema::qk_columns), pairs_(schema::qk_pairs) {
-  columns_.explain(
-      schema::qk_columns.floating,
-      fmt::format("yes: in the set the z values are taken against ({}, if empty the largest)",
-                  rule_name(Rule::kThreeSigma, {options.epsilon, options.share_factor, options.mad_factor})));
+  columns_.explain(schema::qk_columns.floating,
+                   fmt::format("yes: in the set the z values are taken against ({}, if empty the largest)",
+                               rule_name(Rule::kThreeSigma, options.rules())));
 }
 
-void QkMaps::draw(const ObservedSample& sample) {
+QkMaps::Panel QkMaps::panel_of(const SampleFacts& sample) const {
   if (options_.head >= sample.heads) {
     throw_usage_error(
         {"`head`", fmt::format("a head below {}", sample.heads), fmt::format("{}", options_.head)});
   }
-  const std::int64_t l = layer_of_map(sample, options_);
-  draw_columns(sample, l);
-  draw_pairs(sample, l);
+  Panel panel;
+  panel.layer_index = layer_of_map(sample, options_);
+  panel.layer = sample.layers[static_cast<size_t>(panel.layer_index)];
+  panel.step = sample.steps.back();
+  return panel;
 }
 
-void QkMaps::draw_columns(const ObservedSample& sample, std::int64_t l) {
-  const std::int64_t s = sample.step_count() - 1, head = options_.head;
-  const Received received = sample.received(s, l);
-  const std::span<const double> shares =
-      head < 0 ? std::span<const double>(received.mean)
-               : std::span<const double>(received.head(head), static_cast<size_t>(sample.tokens));
-  AnchorDetector detector(sample.causal, sample.tokens,
-                          {options_.epsilon, options_.share_factor, options_.mad_factor});
-  Anchors anchors;
-  detector.look(shares);
-  detector.find(Rule::kThreeSigma, anchors);
-  if (!anchors.defined || anchors.positions.empty()) detector.find(Rule::kTop1, anchors);
-  std::vector<std::uint8_t> floating(static_cast<size_t>(sample.tokens), 0);
-  for (const auto j : anchors.positions) floating[static_cast<size_t>(j)] = 1;
-  QkColumns columns(sample);
-  columns.read(s, l);
+void QkMaps::keep(const LayerView& layer, const QkColumns& columns, Panel& panel) const {
+  const SampleFacts& sample = layer.sample;
+  if (layer.l != panel.layer_index || layer.s() + 1 != sample.step_count()) return;
+  const std::int64_t head = std::max<std::int64_t>(options_.head, -1);
+  Detection& found = layer.detection();
+  const auto shares = found.received(head);
+  panel.shares.assign(shares.begin(), shares.end());
+  const Anchors* anchors = &found.anchors(head, Rule::kThreeSigma);
+  if (!anchors->defined || anchors->positions.empty()) anchors = &found.anchors(head, Rule::kTop1);
+  panel.floating.assign(static_cast<size_t>(sample.tokens), 0);
+  for (const auto j : anchors->positions) panel.floating[static_cast<size_t>(j)] = 1;
+  for (const auto stage : {kAfterRotation, kBeforeRotation})
+    panel.profiles[stage] =
+        profile_of(columns, stage, std::max<std::int64_t>(0, head), head < 0 ? sample.heads : head + 1);
+  const auto queries = trace::queries_name(panel.step, panel.layer),
+             keys = trace::keys_name(panel.step, panel.layer);
+  if (!sample.has(queries) || !sample.has(keys)) return;
+  require_shape(sample, queries, {sample.tokens, sample.heads, sample.head_dim});
+  require_shape(sample, keys, {sample.tokens, sample.kv_heads, sample.head_dim});
+  const auto q = layer.floats(queries), k = layer.floats(keys);
+  panel.queries.assign(q.begin(), q.end());
+  panel.keys.assign(k.begin(), k.end());
+}
+
+void QkMaps::draw(const ObservedSample& sample, const Panel& panel) {
+  draw_columns(sample, panel);
+  if (!panel.queries.empty()) draw_pairs(sample, panel);
+}
+
+void QkMaps::draw_columns(const ObservedSample& sample, const Panel& panel) {
+  const std::int64_t head = options_.head;
+  const auto& shares = panel.shares;
+  const auto& floating = panel.floating;
   const auto& t = schema::qk_columns;
   for (const auto stage : {kAfterRotation, kBeforeRotation}) {
-    const Profile profile =
-        profile_of(columns, stage, std::max<std::int64_t>(0, head), head < 0 ? sample.heads : head + 1);
+    const Profile& profile = panel.profiles[stage];
     for (size_t j = 0; j < profile.dot.size(); ++j) {
       const Standing dot = standing(profile.dot, floating, j), cosine = standing(profile.cosine, floating, j),
                      norm = standing(profile.norm, floating, j);
       columns_.add({{t.sample, sample.id()},
-                    {t.step, std::int64_t{sample.steps[static_cast<size_t>(s)]}},
-                    {t.layer, std::int64_t{sample.layers[static_cast<size_t>(l)]}},
+                    {t.step, std::int64_t{panel.step}},
+                    {t.layer, std::int64_t{panel.layer}},
                     {t.head, head_cell(head)},
                     {t.stage, kStageNames[stage]},
                     {t.position, static_cast<std::int64_t>(j)},
@@ -134,15 +149,10 @@ void QkMaps::draw_columns(const ObservedSample& sample, std::int64_t l) {
   }
 }
 
-void QkMaps::draw_pairs(const ObservedSample& sample, std::int64_t l) {
-  const std::int64_t s = sample.step_count() - 1, step = sample.steps[static_cast<size_t>(s)],
-                     layer = sample.layers[static_cast<size_t>(l)];
-  const auto queries_name = trace::queries_name(step, layer), keys_name = trace::keys_name(step, layer);
-  if (!sample.stored().has(queries_name) || !sample.stored().has(keys_name)) return;
+void QkMaps::draw_pairs(const ObservedSample& sample, const Panel& panel) {
+  const std::int64_t step = panel.step, layer = panel.layer;
   const std::int64_t H = sample.heads, V = sample.kv_heads, D = sample.head_dim;
-  require_shape(sample, queries_name, {sample.tokens, H, D});
-  require_shape(sample, keys_name, {sample.tokens, V, D});
-  const auto queries = sample.stored().floats(queries_name), keys = sample.stored().floats(keys_name);
+  const auto &queries = panel.queries, &keys = panel.keys;
   const std::int64_t first = std::max<std::int64_t>(0, options_.head),
                      last = options_.head < 0 ? H : first + 1;
   const auto& t = schema::qk_pairs;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <vector>
+
 #include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/qk/qk_columns.h"
 #include "buoy/result/table.h"
@@ -9,21 +12,37 @@ namespace buoy::analysis {
 // Which layer of a sample a map is drawn of: the one asked for, or the observed one nearest below 7/8 of the
 // depth (the deeper of the published panels, 28 of 32). An index into the observed layers. Throws UsageError
 // for a layer that was not observed.
-std::int64_t layer_of_map(const ObservedSample& sample, const AnalysisOptions& options);
+std::int64_t layer_of_map(const SampleFacts& sample, const AnalysisOptions& options);
 
-// The maps of one sample at its last observed step.
+// The maps of one sample at its last observed step, which come from one layer.
 class QkMaps {
  public:
   explicit QkMaps(const AnalysisOptions& options);
 
-  void draw(const ObservedSample& sample);
+  // What is kept of a sample until it is known to be the one that is drawn.
+  struct Panel {
+    std::int64_t layer_index = 0;
+    std::int32_t step = 0, layer = 0;
+    std::vector<double> shares;          // [tokens]
+    std::vector<std::uint8_t> floating;  // [tokens]
+    struct Profile {
+      std::vector<double> dot, cosine, norm;  // [columns]
+    };
+    std::array<Profile, kStages> profiles;
+    std::vector<float> queries, keys;  // of every token; empty where states were not observed
+  };
+  // Throws UsageError for a head or a layer that the sample lacks.
+  Panel panel_of(const SampleFacts& sample) const;
+  void keep(const LayerView& layer, const QkColumns& columns, Panel& panel) const;
+
+  void draw(const ObservedSample& sample, const Panel& panel);
 
   const Table& columns() const { return columns_; }
   const Table& pairs() const { return pairs_; }
 
  private:
-  void draw_columns(const ObservedSample& sample, std::int64_t l);
-  void draw_pairs(const ObservedSample& sample, std::int64_t l);
+  void draw_columns(const ObservedSample& sample, const Panel& panel);
+  void draw_pairs(const ObservedSample& sample, const Panel& panel);
 
   AnalysisOptions options_;
   Table columns_, pairs_;

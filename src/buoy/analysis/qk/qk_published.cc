@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "buoy/analysis/core/extent.h"
 #include "buoy/analysis/floating/floating_rules.h"
@@ -31,8 +32,7 @@ constexpr std::array kPaper = {
 constexpr std::int64_t kPaperPosition = 45, kPaperTokens = 53;
 
 // The mean over heads of each token's vector, [tokens, head size].
-std::vector<double> head_mean_vectors(const std::vector<float>& states, std::int64_t heads,
-                                      std::int64_t size) {
+std::vector<double> head_mean_vectors(std::span<const float> states, std::int64_t heads, std::int64_t size) {
   std::vector<double> out(states.size() / static_cast<size_t>(heads), 0.0);
   for (size_t i = 0; i < states.size(); ++i) {
     const size_t row = static_cast<size_t>(heads * size), d = i % static_cast<size_t>(size);
@@ -65,21 +65,19 @@ QkPublished::QkPublished() : table_(schema::qk_published) {
   }
 }
 
-void QkPublished::draw(const ObservedSample& sample) {
-  for (std::int64_t l = 0; l < sample.layer_count(); ++l) draw_layer(sample, l);
-}
-
-void QkPublished::draw_layer(const ObservedSample& sample, std::int64_t l) {
-  const std::int64_t s = sample.step_count() - 1, step = sample.steps[static_cast<size_t>(s)],
-                     layer = sample.layers[static_cast<size_t>(l)];
-  const auto queries_name = trace::queries_name(step, layer), keys_name = trace::keys_name(step, layer);
-  if (!sample.stored().has(queries_name) || !sample.stored().has(keys_name)) return;
+QkPublished::Panel QkPublished::panel_of(const LayerView& layer) {
+  const SampleFacts& sample = layer.sample;
+  const std::int64_t step = layer.forward.number;
+  const auto queries_name = trace::queries_name(step, layer.layer()),
+             keys_name = trace::keys_name(step, layer.layer());
+  if (!sample.has(queries_name) || !sample.has(keys_name)) return {};
   const std::int64_t T = sample.tokens, D = sample.head_dim;
   require_shape(sample, queries_name, {T, sample.heads, D});
   require_shape(sample, keys_name, {T, sample.kv_heads, D});
-  const auto q = head_mean_vectors(sample.stored().floats(queries_name), sample.heads, D);
-  const auto k = head_mean_vectors(sample.stored().floats(keys_name), sample.kv_heads, D);
-  std::array<std::vector<double>, 3> columns;
+  const auto q = head_mean_vectors(layer.floats(queries_name), sample.heads, D);
+  const auto k = head_mean_vectors(layer.floats(keys_name), sample.kv_heads, D);
+  Panel panel;
+  auto& columns = panel.columns;
   for (std::int64_t j = 0; j < T; ++j) {
     std::array<double, 3> sum{};
     double rows = 0;
@@ -93,14 +91,20 @@ void QkPublished::draw_layer(const ObservedSample& sample, std::int64_t l) {
     for (size_t panel = 0; panel < 3; ++panel)
       columns[panel].push_back(rows > 0 ? sum[panel] / rows : stats::kNan);
   }
-  const Received received = sample.received(s, l);
   AnchorDetector detector(sample.causal, T, RuleOptions{});
   Anchors anchors;
-  detector.look(received.mean);
+  detector.look(layer.received().mean);
   detector.find(Rule::kThreeSigma, anchors);
   if (!anchors.defined || anchors.positions.empty()) detector.find(Rule::kTop1, anchors);
+  panel.floating = anchors.positions;
+  return panel;
+}
+
+void QkPublished::draw(const SampleFacts& sample, std::int64_t l, const Panel& panel) {
+  const std::int64_t layer = sample.layers[static_cast<size_t>(l)], T = sample.tokens;
+  const auto& [columns, floating] = panel;
   const auto& t = schema::qk_published;
-  for (const auto position : anchors.positions) {
+  for (const auto position : floating) {
     for (size_t panel = 0; panel < 3; ++panel) {
       double sum = 0, square = 0, count = 0, all = 0;
       std::int64_t above = 0;
@@ -110,9 +114,7 @@ void QkPublished::draw_layer(const ObservedSample& sample, std::int64_t l) {
         if (std::isnan(other)) continue;
         all += 1;
         above += other > value;
-        if (std::binary_search(anchors.positions.begin(), anchors.positions.end(),
-                               static_cast<std::int32_t>(j)))
-          continue;
+        if (std::binary_search(floating.begin(), floating.end(), static_cast<std::int32_t>(j))) continue;
         sum += other, square += other * other, count += 1;
       }
       const double mean = sum / count, deviation = std::sqrt(std::max(0.0, square / count - mean * mean));

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <vector>
+
 #include "buoy/analysis/core/analysis.h"
 #include "buoy/result/table.h"
 
@@ -13,13 +16,17 @@ class QkPublished {
  public:
   QkPublished();
 
-  // Every observed layer at the last observed step.
-  void draw(const ObservedSample& sample);
+  // One layer at the last observed step; no columns: states were not observed.
+  struct Panel {
+    std::array<std::vector<double>, 3> columns;  // dot, cosine, norm product: [tokens]
+    std::vector<std::int32_t> floating;          // positions, ascending
+  };
+  static Panel panel_of(const LayerView& layer);
+
+  void draw(const SampleFacts& sample, std::int64_t l, const Panel& panel);
   const Table& table() const { return table_; }
 
  private:
-  void draw_layer(const ObservedSample& sample, std::int64_t l);
-
   Table table_;
 };
 

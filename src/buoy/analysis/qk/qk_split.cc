@@ -35,7 +35,7 @@ ColumnTotals::ColumnTotals(const ColumnMeans& columns) {
 }
 
 ContrastValues contrast(const ColumnMeans& columns, const ColumnTotals& totals,
-                        const std::vector<std::int32_t>& floating, std::int64_t strongest) {
+                        std::span<const std::int32_t> floating, std::int64_t strongest) {
   ContrastValues out;
   out.fill(stats::kNan);
   const auto all = parts(columns);

@@ -52,6 +52,6 @@ struct ColumnTotals {
 // `floating` are positions, ascending; those that are no columns are passed over. `strongest` is the one
 // whose rank is taken. All NaN when F or O is empty.
 ContrastValues contrast(const ColumnMeans& columns, const ColumnTotals& totals,
-                        const std::vector<std::int32_t>& floating, std::int64_t strongest);
+                        std::span<const std::int32_t> floating, std::int64_t strongest);
 
 }  // namespace buoy::analysis

@@ -6,52 +6,54 @@
 #include "buoy/stats/not_a_number.h"
 
 namespace buoy::analysis {
-namespace {}  // namespace
 
-QkSums::QkSums(const trace::ModelCard& model, const AnalysisOptions& options)
-    : rules_{options.epsilon, options.share_factor, options.mad_factor},
-      layers_(model.layers),
-      heads_(model.heads),
-      root_(std::sqrt(static_cast<double>(model.head_dim))),
-      terms_(layers_ * kWays * kStages * kTerms, options.bootstrap),
-      layer_(layers_ * kWays * kStages * kLayerCells),
-      head_(layers_ * heads_ * kWays * kStages * kContrasts),
-      rotation_(layers_),
-      largest_change_(static_cast<size_t>(layers_), 0.0) {}
+QkSampleSums::QkSampleSums(const QkGrid& grid, const SampleFacts& sample)
+    : grid_(grid),
+      sum_(static_cast<size_t>(grid.cells()), 0.0),
+      count_(sum_),
+      asked_(static_cast<size_t>(grid.layers * kWays * kStages), 0.0),
+      step_sum_(static_cast<size_t>(sample.step_count() * grid.layers * kStepCells), 0.0),
+      step_count_(step_sum_),
+      rotation_(static_cast<size_t>(sample.step_count() * grid.layers), stats::kNan),
+      largest_change_(static_cast<size_t>(grid.layers), 0.0) {}
 
-void QkSums::begin(const ObservedSample& sample) {
-  sum_.assign(static_cast<size_t>(head_.cells()), 0.0);
-  count_ = sum_;
-  asked_.assign(static_cast<size_t>(layers_ * kWays * kStages), 0.0);
-  step_sum_.assign(static_cast<size_t>(sample.step_count() * layers_ * kStepCells), 0.0);
-  step_count_ = step_sum_;
-}
-
-void QkSums::add(const SliceOfSample& slice, const ContrastOf& of, const ContrastValues& values) {
-  asked_[static_cast<size_t>(group(slice.layer, of.way, of.stage))] += 1;
+void QkSampleSums::add(const SliceOfSample& slice, const ContrastOf& of, const ContrastValues& values) {
+  asked_[static_cast<size_t>(grid_.group(slice.layer, of.way, of.stage))] += 1;
   if (std::isnan(values[kAdvantage])) return;
-  const std::int64_t cell = ((slice.layer * heads_ + of.head) * kWays + of.way) * kStages + of.stage;
+  const std::int64_t cell = grid_.cell(slice.layer, of.head, of.way, of.stage);
   for (std::int64_t c = 0; c < kContrasts; ++c) {
     const double value = values[static_cast<size_t>(c)];
     if (std::isnan(value)) continue;
-    sum_[static_cast<size_t>(cell * kContrasts + c)] += value;
-    count_[static_cast<size_t>(cell * kContrasts + c)] += 1;
+    sum_[static_cast<size_t>(cell + c)] += value;
+    count_[static_cast<size_t>(cell + c)] += 1;
   }
   if (of.way != kThreeSigmaHead || of.stage != kAfterRotation) return;
-  const std::int64_t at = (slice.step_index * layers_ + slice.layer) * kStepCells;
+  const std::int64_t at = (slice.step_index * grid_.layers + slice.layer) * kStepCells;
   for (std::int64_t part = 0; part < kStepCells; ++part) {
     step_sum_[static_cast<size_t>(at + part)] += values[kStepParts[static_cast<size_t>(part)]];
     step_count_[static_cast<size_t>(at + part)] += 1;
   }
 }
 
-void QkSums::add_rotation(const SliceOfSample& slice, const QkColumns& columns) {
+void QkSampleSums::add_rotation(const SliceOfSample& slice, const QkColumns& columns) {
   double& largest = largest_change_[static_cast<size_t>(slice.layer)];
   largest = std::max(largest, columns.largest_norm_change());
-  rotation_.add(slice.layer, columns.mean_norm_change());
+  rotation_[static_cast<size_t>(slice.step_index * grid_.layers + slice.layer)] = columns.mean_norm_change();
 }
 
-void QkSums::end(const ObservedSample& sample) {
+QkSums::QkSums(const trace::ModelCard& model, const AnalysisOptions& options)
+    : rules_(options.rules()),
+      layers_(model.layers),
+      heads_(model.heads),
+      grid_{layers_, heads_},
+      root_(std::sqrt(static_cast<double>(model.head_dim))),
+      terms_(layers_ * kWays * kStages * kTerms, options.bootstrap),
+      layer_(layers_ * kWays * kStages * kLayerCells),
+      head_(grid_.cells()),
+      rotation_(layers_),
+      largest_change_(static_cast<size_t>(layers_), 0.0) {}
+
+void QkSums::add(const ObservedSample& sample, const QkSampleSums& of) {
   std::vector<double> terms(static_cast<size_t>(terms_.cells()), stats::kNan);
   for (const std::int64_t layer : sample.layers) {
     for (std::int64_t way = 0; way < kWays; ++way) {
@@ -60,12 +62,12 @@ void QkSums::end(const ObservedSample& sample) {
         std::array<double, kContrasts> mean{}, heads{};
         double defined = 0;
         for (std::int64_t h = 0; h < heads_; ++h) {
-          const std::int64_t cell = (((layer * heads_ + h) * kWays + way) * kStages + stage) * kContrasts;
-          defined += count_[static_cast<size_t>(cell + kAdvantage)];
+          const std::int64_t cell = grid_.cell(layer, h, way, stage);
+          defined += of.count_[static_cast<size_t>(cell + kAdvantage)];
           for (std::int64_t c = 0; c < kContrasts; ++c) {
-            const double count = count_[static_cast<size_t>(cell + c)];
+            const double count = of.count_[static_cast<size_t>(cell + c)];
             if (count == 0) continue;
-            const double value = sum_[static_cast<size_t>(cell + c)] / count;
+            const double value = of.sum_[static_cast<size_t>(cell + c)] / count;
             head_.add(cell + c, value);
             mean[static_cast<size_t>(c)] += value;
             heads[static_cast<size_t>(c)] += 1;
@@ -76,7 +78,7 @@ void QkSums::end(const ObservedSample& sample) {
           value = heads[static_cast<size_t>(c)] > 0 ? value / heads[static_cast<size_t>(c)] : stats::kNan;
           layer_.add(g * kLayerCells + c, value);
         }
-        const double asked = asked_[static_cast<size_t>(g)];
+        const double asked = of.asked_[static_cast<size_t>(g)];
         layer_.add(g * kLayerCells + kContrasts, asked > 0 ? defined / asked : stats::kNan);
         for (std::int64_t t = 0; t < kTerms; ++t)
           terms[static_cast<size_t>(g * kTerms + t)] = mean[kTermContrasts[static_cast<size_t>(t)]];
@@ -89,9 +91,13 @@ void QkSums::end(const ObservedSample& sample) {
     stats::MeanErrors& of_step = steps_.try_emplace(sample.steps[s], cells).first->second;
     for (std::int64_t i = 0; i < cells; ++i) {
       const size_t at = s * static_cast<size_t>(cells) + static_cast<size_t>(i);
-      of_step.add(i, step_count_[at] > 0 ? step_sum_[at] / step_count_[at] : stats::kNan);
+      of_step.add(i, of.step_count_[at] > 0 ? of.step_sum_[at] / of.step_count_[at] : stats::kNan);
     }
+    for (std::int64_t l = 0; l < layers_; ++l)
+      rotation_.add(l, of.rotation_[s * static_cast<size_t>(layers_) + static_cast<size_t>(l)]);
   }
+  for (size_t l = 0; l < largest_change_.size(); ++l)
+    largest_change_[l] = std::max(largest_change_[l], of.largest_change_[l]);
 }
 
 }  // namespace buoy::analysis

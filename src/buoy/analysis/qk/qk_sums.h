@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "buoy/analysis/core/analysis.h"
-#include "buoy/analysis/core/observed_sample.h"
 #include "buoy/analysis/floating/floating_rules.h"
 #include "buoy/analysis/qk/qk_depth.h"
 #include "buoy/analysis/qk/qk_split.h"
+#include "buoy/analysis/sample/observed_sample.h"
 #include "buoy/result/table.h"
 #include "buoy/stats/mean_error.h"
 #include "buoy/stats/streamed_bootstrap.h"
@@ -32,19 +32,48 @@ struct SliceOfSample {
   std::int64_t layer = 0;       // number, not index
 };
 
+// How cells are numbered. Layers by their numbers.
+struct QkGrid {
+  std::int64_t layers, heads;
+
+  std::int64_t group(std::int64_t layer, std::int64_t way, std::int64_t stage) const {
+    return (layer * kWays + way) * kStages + stage;
+  }
+  std::int64_t cell(std::int64_t layer, std::int64_t head, std::int64_t way, std::int64_t stage) const {
+    return (((layer * heads + head) * kWays + way) * kStages + stage) * kContrasts;
+  }
+  std::int64_t cells() const { return layers * heads * kWays * kStages * kContrasts; }
+};
+
 struct ContrastOf {
   std::int64_t head = 0, way = 0, stage = 0;
 };
 
-// Contrasts of floating columns, averaged over the steps of a sample, then over samples.
+// Contrasts of floating columns of one sample, summed over its steps.
+class QkSampleSums {
+ public:
+  QkSampleSums(const QkGrid& grid, const SampleFacts& sample);
+
+  void add(const SliceOfSample& slice, const ContrastOf& of, const ContrastValues& values);
+  void add_rotation(const SliceOfSample& slice, const QkColumns& columns);
+
+ private:
+  friend class QkSums;
+  QkGrid grid_;
+  std::vector<double> sum_, count_;            // [layers, heads, ways, stages, contrasts]
+  std::vector<double> asked_;                  // [layers, ways, stages]: contrasts asked for
+  std::vector<double> step_sum_, step_count_;  // [observed steps, layers, parts]
+  std::vector<double> rotation_;               // [observed steps, layers]: mean change of the norm
+  std::vector<double> largest_change_;         // [layers]
+};
+
+// The same, averaged over samples.
 class QkSums {
  public:
   QkSums(const trace::ModelCard& model, const AnalysisOptions& options);
 
-  void begin(const ObservedSample& sample);
-  void add(const SliceOfSample& slice, const ContrastOf& of, const ContrastValues& values);
-  void add_rotation(const SliceOfSample& slice, const QkColumns& columns);
-  void end(const ObservedSample& sample);
+  const QkGrid& grid() const { return grid_; }
+  void add(const ObservedSample& sample, const QkSampleSums& of);
 
   Table by_layer() const;
   Table by_head() const;
@@ -54,17 +83,13 @@ class QkSums {
 
  private:
   std::int64_t group(std::int64_t layer, std::int64_t way, std::int64_t stage) const {
-    return (layer * kWays + way) * kStages + stage;
+    return grid_.group(layer, way, stage);
   }
 
   RuleOptions rules_;
   std::int64_t layers_, heads_;
-  double root_;  // sqrt of the head size
-  // Of the sample under way: [layers, heads, ways, stages, contrasts].
-  std::vector<double> sum_, count_;
-  std::vector<double> asked_;                  // [layers, ways, stages]: contrasts asked for
-  std::vector<double> step_sum_, step_count_;  // [observed steps, layers, parts] of the sample under way
-  // Over samples.
+  QkGrid grid_;
+  double root_;                                      // sqrt of the head size
   stats::StreamedBootstrap terms_;                   // [layers, ways, stages, 4 order-free terms]
   stats::MeanErrors layer_;                          // [layers, ways, stages, contrasts + 1]
   stats::MeanErrors head_;                           // [layers, heads, ways, stages, contrasts]

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "buoy/analysis/core/observed_sample.h"
+#include "buoy/analysis/sample/observed_sample.h"
 
 namespace buoy::analysis {
 

@@ -11,9 +11,13 @@ class Retrieval final : public Analysis {
   Retrieval(const TraceFacts& facts, const AnalysisOptions& options)
       : manifest_(facts.manifest), sums_(manifest_.model, options.bootstrap) {}
 
-  void add(const ObservedSample& sample) override {
+  std::unique_ptr<SampleAnalysis> begin(const SampleFacts& sample) override {
     require_layers(sample, manifest_);
-    sums_.add(sample);
+    return std::make_unique<RetrievalRows>(sample);
+  }
+
+  void end(const ObservedSample& sample, SampleAnalysis& kept) override {
+    sums_.add(sample, dynamic_cast<const RetrievalRows&>(kept));
   }
 
   std::vector<Table> tables() const override {

@@ -45,9 +45,7 @@ RetrievalTest make_retrieval_test(const ObservedSample& sample) {
   RetrievalTest test;
   test.needle = find_needle(sample);
   if (test.needle.positions.empty()) return test;
-  require_array(sample.stored(), trace::kTopKeys);
-  require_array(sample.stored(), trace::kRowPositions);
-  const auto rows = sample.stored().integers(trace::kRowPositions);
+  const auto& rows = sample.row_positions;
   const std::int64_t end = end_of_answer(sample);
   test.left_out.behind_end = sample.tokens - end;
   std::vector<std::int32_t> answer;
@@ -75,24 +73,55 @@ RetrievalTest make_retrieval_test(const ObservedSample& sample) {
   return test;
 }
 
-std::vector<HeadTest> score_heads(const ObservedSample& sample, const RetrievalTest& test) {
-  const std::int64_t S = sample.forward_count(), L = sample.layer_count(), H = sample.heads;
-  const std::int64_t R = sample.stored().shape(trace::kRowPositions)[0];
-  require_shape(sample, trace::kTopKeys, {S, L, R, H, -1});
-  require_shape(sample, trace::kEvidenceMass, {S, L, R, H});
-  const std::int64_t K = sample.stored().shape(trace::kTopKeys)[4];
-  const auto top = sample.stored().integers(trace::kTopKeys);
+RetrievalRows::RetrievalRows(const SampleFacts& sample)
+    : layers_(sample.layer_count()), heads_(sample.heads) {
+  require_shape(sample, trace::kEvidence, {sample.tokens});
+  has_evidence_ = std::any_of(sample.evidence.begin(), sample.evidence.end(), [](auto f) { return f != 0; });
+  if (!has_evidence_) return;
+  require_array(sample, trace::kTopKeys);
+  require_array(sample, trace::kRowPositions);
+  const std::int64_t S = sample.forward_count(), R = std::ssize(sample.row_positions);
+  require_shape(sample, trace::kTopKeys, {S, layers_, R, heads_, -1});
+  require_shape(sample, trace::kEvidenceMass, {S, layers_, R, heads_});
+  kept_.resize(static_cast<size_t>(sample.step_count() * layers_));
+}
+
+void RetrievalRows::take(const LayerView& layer) {
+  if (!has_evidence_ || !layer.forward.is_step) return;
+  Layer& to = kept_[static_cast<size_t>(layer.s() * layers_ + layer.l)];
+  const auto mass = layer.floats(trace::kEvidenceMass);
+  to.mass.assign(mass.begin(), mass.end());
+  const auto keys = layer.integers(trace::kTopKeys);  // [rows, heads, top]
+  const auto top = static_cast<size_t>(layer.sample.shape(trace::kTopKeys)[4]);
+  to.strongest.assign(mass.size(), -1);
+  for (size_t i = 0; top > 0 && i < to.strongest.size(); ++i) to.strongest[i] = keys[i * top];
+}
+
+std::span<const std::int32_t> RetrievalRows::strongest(std::int64_t s, std::int64_t l,
+                                                       std::int64_t row) const {
+  return std::span(kept_[static_cast<size_t>(s * layers_ + l)].strongest)
+      .subspan(static_cast<size_t>(row * heads_), static_cast<size_t>(heads_));
+}
+
+std::span<const float> RetrievalRows::mass(std::int64_t s, std::int64_t l, std::int64_t row) const {
+  return std::span(kept_[static_cast<size_t>(s * layers_ + l)].mass)
+      .subspan(static_cast<size_t>(row * heads_), static_cast<size_t>(heads_));
+}
+
+std::vector<HeadTest> score_heads(const ObservedSample& sample, const RetrievalTest& test,
+                                  const RetrievalRows& rows) {
+  const std::int64_t L = sample.layer_count(), H = sample.heads;
   std::vector<HeadTest> out(static_cast<size_t>(L * H));
   std::vector<std::set<std::int32_t>> copied(out.size());
   const auto count = static_cast<double>(test.tokens.size());
   for (const auto& token : test.tokens) {
-    const auto row_at_step = sample.row_at(token.step);
+    const auto& row_at_step = sample.row_at(token.step);
     for (std::int64_t l = 0; l < L; ++l) {
-      const auto mass = sample.stored().floats_at(trace::kEvidenceMass, {token.step, l, token.row});
+      const auto mass = rows.mass(token.step, l, token.row);
+      const auto strongest = rows.strongest(token.step, l, token.row);
       for (std::int64_t h = 0; h < H; ++h) {
         const auto at = static_cast<size_t>(l * H + h);
-        const std::int64_t j =
-            K > 0 ? top[static_cast<size_t>((((token.step * L + l) * R + token.row) * H + h) * K)] : -1;
+        const std::int64_t j = strongest[static_cast<size_t>(h)];
         Target target = Target::kOther;
         if (test.needle.holds(j)) {
           const bool match = sample.final_row[static_cast<size_t>(j)] == token.token;

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "buoy/analysis/core/observed_sample.h"
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/retrieval/needle.h"
 
 namespace buoy::analysis {
@@ -55,8 +56,30 @@ struct HeadTest {
   std::int64_t hits() const { return targets[0] + targets[1]; }
 };
 
+// What is kept of a sample until it is known which row committed which token: of every step, layer, row that
+// may write an answer token, and head the strongest key and the attention on the evidence.
+class RetrievalRows final : public SampleAnalysis {
+ public:
+  // Throws InputError when the sample has evidence and lacks the arrays.
+  explicit RetrievalRows(const SampleFacts& sample);
+  void take(const LayerView& layer) override;
+
+  std::span<const std::int32_t> strongest(std::int64_t s, std::int64_t l, std::int64_t row) const;  // [heads]
+  std::span<const float> mass(std::int64_t s, std::int64_t l, std::int64_t row) const;              // [heads]
+
+ private:
+  struct Layer {
+    std::vector<std::int32_t> strongest;  // [rows, heads], -1: none
+    std::vector<float> mass;              // [rows, heads]
+  };
+  bool has_evidence_ = false;
+  std::int64_t layers_, heads_;
+  std::vector<Layer> kept_;  // [steps, layers]
+};
+
 // Every head of every observed layer, [layers, heads]. The test must have tokens.
-std::vector<HeadTest> score_heads(const ObservedSample& sample, const RetrievalTest& test);
+std::vector<HeadTest> score_heads(const ObservedSample& sample, const RetrievalTest& test,
+                                  const RetrievalRows& rows);
 
 // P(X >= count) of a Poisson X with this mean. For counts of at least mean + 1 it bounds from above the
 // chance that independent draws, with whatever chances that add up to the mean, hit as often (Hoeffding;

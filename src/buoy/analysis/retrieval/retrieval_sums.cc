@@ -29,7 +29,7 @@ RetrievalSums::RetrievalSums(const trace::ModelCard& model, const stats::Bootstr
       strict_hits_(static_cast<size_t>(layers_ * heads_), 0),
       hits_(strict_hits_) {}
 
-void RetrievalSums::add(const ObservedSample& sample) {
+void RetrievalSums::add(const ObservedSample& sample, const RetrievalRows& rows) {
   const RetrievalTest test = make_retrieval_test(sample);
   no_evidence_ += test.needle.positions.empty();
   left_out_.behind_end += test.left_out.behind_end;
@@ -55,7 +55,7 @@ void RetrievalSums::add(const ObservedSample& sample) {
   chances_.add(kAddedChanceGated, passed ? test.added_chance : stats::kNan);
   std::vector<double> by_head(static_cast<size_t>(head_scores_.cells()), stats::kNan);
   std::vector<double> by_layer(static_cast<size_t>(layer_scores_.cells()), stats::kNan);
-  const auto scored = score_heads(sample, test);
+  const auto scored = score_heads(sample, test, rows);
   for (size_t i = 0; i < scored.size(); ++i) {
     const std::int64_t layer = sample.layers[i / static_cast<size_t>(heads_)];
     const std::int64_t head = layer * heads_ + static_cast<std::int64_t>(i) % heads_;

@@ -16,7 +16,7 @@ class RetrievalSums {
  public:
   RetrievalSums(const trace::ModelCard& model, const stats::BootstrapOptions& options);
 
-  void add(const ObservedSample& sample);
+  void add(const ObservedSample& sample, const RetrievalRows& rows);
 
   Table by_head() const;
   Table by_layer() const;

@@ -14,7 +14,7 @@ bool any(const std::vector<std::uint8_t>& flags) {
   return std::any_of(flags.begin(), flags.end(), [](std::uint8_t f) { return f != 0; });
 }
 
-std::vector<std::uint8_t> gold_positions(const ObservedSample& sample) {
+std::vector<std::uint8_t> gold_positions(const SampleFacts& sample) {
   std::vector<std::uint8_t> gold;
   for (const auto region : sample.region_of_token) {
     const auto at = static_cast<size_t>(region);
@@ -27,23 +27,22 @@ std::vector<std::uint8_t> gold_positions(const ObservedSample& sample) {
 
 }  // namespace
 
-StructureClasses::StructureClasses(const ObservedSample& sample)
-    : gold_(gold_positions(sample)),
-      evidence_(sample.evidence),
-      classes_(static_cast<size_t>(sample.tokens), 0) {
-  if (!any(gold_)) gold_.clear();
-  if (!any(evidence_)) evidence_.clear();
+AnswerPlaces::AnswerPlaces(const SampleFacts& sample)
+    : gold(gold_positions(sample)), evidence(sample.evidence) {
+  if (!any(gold)) gold.clear();
+  if (!any(evidence)) evidence.clear();
 }
 
-void StructureClasses::at_step(const PositionClasses& classes) {
+StructureClasses::StructureClasses(const AnswerPlaces& places, std::span<const TokenType> types)
+    : has_gold_(!places.gold.empty()), has_evidence_(!places.evidence.empty()), classes_(types.size(), 0) {
   for (size_t j = 0; j < classes_.size(); ++j) {
-    const TokenType type = classes.type(static_cast<std::int64_t>(j));
+    const TokenType type = types[j];
     BUOY_CHECK(type != TokenType::kUnknown);
     const std::int64_t kind = is_structural(type) ? kStructural : kStructural + (is_content(type) ? 1 : 2);
     // The first seven classes are the token types in their order.
     std::uint32_t bits = 1u << static_cast<unsigned>(type) | 1u << kind;
-    if (!gold_.empty() && gold_[j] != 0) bits |= 1u << kGold;
-    if (!evidence_.empty() && evidence_[j] != 0) bits |= 1u << kEvidence;
+    if (has_gold_ && places.gold[j] != 0) bits |= 1u << kGold;
+    if (has_evidence_ && places.evidence[j] != 0) bits |= 1u << kEvidence;
     classes_[j] = static_cast<std::uint16_t>(bits);
   }
 }
@@ -54,8 +53,8 @@ std::array<double, kStructureCount> StructureClasses::mass(std::span<const doubl
     for (unsigned bits = classes_[j]; bits != 0; bits &= bits - 1)
       sums[static_cast<size_t>(std::countr_zero(bits))] += received[j];
   }
-  if (gold_.empty()) sums[kGold] = stats::kNan;
-  if (evidence_.empty()) sums[kEvidence] = stats::kNan;
+  if (!has_gold_) sums[kGold] = stats::kNan;
+  if (!has_evidence_) sums[kEvidence] = stats::kNan;
   return sums;
 }
 

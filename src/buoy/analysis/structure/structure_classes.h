@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "buoy/analysis/core/position_classes.h"
+#include "buoy/analysis/sample/position_classes.h"
 
 namespace buoy::analysis {
 
@@ -27,18 +27,24 @@ inline constexpr auto kStructureCount = static_cast<std::int64_t>(kStructureClas
 // From here on: the classes that are followed over depth and head by head.
 inline constexpr std::int64_t kStructural = 7, kGold = 10, kEvidence = 11;
 
-// Adds attention up over the classes of one sample.
+// Where the answer is: what of the classes is the same at every forward.
+struct AnswerPlaces {
+  explicit AnswerPlaces(const SampleFacts& sample);
+
+  std::vector<std::uint8_t> gold, evidence;  // [tokens]; empty when the sample has none
+};
+
+// Adds attention up over the classes of one sample at one forward.
 class StructureClasses {
  public:
-  explicit StructureClasses(const ObservedSample& sample);
+  StructureClasses(const AnswerPlaces& places, std::span<const TokenType> types);
 
-  void at_step(const PositionClasses& classes);
   // Attention on each class; NaN for gold and evidence where the sample has none.
   std::array<double, kStructureCount> mass(std::span<const double> received) const;
 
  private:
-  std::vector<std::uint8_t> gold_, evidence_;  // [tokens]; empty when the sample has none
-  std::vector<std::uint16_t> classes_;         // [tokens]: one bit per class
+  bool has_gold_, has_evidence_;
+  std::vector<std::uint16_t> classes_;  // [tokens]: one bit per class
 };
 
 }  // namespace buoy::analysis

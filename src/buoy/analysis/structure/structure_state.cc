@@ -2,36 +2,100 @@
 
 #include <limits>
 
-namespace buoy::analysis {
+#include "buoy/analysis/core/uniform.h"
 
-StructureState::StructureState(const LayerAxis& axis, const AnalysisOptions& options)
+namespace buoy::analysis {
+namespace {
+
+std::vector<std::int64_t> answer_groups(const SampleFacts& sample) {
+  std::vector<std::int64_t> groups;
+  for (size_t g = 0; g < sample.group_names.size(); ++g) {
+    if (sample.group_names[g].starts_with("answer")) groups.push_back(static_cast<std::int64_t>(g));
+  }
+  return groups;
+}
+
+}  // namespace
+
+StructureGrids::StructureGrids(const LayerAxis& axis)
     : cells({axis.size(), kQuerySets, kStructureCount}),
       head_cells({axis.size(), axis.heads(), kLiftClasses}),
-      sets({axis.size(), static_cast<std::int64_t>(kStructureRules.size()), kViews}),
-      sample_share(cells.size()),
-      sample_base(cells.size()),
-      shares(cells.size(), options.bootstrap),
-      bases(cells.size(), options.bootstrap),
-      head_shares(head_cells.size()),
-      head_bases(head_cells.size()),
-      composition(sets.size(), options.bootstrap),
+      sets({axis.size(), static_cast<std::int64_t>(kStructureRules.size()), kViews}) {}
+
+StructureSample::StructureSample(const LayerAxis& axis, const SampleFacts& sample)
+    : grids(axis),
+      shares(grids.cells.size()),
+      bases(grids.cells.size()),
+      head_shares(grids.head_cells.size()),
+      head_bases(grids.head_cells.size()),
+      composition(grids.sets.size()),
+      places_(sample),
+      null_(uniform_received(sample.causal, sample.tokens)),
+      answer_null_(uniform_received_from(sample.causal, sample.tokens, sample.prompt_length)),
+      answer_groups_(answer_groups(sample)) {}
+
+void StructureSample::take(const LayerView& layer) {
+  if (!layer.forward.is_step) return;
+  const StructureClasses sums(places_, layer.forward.types);
+  const auto base = sums.mass(null_), answer_base = sums.mass(answer_null_);
+  const Received& received = layer.received();
+  add_mass(grids.cells.at({layer.l, kAllQueries, 0}), sums.mass(received.mean), base);
+  for (std::int64_t h = 0; h < layer.sample.heads; ++h)
+    add_head(grids.head_cells.at({layer.l, h, 0}), sums.mass(received.of(h)), base);
+  count_floating(layer);
+  if (answer_groups_.empty() || layer.sample.prompt_length == layer.sample.tokens) return;
+  add_mass(grids.cells.at({layer.l, kAnswerQueries, 0}), sums.mass(layer.received(answer_groups_).mean),
+           answer_base);
+}
+
+void StructureSample::add_mass(std::int64_t first_cell, const Masses& share, const Masses& base) {
+  for (std::int64_t c = 0; c < kStructureCount; ++c) {
+    shares.add(first_cell + c, share[static_cast<size_t>(c)]);
+    bases.add(first_cell + c, base[static_cast<size_t>(c)]);
+  }
+}
+
+void StructureSample::add_head(std::int64_t first_cell, const Masses& share, const Masses& base) {
+  for (std::int64_t c = 0; c < kLiftClasses; ++c) {
+    head_shares.add(first_cell + c, share[static_cast<size_t>(kStructural + c)]);
+    head_bases.add(first_cell + c, base[static_cast<size_t>(kStructural + c)]);
+  }
+}
+
+void StructureSample::count_floating(const LayerView& layer) {
+  for (std::int64_t h = -1; h < layer.sample.heads; ++h) {
+    for (size_t r = 0; r < kStructureRules.size(); ++r) {
+      composition.count(grids.sets.at({layer.l, static_cast<std::int64_t>(r), h < 0 ? kHeadMean : kPerHead}),
+                        layer.forward.classes, layer.detection().anchors(h, kStructureRules[r]).positions);
+    }
+  }
+}
+
+StructureState::StructureState(const LayerAxis& axis, const AnalysisOptions& options)
+    : grids(axis),
+      shares(grids.cells.size(), options.bootstrap),
+      bases(grids.cells.size(), options.bootstrap),
+      head_shares(grids.head_cells.size()),
+      head_bases(grids.head_cells.size()),
+      composition(grids.sets.size(), options.bootstrap),
       depth(kStructureQuantities, options.bootstrap) {}
 
-void StructureState::add_sample(std::string_view id, const LayerAxis& axis) {
-  shares.add(id, sample_share.means());
-  bases.add(id, sample_base.means());
+void StructureState::add(std::string_view id, const LayerAxis& axis, const StructureSample& of) {
+  shares.add(id, of.shares.means());
+  bases.add(id, of.bases.means());
+  head_shares.add(of.head_shares);
+  head_bases.add(of.head_bases);
   std::vector<double> profiles;
   for (std::int64_t queries = 0; queries < kQuerySets; ++queries) {
     for (std::int64_t c = kStructural; c < kStructureCount; ++c) {
       for (std::int64_t l = 0; l < axis.size(); ++l) {
-        const std::int64_t cell = cells.at({l, queries, c});
-        const double base = sample_base.mean(cell);
-        profiles.push_back(base > 0 ? sample_share.mean(cell) / base
-                                    : std::numeric_limits<double>::quiet_NaN());
+        const std::int64_t cell = grids.cells.at({l, queries, c});
+        const double base = of.bases.mean(cell);
+        profiles.push_back(base > 0 ? of.shares.mean(cell) / base : std::numeric_limits<double>::quiet_NaN());
       }
     }
   }
-  const auto composed = composition.end_sample(id);
+  const auto composed = composition.add(id, of.composition);
   for (std::int64_t set = 0; set < kFloatingSets; ++set) {
     for (const auto kind : kKindNames) {
       const std::int64_t c = PositionClasses::find("kind", kind);
@@ -41,8 +105,6 @@ void StructureState::add_sample(std::string_view id, const LayerAxis& axis) {
     }
   }
   depth.add(id, axis, profiles);
-  sample_share.reset();
-  sample_base.reset();
 }
 
 }  // namespace buoy::analysis

@@ -29,15 +29,44 @@ inline constexpr auto kFloatingSets = static_cast<std::int64_t>(kStructureRules.
 inline constexpr std::int64_t kStructureQuantities =
     kLiftQuantities + kFloatingSets * static_cast<std::int64_t>(kKindNames.size());
 
-// Everything the analysis of structure keeps over samples.
-struct StructureState {
-  StructureState(const LayerAxis& axis, const AnalysisOptions& options);
-  void add_sample(std::string_view id, const LayerAxis& axis);
+// What is counted apart.
+struct StructureGrids {
+  explicit StructureGrids(const LayerAxis& axis);
 
   stats::Grid cells;       // [layer, queries, class]
   stats::Grid head_cells;  // [layer, head, class from kStructural]
   stats::Grid sets;        // [layer, rule, view]
-  stats::Moments sample_share, sample_base;
+};
+
+// The sums of one sample.
+class StructureSample final : public SampleAnalysis {
+ public:
+  StructureSample(const LayerAxis& axis, const SampleFacts& sample);
+  void take(const LayerView& layer) override;
+
+  const StructureGrids grids;
+  stats::Moments shares, bases;            // cells
+  stats::Moments head_shares, head_bases;  // head_cells
+  CompositionCounts composition;           // sets
+
+ private:
+  using Masses = std::array<double, kStructureCount>;
+
+  void add_mass(std::int64_t first_cell, const Masses& share, const Masses& base);
+  void add_head(std::int64_t first_cell, const Masses& share, const Masses& base);
+  void count_floating(const LayerView& layer);
+
+  AnswerPlaces places_;
+  std::vector<double> null_, answer_null_;  // [tokens]: of uniform attention, of all queries and the answer's
+  std::vector<std::int64_t> answer_groups_;
+};
+
+// Everything the analysis of structure keeps over samples.
+struct StructureState {
+  StructureState(const LayerAxis& axis, const AnalysisOptions& options);
+  void add(std::string_view id, const LayerAxis& axis, const StructureSample& of);
+
+  StructureGrids grids;
   stats::StreamedBootstrap shares, bases;
   stats::Moments head_shares, head_bases;
   Composition composition;

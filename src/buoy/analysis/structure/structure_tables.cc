@@ -14,7 +14,7 @@ Table by_layer(const LayerAxis& axis, const StructureState* state) {
   for (std::int64_t l = 0; state != nullptr && l < axis.size(); ++l) {
     for (std::int64_t queries = 0; queries < kQuerySets; ++queries) {
       for (std::int64_t c = 0; c < kStructureCount; ++c) {
-        const std::int64_t cell = state->cells.at({l, queries, c});
+        const std::int64_t cell = state->grids.cells.at({l, queries, c});
         const stats::Estimate share = state->shares.interval(cell),
                               lift = state->shares.ratio(cell, state->bases, cell);
         const StructureClass& of = kStructureClasses[static_cast<size_t>(c)];
@@ -38,7 +38,7 @@ Table by_head(const LayerAxis& axis, const StructureState* state) {
   for (std::int64_t l = 0; state != nullptr && l < axis.size(); ++l) {
     for (std::int64_t h = 0; h < axis.heads(); ++h) {
       for (std::int64_t c = 0; c < kLiftClasses; ++c) {
-        const std::int64_t cell = state->head_cells.at({l, h, c});
+        const std::int64_t cell = state->grids.head_cells.at({l, h, c});
         const double share = state->head_shares.mean(cell), base = state->head_bases.mean(cell);
         table.add({{t.layer, axis.number(l)},
                    {t.head, h},

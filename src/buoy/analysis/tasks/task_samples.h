@@ -7,8 +7,8 @@
 
 #include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/core/axes.h"
-#include "buoy/analysis/core/token_type.h"
 #include "buoy/analysis/floating/floating_rules.h"
+#include "buoy/analysis/sample/token_type.h"
 
 namespace buoy::analysis {
 
@@ -33,7 +33,17 @@ struct TaskSample {
   }
 };
 
-TaskSample task_sample(const ObservedSample& sample, AnchorDetector& detector);
+// Where the anchors of one sample are, from the forward over its final row.
+class TaskAnchors final : public SampleAnalysis {
+ public:
+  explicit TaskAnchors(const SampleFacts& sample) : anchors_(sample.layers.size()) {}
+  void take(const LayerView& layer) override;
+
+  TaskSample sample(const ObservedSample& sample) const;
+
+ private:
+  std::vector<TaskAnchor> anchors_;  // [layer], without their texts
+};
 
 // One trace: what its model was asked, and where its anchors were.
 struct TaskTrace {

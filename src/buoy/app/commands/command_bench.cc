@@ -19,7 +19,7 @@ namespace buoy::app {
 namespace {
 
 struct BenchOptions {
-  std::string folder, shape, device = "auto", json;
+  std::string folder, shape, device = "auto", json, save;
   std::vector<std::int64_t> tokens;
   std::vector<std::string> packed;
   std::int64_t layers = 0;
@@ -65,6 +65,16 @@ std::unique_ptr<benchmark::TimedModel> load(const BenchOptions& options, Device 
   auto shape = benchmark::shape_named(options.shape);
   if (options.layers > 0) shape.layers = options.layers;
   return benchmark::random_model(shape, device);
+}
+
+// The random weights as a checkpoint, for commands that take a model.
+void save_model(const BenchOptions& options) {
+  auto shape = benchmark::shape_named(options.shape.empty() ? "llada-small" : options.shape);
+  if (options.layers > 0) shape.layers = options.layers;
+  make_folder(options.save);
+  benchmark::write_random_checkpoint(options.save, shape, 1);
+  fmt::print("{}: random weights, {}\n", options.save,
+             describe_bytes(benchmark::random_checkpoint_bytes(shape)));
 }
 
 void bench(BenchOptions options) {
@@ -158,6 +168,11 @@ void add_bench(Command& app) {
   command->add_option("--json-file", options->json, "also write the results here")
       ->alias("--json")
       ->type_name("F.json");
+  command
+      ->add_option("--save-model", options->save,
+                   "write the random weights into this folder as a checkpoint, and measure nothing")
+      ->type_name("DIR")
+      ->excludes(folder);
   command->footer(
       "A step is one forward pass in which every position is chosen from. Its operations are compared with "
       "the\n"
@@ -171,6 +186,7 @@ void add_bench(Command& app) {
   });
   command->callback([options] {
     if (!options->folder.empty()) options->folder = find_model(options->folder).string();
+    if (!options->save.empty()) return save_model(*options);
     bench(*options);
   });
 }

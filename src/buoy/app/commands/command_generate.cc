@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -10,90 +11,154 @@
 #include "buoy/app/options/change_options.h"
 #include "buoy/app/options/decode_options.h"
 #include "buoy/app/options/model_folder.h"
-#include "buoy/app/options/prompt_options.h"
+#include "buoy/app/options/prompt_source.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
+#include "buoy/base/stopwatch.h"
 #include "buoy/checkpoint/hub_cache.h"
 #include "buoy/decode/drive.h"
 #include "buoy/run/change/changing_probe.h"
 #include "buoy/run/decoding.h"
+#include "buoy/run/trace_request.h"
 
 namespace buoy::app {
 namespace {
 
 struct GenerateOptions {
   ModelOptions model;
-  PromptOptions prompt;
-  DecodeOptions decode;
-  ChangeOptions changes;
-  bool json = false;
-  bool no_canvas = false;
+  PromptSource source;
+  RequestFlags flags;
+  bool json = false, no_canvas = false, timing = false;
+
+  const DecodeOptions& decode() const { return flags.request.decode; }
 };
 
-void run(const Context& context, model::Model& model, decode::StepMachine& machine,
-         const GenerateOptions& options, const std::optional<text::Tokenizer>& tokenizer,
-         probe::Probe* change) {
-  decode::StepMachine* machines[] = {&machine};
-  if (!options.json && !options.no_canvas && Canvas::possible()) {
-    Canvas canvas(tokenizer,
-                  options.decode.mask_token ? options.decode.mask_token : model.config().mask_token);
-    decode::drive(
-        context, model, machines,
-        [&](size_t, const decode::StepMachine& m, const decode::StepRecord& r) { canvas.draw(m, r); },
-        change);
-  } else {
+class Generation {
+ public:
+  Generation(const GenerateOptions& options, run::TraceRequest request, run::LoadedModel loaded)
+      : options_(options),
+        request_(std::move(request)),
+        loaded_(std::move(loaded)),
+        prompts_(run::prompts_of(request_, loaded_)),
+        threads_(thread_count(options.model)) {}
+
+  void go() {
+    const std::size_t count = request_.items.size();
+    std::size_t failed = 0;
+    std::optional<Progress> bar;
+    if (count > 1) bar.emplace(stderr, "prompt", static_cast<std::int64_t>(count));
+    for (std::size_t n = 0; n < count; ++n) {
+      try {
+        write(prompts_(n), n);
+      } catch (const InputError& error) {
+        if (count == 1) throw;
+        ++failed;
+        say("{}: {}\n", request_.items[n].id, error.what());
+      }
+      if (bar) bar->advance();
+    }
+    if (failed == count) throw InputError("no prompt could be answered");
+  }
+
+ private:
+  // Every prompt has its own random numbers, as in `buoy trace`.
+  void write(const run::ItemPrompt& prompt, std::size_t number) {
+    const auto& decode = options_.decode();
+    auto own = decode;
+    own.seed += number;
+    const auto machine = run::make_machine(loaded_.model, own, prompt.prompt.ids, loaded_.tokenizer);
+    const std::int64_t length = std::ssize(prompt.prompt.ids) + decode.max_new_tokens;
+    if (length > loaded_.model.config().context) {
+      say("buoy: warning: {} tokens of prompt and answer, but the model was made for {}\n", length,
+          loaded_.model.config().context);
+    }
+    run::ChangingProbe changing(request_.changes, loaded_.model.config(),
+                                {{}, length, decode.steps.value_or(decode.max_new_tokens)}, nullptr);
+    decode_one(*machine, request_.changes.any() ? &changing : nullptr);
+    print(prompt, *machine);
+  }
+
+  void decode_one(decode::StepMachine& machine, probe::Probe* change) {
+    decode::StepMachine* machines[] = {&machine};
+    const Context context{threads_};
+    const auto& decode = options_.decode();
+    const bool alone = request_.items.size() == 1;
+    if (alone && !options_.json && !options_.no_canvas && Canvas::possible()) {
+      Canvas canvas(loaded_.tokenizer,
+                    decode.mask_token ? decode.mask_token : loaded_.model.config().mask_token);
+      decode::drive(
+          context, loaded_.model, machines,
+          [&](size_t, const decode::StepMachine& m, const decode::StepRecord& r) { canvas.draw(m, r); },
+          change);
+      return;
+    }
     std::optional<Progress> progress;
     decode::drive(
-        context, model, machines,
+        context, loaded_.model, machines,
         [&](size_t, const decode::StepMachine&, const decode::StepRecord& r) {
+          if (!alone) return;
           if (!progress) progress.emplace(stderr, "step", r.steps);
           progress->advance();
         },
         change);
   }
-}
 
-void generate(const GenerateOptions& options) {
-  const auto changes = parse_changes(options.changes);
-  run::check_decoding(read_config(find_model(options.model.folder)), options.decode);
-  auto [model, tokenizer] = load_model(options.model);
-  const auto prompt = make_prompt(options.prompt, model.checkpoint().folder(), tokenizer);
-  const auto machine = run::make_machine(model, options.decode, prompt.ids, tokenizer);
-  const std::int64_t length = static_cast<std::int64_t>(prompt.ids.size()) + options.decode.max_new_tokens;
-  if (length > model.config().context) {
-    say("buoy: warning: {} tokens of prompt and answer, but the model was made for {}\n", length,
-        model.config().context);
+  void print(const run::ItemPrompt& prompt, const decode::StepMachine& machine) const {
+    const auto ids = machine.generated();
+    const auto& tokenizer = loaded_.tokenizer;
+    const std::optional<std::string> text =
+        tokenizer ? std::optional(run::answer_text(
+                        *tokenizer, ids, run::end_tokens(loaded_.model, options_.decode(), tokenizer)))
+                  : std::nullopt;
+    if (options_.json) {
+      const std::span revealed =
+          std::span(machine.revealed_at()).subspan(static_cast<size_t>(machine.prompt_length()));
+      Json out = {{"ids", std::vector(ids.begin(), ids.end())},
+                  {"text", text ? Json(*text) : Json(nullptr)},
+                  {"ids_without_text", tokenizer ? Json(tokenizer->count_without_token(ids)) : Json(nullptr)},
+                  {"revealed_at", std::vector(revealed.begin(), revealed.end())}};
+      if (!options_.source.data.empty()) out["id"] = prompt.id;
+      fmt::print("{}\n", dump_json(out));
+      return;
+    }
+    if (!options_.source.data.empty()) fmt::print("{}: ", prompt.id);
+    if (text) {
+      fmt::print("{}\n", *text);
+      return;
+    }
+    fmt::print("{}\n", fmt::join(ids, ","));
   }
 
-  run::ChangingProbe changing(changes, model.config(),
-                              {{}, length, options.decode.steps.value_or(options.decode.max_new_tokens)},
-                              nullptr);
-  ThreadPool threads(thread_count(options.model));
-  run({threads}, model, *machine, options, tokenizer, changes.any() ? &changing : nullptr);
+  const GenerateOptions& options_;
+  run::TraceRequest request_;
+  run::LoadedModel loaded_;
+  std::function<run::ItemPrompt(std::size_t)> prompts_;
+  ThreadPool threads_;
+};
 
-  const auto ids = machine->generated();
-  const std::optional<std::string> text =
-      tokenizer ? std::optional(
-                      run::answer_text(*tokenizer, ids, run::end_tokens(model, options.decode, tokenizer)))
-                : std::nullopt;
-  if (options.json) {
-    const std::span revealed =
-        std::span(machine->revealed_at()).subspan(static_cast<size_t>(machine->prompt_length()));
-    const Json out = {
-        {"ids", std::vector(ids.begin(), ids.end())},
-        {"text", text ? Json(*text) : Json(nullptr)},
-        {"ids_without_text", tokenizer ? Json(tokenizer->count_without_token(ids)) : Json(nullptr)},
-        {"revealed_at", std::vector(revealed.begin(), revealed.end())}};
-    fmt::print("{}\n", dump_json(out));
-  } else if (text) {
-    fmt::print("{}\n", *text);
-  } else {
-    for (size_t i = 0; i < ids.size(); ++i) fmt::print("{}{}", i == 0 ? "" : ",", ids[i]);
-    fmt::print("\n");
-  }
+void generate(GenerateOptions options) {
+  Stopwatch clock;
+  const PromptSource& source = options.source;
+  options.flags.chat = source.prompt.chat;
+  options.flags.request.read.require_answers = false;
+  run::TraceRequest request;
+  static_cast<run::Request&>(request) = read_request(options.flags);
+  request.items = read_prompt_items(source, request.read);
+  const auto folder = find_model(options.model.folder);
+  run::check_decoding(read_config(folder), request.decode);
+  if (source.prompt.ids.empty()) request.chat = settle_chat(source.prompt.chat, folder);
+  auto loaded = load_model(options.model);
+  if (!source.prompt.ids.empty())
+    request.ids = make_prompt(source.prompt, loaded.model.checkpoint().folder(), loaded.tokenizer);
+  request.device = loaded.model.device();
+  Generation generation(options, std::move(request), std::move(loaded));
+  clock.lap("loading");
+  generation.go();
+  clock.lap("decoding");
+  if (options.timing) say("{}\n", clock.describe());
 }
 
 }  // namespace
@@ -102,18 +167,19 @@ void add_generate(Command& app) {
   auto* command = app.add_subcommand("generate", "let a model write, and watch it");
   auto options = std::make_shared<GenerateOptions>();
   add_model_options(*command, options->model);
-  add_prompt_options(*command, options->prompt);
-  add_ids_option(*command, options->prompt);
-  add_decode_options(*command, options->decode);
-  add_change_options(*command, options->changes);
+  add_prompt_source(*command, options->source, options->flags);
+  add_decode_options(*command, options->flags.request.decode);
+  add_change_options(*command, options->flags.changes);
   add_json_flag(*command, options->json);
   command->add_flag("--no-canvas", options->no_canvas, "no live view");
+  add_timing_flag(*command, options->timing);
   command->footer(
       "Let a model write. On a terminal the answer fills in as it is decoded: a diffusion model reveals "
       "positions\n"
       "in any order, an autoregressive one from left to right. --json prints one line with ids, text and the "
       "step\n"
-      "at which each position was revealed (-1: never).");
+      "at which each position was revealed (-1: never). --data answers many prompts, one after the other, a "
+      "line each.");
   command->examples({
       {"printf 'Question: Who employs Klados Hebwick?\\nAnswer:' | buoy generate --model "
        "models/pair-diffusion --file - --max-new-tokens 8",

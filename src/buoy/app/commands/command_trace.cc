@@ -12,6 +12,7 @@
 #include "buoy/base/interrupt.h"
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
+#include "buoy/base/stopwatch.h"
 #include "buoy/checkpoint/hub_cache.h"
 #include "buoy/run/trace_request.h"
 #include "buoy/study/failure_list.h"
@@ -24,7 +25,7 @@ struct TraceOptions {
   PromptSource source;
   RequestFlags flags;
   std::filesystem::path out;
-  bool no_final = false, resume = false;
+  bool no_final = false, resume = false, timing = false;
 };
 
 // What the run will write, said before it begins.
@@ -51,6 +52,7 @@ void report_result(const run::TraceRunResult& result, const std::filesystem::pat
 }
 
 void trace_run(TraceOptions options) {
+  Stopwatch clock;
   const PromptSource& source = options.source;
   options.flags.chat = source.prompt.chat;
   options.flags.request.read.require_answers = false;
@@ -72,6 +74,7 @@ void trace_run(TraceOptions options) {
   request.command = command_as_typed();
   request.device = loaded.model.device();
   const auto run = run::make_trace_run(request, loaded);
+  clock.lap("loading");
   ThreadPool threads(thread_count(options.model));
   std::optional<Progress> bar;
   const auto result =
@@ -83,6 +86,8 @@ void trace_run(TraceOptions options) {
                           },
                       .step = [&] { bar->advance(); }});
   bar.reset();
+  clock.lap("decoding and writing");
+  if (options.timing) say("{}\n", clock.describe());
   report_result(result, request.folder);
 }
 
@@ -96,16 +101,9 @@ void add_trace(Command& app) {
   add_prompt_source(*command, options->source, options->flags);
   add_out_option(*command, options->out)->required();
   add_observe_option(*command, options->flags.request.observe);
-  command->add_option("--layers", options->flags.request.layers, "only these layers, as in 0-3,31");
-  command->add_option("--steps-observed", options->flags.request.steps_observed,
-                      "only these denoising steps, as in 0,8,16-31");
-  command->add_option(
-      "--groups", options->flags.request.groups,
-      "query groups, at most 16: state (default), regions, parity, or a list as in bos=0;question=1-20");
-  command->add_flag("--no-final", options->no_final,
-                    "masked diffusion: no last forward over the fully revealed row");
-  command->add_flag("--float16", options->flags.request.float16, "store in half the space");
+  add_observed_part_options(*command, options->flags.request, options->no_final);
   add_resume_flag(*command, options->resume);
+  add_timing_flag(*command, options->timing);
   add_decode_options(*command, options->flags.request.decode);
   add_change_options(*command, options->flags.changes);
   command->footer(

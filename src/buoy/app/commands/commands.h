@@ -10,6 +10,7 @@ void add_tokenize(Command& app);
 void add_generate(Command& app);
 void add_forward(Command& app);
 void add_trace(Command& app);
+void add_watch(Command& app);
 void add_export(Command& app);
 void add_analyze(Command& app);
 void add_report(Command& app);

@@ -4,11 +4,7 @@
 
 namespace buoy::app {
 
-Option* add_analysis_options(Command& command, AnalysisCall& call) {
-  auto& options = call.run.analysis;
-  auto* traces = command.add_option("traces", call.traces, "folders of traces; LABEL=TRACE to name one")
-                     ->type_name("TRACE...");
-  add_limit_option(command, call.run.limit);
+void add_analysis_settings(Command& command, analysis::AnalysisOptions& options) {
   command.add_option("--epsilon", options.epsilon, "floating: mean + epsilon standard deviations (3)")
       ->positive();
   command
@@ -23,6 +19,14 @@ Option* add_analysis_options(Command& command, AnalysisCall& call) {
   command.add_option("--rollout-layers", options.rollout_layers, "longest truncated rollout (8)")->positive();
   add_resamples_option(command, options.bootstrap.replicates)->alias("--replicates");
   command.add_option("--confidence", options.bootstrap.confidence, "of intervals (0.95)")->range(0.5, 0.999);
+}
+
+Option* add_analysis_options(Command& command, AnalysisCall& call) {
+  auto& options = call.run.analysis;
+  auto* traces = command.add_option("traces", call.traces, "folders of traces; LABEL=TRACE to name one")
+                     ->type_name("TRACE...");
+  add_limit_option(command, call.run.limit);
+  add_analysis_settings(command, options);
   add_seed_option(command, options.bootstrap.seed);
   add_trust_flag(command, call.run.trust);
   return traces;

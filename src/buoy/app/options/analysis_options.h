@@ -14,6 +14,9 @@ struct AnalysisCall {
   analysis::RunOptions run;
 };
 
+// How samples are analysed, wherever they come from; without the seed of the bootstrap.
+void add_analysis_settings(Command& command, analysis::AnalysisOptions& options);
+
 // Returns the option that takes the traces.
 Option* add_analysis_options(Command& command, AnalysisCall& call);
 

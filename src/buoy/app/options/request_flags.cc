@@ -16,4 +16,15 @@ run::Request read_request(const RequestFlags& flags) {
   return request;
 }
 
+void add_observed_part_options(Command& command, run::Request& request, bool& no_final) {
+  command.add_option("--layers", request.layers, "only these layers, as in 0-3,31");
+  command.add_option("--steps-observed", request.steps_observed,
+                     "only these denoising steps, as in 0,8,16-31");
+  command.add_option("--groups", request.groups,
+                     "query groups, at most 16: state (default; watch: regions), regions, parity, or a list "
+                     "as in bos=0;question=1-20");
+  command.add_flag("--no-final", no_final, "masked diffusion: no last forward over the fully revealed row");
+  command.add_flag("--float16", request.float16, "store in half the space");
+}
+
 }  // namespace buoy::app

@@ -23,6 +23,10 @@ struct RequestFlags {
   std::int64_t limit = 0;                            // questions; 0: all
 };
 
+// --layers, --steps-observed, --groups, --no-final, --float16: which part of a run is observed, and how it is
+// kept.
+void add_observed_part_options(Command& command, run::Request& request, bool& no_final);
+
 // The request without the device, which a command may only look for when it begins.
 run::Request read_request(const RequestFlags& flags);
 

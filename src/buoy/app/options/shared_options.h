@@ -64,6 +64,10 @@ inline Option* add_observe_option(Command& command, std::string& list) {
       ->type_name("LIST");
 }
 
+inline Option* add_timing_flag(Command& command, bool& timing) {
+  return command.add_flag("--timing", timing, "say where the time went: loading, decoding, writing");
+}
+
 inline Option* add_json_flag(Command& command, bool& json) {
   return command.add_flag("--json", json, "print JSON, for programs");
 }

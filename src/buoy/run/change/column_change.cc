@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "buoy/analysis/core/depth.h"
-#include "buoy/analysis/core/observed_sample.h"
-#include "buoy/analysis/core/token_type.h"
 #include "buoy/analysis/floating/floating_rules.h"
+#include "buoy/analysis/sample/stored_source.h"
+#include "buoy/analysis/sample/token_type.h"
 #include "buoy/base/error.h"
 #include "buoy/base/random.h"
 
@@ -78,7 +78,8 @@ ColumnSets ColumnBook::choose(const std::string& id, std::span<const std::int32_
   const auto& entries = reader_.samples();
   if (std::none_of(entries.begin(), entries.end(), [&](const auto& entry) { return entry.id == id; }))
     throw_input_error({folder_.string(), fmt::format("a sample of question \"{}\"", id), "none"});
-  const analysis::ObservedSample sample(reader_.manifest(), reader_.read(id));
+  const analysis::StoredSource source(reader_.manifest(), reader_.read(id));
+  const auto& sample = source.sample();
   if (static_cast<std::int64_t>(prompt.size()) != sample.prompt_length ||
       !std::equal(prompt.begin(), prompt.end(), sample.final_row.begin()))
     throw_input_error({folder_.string(), fmt::format("question \"{}\" with the same prompt", id), "another"});
@@ -91,7 +92,7 @@ ColumnSets ColumnBook::choose(const std::string& id, std::span<const std::int32_
          fmt::format("{} steps and {} of {} layers", sample.step_count(), sample.layer_count(), layers)});
 
   const auto candidates = candidates_of(sample);
-  const auto types = analysis::token_types(sample);
+  const auto types = analysis::token_types(sample, {sample.token_texts, sample.special});
   analysis::AnchorDetector detector(sample.causal, sample.tokens, {});
   const std::int64_t steps = sample.masked_diffusion ? sample.step_count() : 1;
   ColumnSets sets(static_cast<std::size_t>(steps));
@@ -101,7 +102,7 @@ ColumnSets ColumnBook::choose(const std::string& id, std::span<const std::int32_
     for (std::int64_t l = 0; l < sample.layer_count(); ++l) {
       const std::int64_t layer = sample.layers[static_cast<std::size_t>(l)];
       if (analysis::third_of_layer(layer, layers) != hidden.third) continue;
-      const auto received = sample.received(s, l);
+      const auto received = source.received(s, l);
       analysis::Anchors anchors;
       detector.look(received.mean);
       detector.find(analysis::Rule::kThreeSigmaLift, anchors);

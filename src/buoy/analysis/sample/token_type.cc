@@ -1,4 +1,4 @@
-#include "buoy/analysis/core/token_type.h"
+#include "buoy/analysis/sample/token_type.h"
 
 #include <algorithm>
 #include <cctype>
@@ -98,7 +98,7 @@ TokenType type_of_text(std::string_view text) {
   return signs ? TokenType::kPunctuation : TokenType::kWhiteSpace;
 }
 
-std::vector<TokenType> token_types(const ObservedSample& sample) {
+std::vector<TokenType> token_types(const SampleFacts& sample, const RowTexts& row) {
   const auto count = static_cast<size_t>(sample.tokens);
   std::int32_t template_region = -1;
   for (size_t r = 0; r < sample.region_names.size(); ++r) {
@@ -106,11 +106,11 @@ std::vector<TokenType> token_types(const ObservedSample& sample) {
   }
   std::vector<TokenType> types(count, TokenType::kUnknown);
   for (size_t j = 0; j < count; ++j) {
-    if (j < sample.token_texts.size()) types[j] = type_of_text(sample.token_texts[j]);
+    if (j < row.texts.size()) types[j] = type_of_text(row.texts[j]);
     if (!sample.region_of_token.empty() && template_region >= 0 && types[j] != TokenType::kSpecial &&
         sample.region_of_token[j] == template_region)
       types[j] = TokenType::kTemplate;
-    if (!sample.special.empty() && sample.special[j] != 0) types[j] = TokenType::kSpecial;
+    if (!row.special.empty() && row.special[j] != 0) types[j] = TokenType::kSpecial;
   }
   return types;
 }

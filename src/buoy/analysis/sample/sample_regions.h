@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "buoy/analysis/core/observed_sample.h"
+#include "buoy/analysis/sample/sample_facts.h"
 
 namespace buoy::analysis {
 
@@ -36,6 +36,6 @@ struct SampleRegions {
 };
 
 // Throws InputError when the trace has no regions, or no query group for the answer.
-SampleRegions find_regions(const ObservedSample& sample);
+SampleRegions find_regions(const SampleFacts& sample);
 
 }  // namespace buoy::analysis

@@ -1,4 +1,4 @@
-#include "buoy/analysis/core/sample_regions.h"
+#include "buoy/analysis/sample/sample_regions.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,8 +15,8 @@ bool is_document(const std::string& name) {
   return name != kBosRegion && name != kTemplateRegion && name != kQueryRegion && name != kAnswerRegion;
 }
 
-void find_groups(const ObservedSample& sample, SampleRegions& out) {
-  const auto group_names = sample.group_names();
+void find_groups(const SampleFacts& sample, SampleRegions& out) {
+  const auto& group_names = sample.group_names;
   out.groups.resize(out.names.size());
   for (size_t g = 0; g < group_names.size(); ++g) {
     const auto index = static_cast<std::int64_t>(g);
@@ -44,8 +44,8 @@ std::int64_t SampleRegions::find(const std::string& name) const {
   return at == names.end() ? -1 : at - names.begin();
 }
 
-SampleRegions find_regions(const ObservedSample& sample) {
-  require_array(sample.stored(), trace::kRegionOfToken);
+SampleRegions find_regions(const SampleFacts& sample) {
+  require_array(sample, trace::kRegionOfToken);
   SampleRegions out;
   std::vector<double> lengths(sample.region_names.size(), 0.0);
   std::vector<std::int64_t> first(lengths.size(), 0);

@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "buoy/analysis/core/observed_sample.h"
+#include "buoy/analysis/sample/sample_facts.h"
 
 namespace buoy::analysis {
 
@@ -36,7 +38,13 @@ bool is_content(TokenType type);
 // By its text alone: never a mask, template or unknown. A text is special when it is spelt as one: <|...|>.
 TokenType type_of_text(std::string_view text);
 
-// Of every position of the final row, masks aside; [tokens].
-std::vector<TokenType> token_types(const ObservedSample& sample);
+// What is known of a row's tokens.
+struct RowTexts {
+  std::span<const std::string> texts;     // [tokens], empty when there are none
+  std::span<const std::uint8_t> special;  // [tokens], empty when it is not known
+};
+
+// Of every position of a row of the sample, masks aside; [tokens].
+std::vector<TokenType> token_types(const SampleFacts& sample, const RowTexts& row);
 
 }  // namespace buoy::analysis

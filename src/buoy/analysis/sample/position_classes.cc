@@ -1,4 +1,4 @@
-#include "buoy/analysis/core/position_classes.h"
+#include "buoy/analysis/sample/position_classes.h"
 
 #include <algorithm>
 
@@ -33,6 +33,11 @@ std::int64_t kind_of(TokenType type) {
   return is_content(type) ? 1 : type == TokenType::kMask ? 2 : 3;
 }
 
+std::int8_t age_class(std::int32_t age) {
+  const auto end = std::lower_bound(kAgeEnds.begin(), kAgeEnds.end(), age);
+  return static_cast<std::int8_t>(kAgesFrom + (end - kAgeEnds.begin()));
+}
+
 }  // namespace
 
 const std::vector<PositionClass>& PositionClasses::all() {
@@ -49,34 +54,20 @@ std::int64_t PositionClasses::find(std::string_view dimension, std::string_view 
   return at - classes.begin();
 }
 
-PositionClasses::PositionClasses(const ObservedSample& sample)
-    : sample_(sample),
-      types_(token_types(sample)),
-      now_(types_),
-      classes_(types_.size()),
-      base_(static_cast<size_t>(count()), 0.0) {}
-
-std::int8_t PositionClasses::age_class(std::int64_t s, std::int64_t position, bool masked) const {
-  const std::int32_t revealed = sample_.revealed_at[static_cast<size_t>(position)];
-  if (!sample_.masked_diffusion || masked || position < sample_.prompt_length || revealed < 0) return -1;
-  const std::int32_t age = sample_.steps[static_cast<size_t>(s)] - revealed;
-  const auto end = std::lower_bound(kAgeEnds.begin(), kAgeEnds.end(), age);
-  return static_cast<std::int8_t>(kAgesFrom + (end - kAgeEnds.begin()));
-}
-
-void PositionClasses::at_step(std::int64_t s) {
-  std::fill(base_.begin(), base_.end(), 0.0);
-  for (std::int64_t j = 0; j < sample_.tokens; ++j) {
+PositionClasses::PositionClasses(const SampleFacts& sample, const PositionStates& now)
+    : classes_(now.types.size()), base_(static_cast<size_t>(count()), 0.0) {
+  for (std::int64_t j = 0; j < sample.tokens; ++j) {
     const auto at = static_cast<size_t>(j);
-    const bool masked = sample_.masked_at(s, j);
-    now_[at] = masked ? TokenType::kMask : types_[at];
-    const std::int64_t state = j < sample_.prompt_length ? 0 : masked ? 2 : 1;
-    classes_[at] = {static_cast<std::int8_t>(now_[at]),
-                    static_cast<std::int8_t>(kKindsFrom + kind_of(now_[at])),
-                    static_cast<std::int8_t>(kStatesFrom + state), age_class(s, j, masked),
-                    static_cast<std::int8_t>(kTenthsFrom + j * 10 / sample_.tokens)};
+    const bool masked = now.masked[at] != 0;
+    const std::int64_t state = j < sample.prompt_length ? 0 : masked ? 2 : 1;
+    const bool aged = sample.masked_diffusion && !masked && state == 1 && now.revealed_at[at] >= 0;
+    classes_[at] = {static_cast<std::int8_t>(now.types[at]),
+                    static_cast<std::int8_t>(kKindsFrom + kind_of(now.types[at])),
+                    static_cast<std::int8_t>(kStatesFrom + state),
+                    aged ? age_class(now.step - now.revealed_at[at]) : std::int8_t{-1},
+                    static_cast<std::int8_t>(kTenthsFrom + j * 10 / sample.tokens)};
     for (const auto c : classes_[at]) {
-      if (c >= 0) base_[static_cast<size_t>(c)] += 1.0 / static_cast<double>(sample_.tokens);
+      if (c >= 0) base_[static_cast<size_t>(c)] += 1.0 / static_cast<double>(sample.tokens);
     }
   }
 }

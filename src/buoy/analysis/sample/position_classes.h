@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
-#include "buoy/analysis/core/token_type.h"
+#include "buoy/analysis/sample/sample_facts.h"
+#include "buoy/analysis/sample/token_type.h"
 
 namespace buoy::analysis {
 
@@ -15,7 +17,15 @@ struct PositionClass {
   std::string_view name;
 };
 
-// What every position of a sample is, step by step: token type, structure or content, prompt or answer and
+// What positions are at one forward.
+struct PositionStates {
+  std::span<const TokenType> types;           // [tokens], masks among them
+  std::span<const std::uint8_t> masked;       // [tokens]
+  std::span<const std::int32_t> revealed_at;  // [tokens], -1: prompt, or still masked
+  std::int32_t step = 0;                      // number of the forward
+};
+
+// What every position of a sample is at one forward: token type, structure or content, prompt or answer and
 // masked or not, steps since it was revealed, tenth of the row.
 class PositionClasses {
  public:
@@ -23,22 +33,17 @@ class PositionClasses {
   static std::int64_t count() { return static_cast<std::int64_t>(all().size()); }
   static std::int64_t find(std::string_view dimension, std::string_view name);
 
-  explicit PositionClasses(const ObservedSample& sample);
+  PositionClasses() = default;
+  PositionClasses(const SampleFacts& sample, const PositionStates& now);
 
-  void at_step(std::int64_t s);
   // The classes of a position at this step, one per dimension; -1: none (age of what was not generated).
   const std::array<std::int8_t, 5>& of(std::int64_t position) const {
     return classes_[static_cast<size_t>(position)];
   }
-  TokenType type(std::int64_t position) const { return now_[static_cast<size_t>(position)]; }
   // Share of all positions in each class at this step.
   const std::vector<double>& base() const { return base_; }
 
  private:
-  std::int8_t age_class(std::int64_t s, std::int64_t position, bool masked) const;
-
-  const ObservedSample& sample_;
-  std::vector<TokenType> types_, now_;
   std::vector<std::array<std::int8_t, 5>> classes_;
   std::vector<double> base_;
 };

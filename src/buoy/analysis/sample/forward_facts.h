@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "buoy/analysis/sample/position_classes.h"
+#include "buoy/analysis/sample/sample_facts.h"
+#include "buoy/analysis/sample/token_type.h"
+
+namespace buoy::analysis {
+
+// One observed forward of a sample: what is known when it runs. All layers of the forward share it.
+struct ForwardFacts {
+  std::int64_t index = 0;                 // among the observed forwards
+  std::int32_t number = 0;                // of its step
+  bool is_step = true;                    // false: the look at the final row
+  std::vector<std::int32_t> row;          // [tokens]
+  std::vector<std::uint8_t> masked;       // [tokens]
+  std::vector<std::int32_t> revealed_at;  // [tokens], -1: prompt, or still masked
+  std::vector<TokenType> types;           // [tokens], masks among them
+  std::vector<std::int32_t> group_sizes;  // [groups]: queries
+  PositionClasses classes;                // made from the above
+
+  bool is_final(const SampleFacts& sample) const { return index == sample.final_index(); }
+};
+
+// Fills `classes` from the rest.
+void classify(const SampleFacts& sample, ForwardFacts& forward);
+
+}  // namespace buoy::analysis

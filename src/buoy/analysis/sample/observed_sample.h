@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "buoy/analysis/sample/sample_facts.h"
+
+namespace buoy::analysis {
+
+// A sample after its last forward: also how it came out.
+struct ObservedSample : SampleFacts {
+  std::vector<std::int32_t> final_row;          // [tokens]
+  std::vector<std::int32_t> revealed_at;        // [tokens], -1: prompt or never
+  std::vector<std::string> token_texts;         // [tokens], empty when there are none
+  std::vector<std::uint8_t> special;            // [tokens], empty when it is not known
+  std::vector<std::vector<std::int32_t>> rows;  // [forwards][tokens]; empty: every forward saw the final row
+
+  // The row as the observed forward `s` saw it; [tokens].
+  const std::vector<std::int32_t>& row_at(std::int64_t s) const {
+    return rows.empty() ? final_row : rows[static_cast<size_t>(s)];
+  }
+  // Whether a position was still masked when the observed forward `s` ran.
+  bool masked_at(std::int64_t s, std::int64_t position) const {
+    return mask_token >= 0 && !rows.empty() && position >= prompt_length &&
+           row_at(s)[static_cast<size_t>(position)] == mask_token;
+  }
+};
+
+}  // namespace buoy::analysis

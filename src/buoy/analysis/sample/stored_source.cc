@@ -1,0 +1,155 @@
+#include "buoy/analysis/sample/stored_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "buoy/base/error.h"
+#include "buoy/trace/schema.h"
+
+namespace buoy::analysis {
+namespace {
+
+std::vector<std::uint8_t> flags(const trace::StoredSample& sample, std::string_view name) {
+  if (!sample.has(name)) return {};
+  const auto values = sample.integers(name);
+  return {values.begin(), values.end()};
+}
+
+std::vector<std::string> texts(const trace::StoredSample& sample, std::string_view key) {
+  return sample.has_text(key) ? sample.text_list(key) : std::vector<std::string>{};
+}
+
+// The steps, and which of the forwards looked at the final row.
+void read_forwards(const trace::StoredSample& stored, ObservedSample& out) {
+  out.steps = stored.integers(trace::kSteps);
+  out.layers = stored.integers(trace::kLayers);
+  out.last_forward = std::ssize(out.steps) - 1;
+  const bool looked_back = stored.has_text(trace::kFinalStep) && !out.steps.empty() &&
+                           stored.integer_text(trace::kFinalStep) == out.steps.back();
+  out.sees_final_row = looked_back || !stored.has_text(trace::kMaskToken);
+  if (looked_back && out.steps.size() > 1) out.steps.pop_back();
+}
+
+// Of the last denoising step: the look at the final row comes behind it; where there is none, the last that
+// revealed something.
+std::int32_t last_step_of(const trace::StoredSample& stored, const ObservedSample& sample) {
+  if (!sample.masked_diffusion) return -1;
+  if (stored.has_text(trace::kFinalStep))
+    return static_cast<std::int32_t>(stored.integer_text(trace::kFinalStep)) - 1;
+  return sample.revealed_at.empty() ? -1
+                                    : *std::max_element(sample.revealed_at.begin(), sample.revealed_at.end());
+}
+
+}  // namespace
+
+StoredSource::StoredSource(const trace::Manifest& manifest, trace::StoredSample stored)
+    : stored_(std::move(stored)) {
+  sample_.name = stored_.id();
+  for (const auto& name : stored_.names()) sample_.arrays.emplace(name, stored_.shape(name));
+  for (const auto name : {trace::kTokens, trace::kSteps, trace::kLayers}) require_array(sample_, name);
+  for (const auto text : {trace::kPromptLength, trace::kAttention}) {
+    if (!stored_.has_text(text)) {
+      throw_input_error({"sample " + sample_.id(), fmt::format("the text {}", text),
+                         "none; trace again with this version of Buoy"});
+    }
+  }
+  ObservedSample& s = sample_;
+  s.final_row = stored_.integers(trace::kTokens);
+  s.tokens = std::ssize(s.final_row);
+  read_forwards(stored_, s);
+  s.prompt_length = stored_.integer_text(trace::kPromptLength);
+  s.heads = manifest.model.heads;
+  s.kv_heads = manifest.model.kv_heads;
+  s.head_dim = manifest.model.head_dim;
+  s.causal = stored_.text(trace::kAttention) == "causal";
+  if (stored_.has_text(trace::kMaskToken)) {
+    s.mask_token = static_cast<std::int32_t>(stored_.integer_text(trace::kMaskToken));
+    s.masked_diffusion = true;
+  }
+  if (stored_.has_text(trace::kPredictionOffset))
+    s.prediction_offset = stored_.integer_text(trace::kPredictionOffset);
+  s.revealed_at = stored_.has(trace::kRevealedAt) ? stored_.integers(trace::kRevealedAt)
+                                                  : std::vector<std::int32_t>(s.final_row.size(), -1);
+  s.last_step = last_step_of(stored_, s);
+  if (stored_.has(trace::kTokensByStep)) {
+    const auto all = stored_.integers(trace::kTokensByStep);
+    for (auto row = all.begin(); row != all.end(); row += s.tokens) s.rows.emplace_back(row, row + s.tokens);
+  }
+  if (stored_.has(trace::kGroupSizes)) group_sizes_ = stored_.integers(trace::kGroupSizes);
+  s.token_texts = texts(stored_, trace::kTokenTexts);
+  s.has_texts = s.tokens > 0 && std::ssize(s.token_texts) == s.tokens;
+  s.region_names = texts(stored_, trace::kRegionNames);
+  s.gold_regions = texts(stored_, trace::kGoldRegions);
+  s.group_names = texts(stored_, trace::kGroupNames);
+  s.answers = texts(stored_, trace::kAnswers);
+  if (stored_.has_text(trace::kQuestion)) s.question = stored_.text(trace::kQuestion);
+  if (stored_.has(trace::kRegionOfToken)) s.region_of_token = stored_.integers(trace::kRegionOfToken);
+  if (stored_.has(trace::kRowPositions)) s.row_positions = stored_.integers(trace::kRowPositions);
+  s.evidence = flags(stored_, trace::kEvidence);
+  s.special = flags(stored_, trace::kSpecial);
+  types_ = token_types(s, {s.token_texts, s.special});
+}
+
+std::vector<std::int32_t> StoredSource::group_sizes_at(std::int64_t s) const {
+  if (!sample_.has(trace::kGroupSizes)) return {};
+  const std::int64_t groups = sample_.shape(trace::kGroupSizes)[1];
+  const auto begin = group_sizes_.begin() + s * groups;
+  return {begin, begin + groups};
+}
+
+ForwardFacts StoredSource::forward(std::int64_t s) const {
+  ForwardFacts out;
+  out.index = s;
+  out.is_step = s < sample_.step_count();
+  out.number = out.is_step ? sample_.steps[static_cast<size_t>(s)]
+                           : static_cast<std::int32_t>(stored_.integer_text(trace::kFinalStep));
+  out.row = sample_.row_at(s);
+  out.revealed_at = sample_.revealed_at;
+  out.types = types_;
+  for (std::int64_t j = 0; j < sample_.tokens; ++j) {
+    const bool masked = sample_.masked_at(s, j);
+    out.masked.push_back(masked ? 1 : 0);
+    if (masked) out.types[static_cast<size_t>(j)] = TokenType::kMask;
+  }
+  out.group_sizes = group_sizes_at(s);
+  classify(sample_, out);
+  return out;
+}
+
+Received StoredSource::received(std::int64_t s, std::int64_t l) const {
+  require_array(sample_, trace::kReceived);
+  const auto sums = stored_.floats_at(trace::kReceived, {s, l});
+  const auto sizes = group_sizes_at(s);
+  std::vector<std::int64_t> all(sizes.size());
+  std::iota(all.begin(), all.end(), 0);
+  Received out;
+  fill_received({sums, sizes, all, sample_.heads, sample_.tokens}, out);
+  return out;
+}
+
+void StoredLayer::at(std::int64_t s, std::int64_t l) {
+  s_ = s;
+  l_ = l;
+  floats_.clear();
+  integers_.clear();
+}
+
+// Large arrays are one for each step and layer, named so; the others hold all of them.
+std::span<const float> StoredLayer::floats(std::string_view array) {
+  const auto found = floats_.find(array);
+  if (found != floats_.end()) return found->second;
+  const auto* schema = trace::find_array(array);
+  const bool whole = schema == nullptr || schema->name != array;
+  auto values = whole ? source_.stored().floats(array) : source_.stored().floats_at(array, {s_, l_});
+  return floats_.emplace(array, std::move(values)).first->second;
+}
+
+std::span<const std::int32_t> StoredLayer::integers(std::string_view array) {
+  const auto found = integers_.find(array);
+  if (found != integers_.end()) return found->second;
+  return integers_.emplace(array, source_.stored().integers_at(array, {s_, l_})).first->second;
+}
+
+}  // namespace buoy::analysis

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "buoy/analysis/sample/forward_facts.h"
+#include "buoy/analysis/sample/layer_values.h"
+#include "buoy/analysis/sample/observed_sample.h"
+#include "buoy/analysis/sample/received.h"
+#include "buoy/trace/stored_sample.h"
+
+namespace buoy::analysis {
+
+// A sample of a trace as a source of what analyses take. Reads from the file what is asked for and no more.
+class StoredSource {
+ public:
+  StoredSource(const trace::Manifest& manifest, trace::StoredSample stored);
+
+  const ObservedSample& sample() const { return sample_; }
+  const trace::StoredSample& stored() const { return stored_; }
+  void set_number(std::int64_t number) { sample_.number = number; }
+
+  ForwardFacts forward(std::int64_t s) const;
+  // Received attention of all queries; throws InputError when the trace lacks it.
+  Received received(std::int64_t s, std::int64_t l) const;
+
+ private:
+  std::vector<std::int32_t> group_sizes_at(std::int64_t s) const;
+
+  trace::StoredSample stored_;
+  ObservedSample sample_;
+  std::vector<std::int32_t> group_sizes_;  // [S, G]
+  std::vector<TokenType> types_;           // [tokens], of the final row
+};
+
+// The arrays of one forward and layer of it.
+class StoredLayer final : public LayerValues {
+ public:
+  explicit StoredLayer(const StoredSource& source) : source_(source) {}
+
+  void at(std::int64_t s, std::int64_t l);
+  std::span<const float> floats(std::string_view array) override;
+  std::span<const std::int32_t> integers(std::string_view array) override;
+
+ private:
+  const StoredSource& source_;
+  std::int64_t s_ = 0, l_ = 0;
+  std::map<std::string, std::vector<float>, std::less<>> floats_;
+  std::map<std::string, std::vector<std::int32_t>, std::less<>> integers_;
+};
+
+}  // namespace buoy::analysis

@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "buoy/app/command_line.h"
+#include "buoy/app/commands/commands.h"
+#include "buoy/app/options/analysis_options.h"
+#include "buoy/app/options/flags.h"
+#include "buoy/app/options/model_folder.h"
+#include "buoy/app/options/prompt_source.h"
+#include "buoy/app/options/shared_options.h"
+#include "buoy/base/progress.h"
+#include "buoy/base/say.h"
+#include "buoy/base/stopwatch.h"
+#include "buoy/checkpoint/hub_cache.h"
+#include "buoy/observe/number_set.h"
+#include "buoy/report/result_files.h"
+#include "buoy/run/live/live_run.h"
+#include "buoy/run/trace_request.h"
+
+namespace buoy::app {
+namespace {
+
+struct WatchOptions {
+  ModelOptions model;
+  PromptSource source;
+  RequestFlags flags;
+  std::string analyze = "all", out;
+  analysis::AnalysisOptions analysis;
+  bool no_final = false, timing = false;
+};
+
+std::vector<std::string> names_of(const std::string& list) {
+  std::vector<std::string> names;
+  if (list == "all") {
+    for (const auto& kind : analysis::analysis_kinds()) names.emplace_back(kind.producer.name);
+    return names;
+  }
+  for (const auto& name : observe::split_list(list)) {
+    analysis::find_analysis(name);
+    names.push_back(name);
+  }
+  return names;
+}
+
+void write(const analysis::RunResult& result, const std::filesystem::path& out) {
+  std::size_t tables = 0, figures = 0;
+  for (const auto& [name, of_analysis] : result.analyses) {
+    const auto& producer = analysis::find_analysis(name).producer;
+    const auto written =
+        report::write_results({std::string(producer.name), std::string(producer.title), of_analysis}, out);
+    for (const auto& omission : written.left_out) say("note: {}\n", omission);
+    tables += written.tables;
+    figures += written.figures;
+  }
+  fmt::print("{}: {} tables, {} figures\n", out.string(), tables, figures);
+}
+
+void watch(WatchOptions options) {
+  Stopwatch clock;
+  const auto names = names_of(options.analyze);
+  const PromptSource& source = options.source;
+  options.flags.chat = source.prompt.chat;
+  options.flags.request.read.require_answers = false;
+  options.flags.request.final_row = !options.no_final;
+  options.flags.request.observe = run::observables_for(names);
+  run::TraceRequest request;
+  static_cast<run::Request&>(request) = read_request(options.flags);
+  request.items = read_prompt_items(source, request.read);
+  const auto folder = find_model(options.model.folder);
+  run::check_decoding(read_config(folder), request.decode);
+  if (source.prompt.ids.empty()) request.chat = settle_chat(source.prompt.chat, folder);
+  auto loaded = load_model(options.model);
+  if (!source.prompt.ids.empty())
+    request.ids = make_prompt(source.prompt, loaded.model.checkpoint().folder(), loaded.tokenizer);
+  request.command = command_as_typed();
+  request.device = loaded.model.device();
+  const auto run = run::make_trace_run(request, loaded);
+  clock.lap("loading");
+
+  ThreadPool threads(thread_count(options.model));
+  const std::string label = run.manifest.model.name;
+  std::vector<analysis::LabelledRun> runs;
+  {
+    Progress bar(stderr, "sample", static_cast<std::int64_t>(request.items.size()));
+    run::LiveTimes times;
+    runs.push_back({label, run::run_live({threads}, loaded, run, {names, options.analysis, label},
+                                         {[&] { bar.advance(); }, &times})});
+    clock.lap("decoding");
+    clock.within("handing records on", times.handing_on);
+    clock.within("waiting for analyses", times.waiting);
+  }
+  const auto result = analysis::assemble(names, std::move(runs), options.analysis);
+  for (const auto& skipped : result.skipped) say("note: sample {} failed: {}\n", skipped.id, skipped.reason);
+  clock.lap("tables");
+  write(result, options.out);
+  clock.lap("writing");
+  if (options.timing) say("{}\n", clock.describe());
+}
+
+}  // namespace
+
+void add_watch(Command& app) {
+  auto* command =
+      app.add_subcommand("watch", "decode and analyse at once: tables and figures, nothing else is stored");
+  auto options = std::make_shared<WatchOptions>();
+  options->flags.request.groups = "regions";
+  add_model_options(*command, options->model);
+  add_prompt_source(*command, options->source, options->flags);
+  add_out_option(*command, options->out)->required();
+  command->add_option("--analyze", options->analyze, "which analyses, as in floating,drift (default all)")
+      ->type_name("LIST");
+  add_analysis_settings(*command, options->analysis);
+  add_observed_part_options(*command, options->flags.request, options->no_final);
+  add_decode_options(*command, options->flags.request.decode);
+  add_change_options(*command, options->flags.changes);
+  add_timing_flag(*command, options->timing);
+  command->footer(
+      "Runs the analyses while the model runs. The tables are those that `buoy trace` and `buoy analyze` "
+      "would give;\n"
+      "no arrays are kept, so a run of a large model costs little more than decoding and a few megabytes.");
+  command->examples({
+      {"buoy watch --model models/pair-diffusion --data questions.jsonl --template models/pair.prompt "
+       "--max-new-tokens 8 --analyze floating,drift --out results",
+       ""},
+  });
+  command->callback([options] { watch(*options); });
+}
+
+}  // namespace buoy::app

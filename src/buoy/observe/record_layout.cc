@@ -1,0 +1,127 @@
+#include "buoy/observe/record_layout.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "buoy/base/error.h"
+
+namespace buoy::observe {
+namespace {
+
+std::int64_t index_in(const std::vector<std::int64_t>& sorted, std::int64_t value) {
+  return std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin();
+}
+
+}  // namespace
+
+std::int64_t RecordLayout::Part::cell_size() const {
+  return std::accumulate(cell.begin(), cell.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+RecordLayout::RecordLayout(const Plan& plan, const Subject& subject)
+    : plan_(plan),
+      subject_(subject),
+      steps_(plan.steps.below(subject.steps)),
+      layers_(plan.layers.below(subject.layers)) {
+  for (std::int64_t p = subject.prompt_length; p < subject.tokens; ++p) {
+    rows_.push_back(static_cast<std::int32_t>(std::max<std::int64_t>(0, p - subject.prediction_offset)));
+  }
+  // A prompt of no tokens makes positions 0 and 1 share row 0 under a prediction offset.
+  rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
+  parts_ = find_parts();
+  probe::LayerRequest request;
+  for (const auto* observable : plan_.wanted) observable->ask(request, {rows_, plan_.top_count});
+  looks_closely_ = request.row_weights || request.top > 0;
+}
+
+std::int64_t RecordLayout::size_of(char letter) const {
+  switch (letter) {
+    case 'T':
+      return subject_.tokens;
+    case 'H':
+      return subject_.heads;
+    case 'V':
+      return subject_.kv_heads;
+    case 'D':
+      return subject_.head_dim;
+    case 'G':
+      return subject_.groups.count();
+    case 'R':
+      return std::ssize(rows_);
+    case 'C':
+      return std::ssize(subject_.regions.names);
+    case 'K':
+      return plan_.top_count;
+    default:
+      break;
+  }
+  BUOY_CHECK(letter == 'S' || letter == 'L');
+  return letter == 'S' ? std::ssize(steps_) : std::ssize(layers_);
+}
+
+std::vector<RecordLayout::Part> RecordLayout::find_parts() const {
+  std::vector<Part> parts;
+  for (const auto& schema : trace::array_schema()) {
+    if (schema.observe.empty() || !plan_.has(schema.observe)) continue;
+    const auto sources = array_sources();
+    const auto source = std::find_if(sources.begin(), sources.end(),
+                                     [&](const ArraySource& one) { return one.array == schema.name; });
+    BUOY_CHECK(source != sources.end());
+    if (source->there != nullptr && !source->there(subject_)) continue;
+    Part part{&schema, &*source, {}, schema.name.ends_with("{l}")};
+    for (const char letter : schema.shape) {
+      if (letter != ' ' && letter != 'S' && letter != 'L') part.cell.push_back(size_of(letter));
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+RecordLayout::Shape RecordLayout::stacked_shape(const Part& part) const {
+  Shape shape = {size_of('S'), size_of('L')};
+  shape.insert(shape.end(), part.cell.begin(), part.cell.end());
+  return shape;
+}
+
+bool RecordLayout::observes(const probe::Address& address) const {
+  return address.branch == 0 && plan_.steps.contains(address.step) && plan_.layers.contains(address.layer);
+}
+
+std::int64_t RecordLayout::step_index(const probe::Address& address) const {
+  return index_in(steps_, address.step);
+}
+
+std::int64_t RecordLayout::layer_index(const probe::Address& address) const {
+  return index_in(layers_, address.layer);
+}
+
+probe::LayerRequest RecordLayout::request(const probe::LayerExtent& extent) const {
+  BUOY_CHECK(extent.query_rows == subject_.tokens && extent.key_rows == subject_.tokens);
+  probe::LayerRequest r;
+  r.groups = subject_.groups.count();
+  r.group_of_row = subject_.groups.assign({extent.tokens, subject_.prompt_length, subject_.mask_token});
+  for (const auto* observable : plan_.wanted) observable->ask(r, {rows_, plan_.top_count});
+  return r;
+}
+
+std::vector<std::int32_t> RecordLayout::group_sizes(const probe::LayerRequest& request) const {
+  std::vector<std::int32_t> sizes(static_cast<size_t>(subject_.groups.count()), 0);
+  for (const auto group : request.group_of_row) {
+    if (group < sizes.size()) ++sizes[group];
+  }
+  return sizes;
+}
+
+RecordLayout::Bytes RecordLayout::expected_bytes() const {
+  std::int64_t all = 0, large = 0;
+  for (const auto& part : parts_) {
+    all += part.cell_size();
+    if (part.large) large += part.cell_size();
+  }
+  const std::int64_t rows = size_of('S') * subject_.tokens;
+  return {static_cast<std::uint64_t>(4 * (all * addresses() + rows)),
+          static_cast<std::uint64_t>(4 * large * addresses())};
+}
+
+}  // namespace buoy::observe

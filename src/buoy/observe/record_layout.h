@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "buoy/observe/plan.h"
+#include "buoy/observe/subject.h"
+#include "buoy/probe/probe.h"
+#include "buoy/trace/schema.h"
+
+namespace buoy::observe {
+
+// What a plan means for one sequence: which forwards and layers are asked for what, and which arrays of a
+// trace come from it, with their shapes.
+class RecordLayout {
+ public:
+  using Shape = std::vector<std::int64_t>;
+
+  // An array of the trace that the plan asks for. Large ones are an array of their own for each step and
+  // layer, the others are stacked: [S, L, ...].
+  struct Part {
+    const trace::ArraySchema* schema;
+    const ArraySource* source;
+    Shape cell;  // of one (step, layer)
+    bool large;
+
+    std::int64_t cell_size() const;  // values of one (step, layer)
+  };
+
+  RecordLayout(const Plan& plan, const Subject& subject);
+
+  const Subject& subject() const { return subject_; }
+  const std::vector<Part>& parts() const { return parts_; }            // in the order of the schema
+  const std::vector<std::int64_t>& steps() const { return steps_; }    // numbers, ascending
+  const std::vector<std::int64_t>& layers() const { return layers_; }  // likewise
+  const std::vector<std::int32_t>& rows() const { return rows_; }      // query rows that write the answer
+  bool looks_closely() const { return looks_closely_; }                // at those rows
+
+  std::int64_t size_of(char letter) const;  // of a shape in the schema
+  Shape stacked_shape(const Part& part) const;
+  std::int64_t addresses() const { return size_of('S') * size_of('L'); }
+
+  bool observes(const probe::Address& address) const;
+  std::int64_t step_index(const probe::Address& address) const;
+  std::int64_t layer_index(const probe::Address& address) const;
+  // What is asked at an address that is observed.
+  probe::LayerRequest request(const probe::LayerExtent& extent) const;
+  // How many queries of that request are in each group; [groups].
+  std::vector<std::int32_t> group_sizes(const probe::LayerRequest& request) const;
+
+  // Bytes of float data one sample will hold; of these, what dense matrices and states take.
+  struct Bytes {
+    std::uint64_t all, large;
+  };
+  Bytes expected_bytes() const;
+
+ private:
+  std::vector<Part> find_parts() const;
+
+  Plan plan_;
+  Subject subject_;
+  std::vector<std::int64_t> steps_, layers_;
+  std::vector<std::int32_t> rows_;
+  std::vector<Part> parts_;
+  bool looks_closely_ = false;
+};
+
+}  // namespace buoy::observe

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "buoy/analysis/core/run.h"
+#include "buoy/run/live/live_stream.h"
+#include "buoy/run/trace_run.h"
+
+namespace buoy::run {
+
+struct LiveAnalyses {
+  std::vector<std::string> names;  // of analyses
+  analysis::AnalysisOptions options;
+  std::string label;  // how tables call this run
+};
+
+// What analyses need to be observed: as for `observe`.
+std::string observables_for(const std::vector<std::string>& analyses);
+
+// Seconds of the model's thread that went into observing.
+struct LiveTimes {
+  double handing_on = 0;  // records to other threads, back-pressure included
+  double waiting = 0;     // at the end, for analyses that were behind
+};
+
+struct LiveProgress {
+  std::function<void()> sample_done;
+  LiveTimes* times = nullptr;  // may be null
+};
+
+// Runs the analyses while the model answers the prompts of the run. Nothing is written: what is kept of a
+// sample are sums. The tables are those that a trace of the same run would give. Samples that fail are
+// listed.
+analysis::AnalysedTrace run_live(const Context& context, LoadedModel& model, const TraceRun& run,
+                                 const LiveAnalyses& analyses, const LiveProgress& progress);
+
+}  // namespace buoy::run

@@ -1,0 +1,155 @@
+#include "buoy/run/live/live_sample.h"
+
+#include <algorithm>
+
+#include "buoy/base/error.h"
+#include "buoy/base/utf8.h"
+#include "buoy/trace/schema.h"
+
+namespace buoy::run {
+namespace {
+
+std::vector<std::int32_t> to_int32(const std::vector<std::int64_t>& values) {
+  return {values.begin(), values.end()};
+}
+
+// As a trace would give them back.
+std::vector<std::string> as_stored(const std::vector<std::string>& texts) {
+  std::vector<std::string> out;
+  for (const auto& text : texts) out.push_back(replace_invalid_utf8(text));
+  return out;
+}
+
+void list_arrays(const observe::RecordLayout& layout, analysis::SampleFacts& facts) {
+  const std::int64_t S = layout.size_of('S'), L = layout.size_of('L'), T = layout.size_of('T');
+  const auto add = [&](std::string_view name, std::vector<std::int64_t> shape) {
+    facts.arrays.emplace(name, std::move(shape));
+  };
+  add(trace::kTokens, {T});
+  add(trace::kRevealedAt, {T});
+  add(trace::kRegionOfToken, {T});
+  if (!facts.evidence.empty()) add(trace::kEvidence, {T});
+  if (facts.has_texts) add(trace::kSpecial, {T});
+  add(trace::kSteps, {S});
+  add(trace::kLayers, {L});
+  add(trace::kTokensByStep, {S, T});
+  add(trace::kGroupSizes, {S, layout.size_of('G')});
+  if (layout.looks_closely()) add(trace::kRowPositions, {layout.size_of('R')});
+  for (const auto& part : layout.parts()) {
+    if (!part.large) {
+      add(part.schema->name, layout.stacked_shape(part));
+      continue;
+    }
+    for (const auto step : layout.steps()) {
+      for (const auto layer : layout.layers())
+        add(trace::array_name(part.schema->name, step, layer), part.cell);
+    }
+  }
+}
+
+analysis::ObservedSample facts_of(const observe::RecordLayout& layout, const LivePrompt& live, bool texts) {
+  const observe::Subject& subject = layout.subject();
+  analysis::ObservedSample s;
+  s.name = live.prompt.id;
+  s.question = live.prompt.question;
+  s.number = static_cast<std::int64_t>(live.number);
+  s.causal = !live.masked_diffusion;
+  s.masked_diffusion = live.masked_diffusion;
+  s.has_texts = texts && subject.tokens > 0;
+  s.tokens = subject.tokens;
+  s.prompt_length = subject.prompt_length;
+  s.heads = subject.heads;
+  s.kv_heads = subject.kv_heads;
+  s.head_dim = subject.head_dim;
+  s.prediction_offset = subject.prediction_offset;
+  s.mask_token = live.masked_diffusion ? subject.mask_token : -1;
+  s.steps = to_int32(layout.steps());
+  s.layers = to_int32(layout.layers());
+  s.last_forward = std::ssize(s.steps) - 1;
+  const bool looks_back =
+      live.masked_diffusion && live.final_row && !s.steps.empty() && s.steps.back() == subject.steps - 1;
+  s.sees_final_row = looks_back || !live.masked_diffusion;
+  if (looks_back && s.steps.size() > 1) s.steps.pop_back();
+  if (live.masked_diffusion)
+    s.last_step = static_cast<std::int32_t>(subject.steps) - (live.final_row ? 2 : 1);
+  s.region_names = as_stored(subject.regions.names);
+  s.region_of_token = {subject.regions.of_token.begin(), subject.regions.of_token.end()};
+  s.gold_regions = as_stored(subject.regions.gold);
+  s.answers = as_stored(live.prompt.answers);
+  s.evidence = subject.regions.evidence;
+  s.group_names = as_stored(subject.groups.names());
+  if (layout.looks_closely()) s.row_positions = layout.rows();
+  list_arrays(layout, s);
+  return s;
+}
+
+}  // namespace
+
+LiveSample::LiveSample(observe::RecordLayout layout, const LivePrompt& prompt,
+                       const std::optional<text::Tokenizer>& tokenizer, HandOn hand_on)
+    : layout_(std::move(layout)),
+      tokenizer_(tokenizer),
+      hand_on_(std::move(hand_on)),
+      sample_(facts_of(layout_, prompt, tokenizer.has_value())) {}
+
+// Only what changed since the last time is looked up.
+void LiveSample::read_texts(std::span<const std::int32_t> row) {
+  if (!tokenizer_) return;
+  read_.resize(row.size(), -1);
+  sample_.token_texts.resize(row.size());
+  sample_.special.resize(row.size());
+  for (size_t j = 0; j < row.size(); ++j) {
+    if (read_[j] == row[j]) continue;
+    read_[j] = row[j];
+    sample_.token_texts[j] = replace_invalid_utf8(tokenizer_->token_text(row[j]));
+    sample_.special[j] = tokenizer_->is_special(row[j]) ? 1 : 0;
+  }
+}
+
+void LiveSample::note_forward(const probe::Address& address, const probe::LayerExtent& extent,
+                              const probe::LayerRequest& request) {
+  auto forward = std::make_shared<analysis::ForwardFacts>();
+  forward->index = layout_.step_index(address);
+  forward->number = static_cast<std::int32_t>(address.step);
+  forward->is_step = forward->index < sample_.step_count();
+  forward->row.assign(extent.tokens.begin(), extent.tokens.end());
+  forward->revealed_at = machine_->revealed_at();
+  read_texts(extent.tokens);
+  forward->types = token_types(sample_, {sample_.token_texts, sample_.special});
+  for (size_t j = 0; j < forward->row.size(); ++j) {
+    const bool masked = sample_.mask_token >= 0 && static_cast<std::int64_t>(j) >= sample_.prompt_length &&
+                        forward->row[j] == sample_.mask_token;
+    forward->masked.push_back(masked ? 1 : 0);
+    if (masked) forward->types[j] = analysis::TokenType::kMask;
+  }
+  forward->group_sizes = layout_.group_sizes(request);
+  classify(sample_, *forward);
+  BUOY_CHECK(forward->index == std::ssize(sample_.rows));
+  sample_.rows.push_back(forward->row);
+  forward_ = std::move(forward);
+}
+
+probe::LayerRequest LiveSample::request(const probe::Address& address, const probe::LayerExtent& extent) {
+  if (!layout_.observes(address)) return {};
+  auto request = layout_.request(extent);
+  if (!forward_ || forward_->number != address.step) note_forward(address, extent, request);
+  return request;
+}
+
+void LiveSample::take(const probe::Address& address, probe::LayerRecord&& record) {
+  BUOY_CHECK(forward_ && forward_->number == address.step);
+  ++records_;
+  LiveRecord on{forward_, address, std::move(record)};
+  hand_on_(on);
+  record = std::move(on.record);
+}
+
+analysis::ObservedSample LiveSample::finish() {
+  BUOY_CHECK(records_ == layout_.addresses());
+  sample_.final_row = machine_->row();
+  sample_.revealed_at = machine_->revealed_at();
+  read_texts(sample_.final_row);
+  return sample_;
+}
+
+}  // namespace buoy::run

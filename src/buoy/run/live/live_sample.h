@@ -1,0 +1,70 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "buoy/analysis/sample/forward_facts.h"
+#include "buoy/analysis/sample/observed_sample.h"
+#include "buoy/decode/step_machine.h"
+#include "buoy/observe/record_layout.h"
+#include "buoy/run/prompter.h"
+#include "buoy/text/tokenizer/tokenizer.h"
+
+namespace buoy::run {
+
+// What is said of a sample that runs; see SampleFacts.
+struct LivePrompt {
+  const ItemPrompt& prompt;
+  std::size_t number = 0;
+  bool masked_diffusion = false;
+  bool final_row = false;  // the finished row is looked at once more
+};
+
+// One record on its way to whoever takes it.
+struct LiveRecord {
+  std::shared_ptr<const analysis::ForwardFacts> forward;
+  probe::Address address;
+  probe::LayerRecord record;
+};
+
+// A sample while its model runs: asks for what the layout says, notes what is known at each forward, and
+// hands every record on.
+class LiveSample final : public probe::Probe {
+ public:
+  // It may keep the record and leave a used one in its place, whose memory is then used again.
+  using HandOn = std::function<void(LiveRecord& record)>;
+
+  LiveSample(observe::RecordLayout layout, const LivePrompt& prompt,
+             const std::optional<text::Tokenizer>& tokenizer, HandOn hand_on);
+
+  const observe::RecordLayout& layout() const { return layout_; }
+  const analysis::SampleFacts& facts() const { return sample_; }
+
+  // Before the first forward: what is revealed when is asked of it.
+  void follow(const decode::StepMachine& machine) { machine_ = &machine; }
+  probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override;
+  void take(const probe::Address& address, probe::LayerRecord&& record) override;
+
+  // After the last forward. Every planned step and layer must have been seen.
+  analysis::ObservedSample finish();
+
+ private:
+  void note_forward(const probe::Address& address, const probe::LayerExtent& extent,
+                    const probe::LayerRequest& request);
+  void read_texts(std::span<const std::int32_t> row);
+
+  observe::RecordLayout layout_;
+  std::optional<text::Tokenizer> tokenizer_;
+  HandOn hand_on_;
+  const decode::StepMachine* machine_ = nullptr;
+  analysis::ObservedSample sample_;
+  std::vector<std::int32_t> read_;  // the row whose texts are in sample_
+  std::shared_ptr<const analysis::ForwardFacts> forward_;
+  std::int64_t records_ = 0;
+};
+
+}  // namespace buoy::run

@@ -1,0 +1,151 @@
+#include "buoy/run/live/live_stream.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <utility>
+
+namespace buoy::run {
+namespace {
+
+// Records on their way: a few steps of an 8B model at 1,024 tokens, a few layers at 8,192.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+constexpr std::size_t kMostUsed = 96;
+
+std::uint64_t bytes_of(const probe::LayerRecord& record) {
+  std::uint64_t numbers = record.top_keys.size();
+  for (const auto* values :
+       {&record.received, &record.entropy, &record.log_sum_exp, &record.first_share, &record.row_weights,
+        &record.top_weights, &record.qk_after.dot, &record.qk_after.cosine, &record.qk_after.norm_product,
+        &record.qk_after.self_dot, &record.qk_before.dot, &record.qk_before.cosine,
+        &record.qk_before.norm_product, &record.qk_before.self_dot, &record.query_norm, &record.key_norm,
+        &record.value_norm, &record.dense, &record.dense_mean})
+    numbers += values->size();
+  return numbers * sizeof(float);
+}
+
+// Vectors that a record points at belong to the model only while it is handed over.
+struct OwnStates {
+  std::vector<float> queries, keys, values;
+
+  void copy(probe::LayerStates& states) {
+    const auto keep = [](const float*& from, std::int64_t count, std::vector<float>& to) {
+      if (from == nullptr) return;
+      to.assign(from, from + count);
+      from = to.data();
+    };
+    keep(states.queries, states.query_rows * states.heads * states.head_dim, queries);
+    keep(states.keys, states.key_rows * states.kv_heads * states.head_dim, keys);
+    keep(states.values, states.key_rows * states.kv_heads * states.head_dim, values);
+  }
+};
+
+}  // namespace
+
+class LiveStream::Work {
+ public:
+  Work(const LiveSample& sample, StoredTypes types, std::unique_ptr<LiveSink> sink)
+      : sample(sample), types(std::move(types)), sink(std::move(sink)) {}
+
+  const LiveSample& sample;
+  const StoredTypes types;
+  const std::unique_ptr<LiveSink> sink;
+  std::atomic<bool> dropped = false;
+  std::atomic<std::int64_t> waiting = 0;  // records not yet taken
+  std::atomic<std::int64_t> layers_left = 0;
+  analysis::ObservedSample outcome;
+
+  std::mutex mutex;
+  std::condition_variable taken;
+  std::set<std::string> exceeding;
+
+  void done_with_one() {
+    if (waiting.fetch_sub(1) != 1) return;
+    const std::lock_guard lock(mutex);
+    taken.notify_all();
+  }
+};
+
+LiveStream::LiveStream(std::int64_t layers, int threads, const analysis::RuleOptions& rules)
+    : rules_(rules), scratch_(static_cast<size_t>(std::max(threads, 1))), executor_(threads, kMostBytes) {
+  for (std::int64_t l = 0; l < layers; ++l) lanes_.push_back(std::make_unique<LaneExecutor::Lane>());
+}
+
+std::shared_ptr<LiveStream::Work> LiveStream::begin(const LiveSample& sample, StoredTypes types,
+                                                    std::unique_ptr<LiveSink> sink) {
+  return std::make_shared<Work>(sample, std::move(types), std::move(sink));
+}
+
+probe::LayerRecord LiveStream::used_record() {
+  const std::lock_guard lock(used_mutex_);
+  if (used_.empty()) return {};
+  probe::LayerRecord record = std::move(used_.back());
+  used_.pop_back();
+  return record;
+}
+
+void LiveStream::keep_used(probe::LayerRecord&& record) {
+  const std::lock_guard lock(used_mutex_);
+  if (used_.size() < kMostUsed) used_.push_back(std::move(record));
+}
+
+void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
+  struct Item {
+    LiveRecord record;
+    OwnStates states;
+  };
+  const auto item = std::make_shared<Item>();
+  item->record = {given.forward, given.address, std::move(given.record)};
+  item->states.copy(item->record.record.states);
+  given.record = used_record();
+  const std::int64_t l = work->sample.layout().layer_index(given.address);
+  ++work->waiting;
+  const auto take = [this, work, item, l](int thread) {
+    if (!work->dropped) {
+      LiveLayer values(work->sample.layout(), work->types);
+      values.look_at(item->record.address, item->record.record);
+      try {
+        work->sink->take({work->sample.facts(), *item->record.forward, l, values, rules_,
+                          scratch_[static_cast<size_t>(thread)]});
+      } catch (const ExceedsF16& found) {
+        const std::lock_guard lock(work->mutex);
+        work->exceeding.insert(found.array);
+      }
+    }
+    keep_used(std::move(item->record.record));
+    work->done_with_one();
+  };
+  executor_.post(*lanes_[static_cast<size_t>(given.address.layer)], take, bytes_of(item->record.record));
+}
+
+std::set<std::string> LiveStream::settle(const std::shared_ptr<Work>& work) {
+  std::unique_lock lock(work->mutex);
+  while (work->waiting > 0) {
+    work->taken.wait_for(lock, std::chrono::milliseconds(50));
+    if (executor_.failed()) {
+      lock.unlock();
+      executor_.wait();  // throws
+    }
+  }
+  return work->exceeding;
+}
+
+void LiveStream::end(const std::shared_ptr<Work>& work, analysis::ObservedSample sample) {
+  work->outcome = std::move(sample);
+  const auto& layers = work->sample.layout().layers();
+  work->layers_left = std::ssize(layers);
+  for (std::int64_t l = 0; l < std::ssize(layers); ++l) {
+    executor_.post(*lanes_[static_cast<size_t>(layers[static_cast<size_t>(l)])], [this, work, l](int) {
+      work->sink->finish_layer(work->outcome, l);
+      if (work->layers_left.fetch_sub(1) != 1) return;
+      // Behind the last layer of a sample comes its end, behind that the end of the next.
+      executor_.post(ends_, [work](int) { work->sink->end(work->outcome); });
+    });
+  }
+}
+
+void LiveStream::drop(const std::shared_ptr<Work>& work) {
+  work->dropped = true;
+  settle(work);
+}
+
+}  // namespace buoy::run

@@ -1,0 +1,88 @@
+#include "buoy/tensor/lane_executor.h"
+
+#include <utility>
+
+namespace buoy {
+
+LaneExecutor::LaneExecutor(int threads, std::uint64_t most_weight) : most_weight_(most_weight) {
+  for (int i = 0; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
+}
+
+LaneExecutor::~LaneExecutor() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  due_.notify_all();
+  for (auto& worker : workers_) worker.join();
+}
+
+void LaneExecutor::post(Lane& lane, Task task, std::uint64_t weight) {
+  std::unique_lock lock(mutex_);
+  if (failure_) std::rethrow_exception(failure_);
+  if (workers_.empty()) {
+    lock.unlock();
+    task(0);
+    return;
+  }
+  // A single task may weigh more than the limit.
+  done_.wait(lock,
+             [&] { return weight == 0 || weight_ == 0 || weight_ + weight <= most_weight_ || failure_; });
+  if (failure_) std::rethrow_exception(failure_);
+  weight_ += weight;
+  ++unfinished_;
+  lane.tasks_.push_back({std::move(task), weight});
+  if (lane.queued_) return;
+  lane.queued_ = true;
+  lanes_.push_back(&lane);
+  due_.notify_one();
+}
+
+void LaneExecutor::wait() {
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [&] { return unfinished_ == 0; });
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+bool LaneExecutor::failed() {
+  const std::lock_guard lock(mutex_);
+  return failure_ != nullptr;
+}
+
+void LaneExecutor::work(int thread) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    due_.wait(lock, [&] { return stopping_ || !lanes_.empty(); });
+    if (stopping_) return;
+    run_one(lock, thread);
+  }
+}
+
+void LaneExecutor::run_one(std::unique_lock<std::mutex>& lock, int thread) {
+  Lane& lane = *lanes_.front();
+  lanes_.pop_front();
+  Lane::Waiting now = std::move(lane.tasks_.front());
+  lane.tasks_.pop_front();
+  const bool skip = failure_ != nullptr;
+  lock.unlock();
+  std::exception_ptr thrown;
+  try {
+    if (!skip) now.task(thread);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  now.task = nullptr;  // what it holds goes before its weight does
+  lock.lock();
+  if (thrown && !failure_) failure_ = thrown;
+  weight_ -= now.weight;
+  --unfinished_;
+  if (lane.tasks_.empty()) {
+    lane.queued_ = false;
+  } else {
+    lanes_.push_back(&lane);
+    due_.notify_one();
+  }
+  done_.notify_all();
+}
+
+}  // namespace buoy

@@ -1,0 +1,150 @@
+// Live equals stored: analyses that run while the model runs give the tables that a trace of the same run
+// gives, byte for byte, whatever the number of threads.
+#include "buoy/run/live/live_run.h"
+
+#include <gtest/gtest.h>
+
+#include "buoy/questions/data/item_reader.h"
+#include "buoy/run/trace_request.h"
+#include "run/runs.h"
+#include "support/golden.h"
+#include "support/temp_folder.h"
+
+namespace buoy::run {
+namespace {
+
+using Tables = std::map<std::string, std::string>;  // name: as text
+
+std::vector<std::string> all_analyses() {
+  std::vector<std::string> names;
+  for (const auto& kind : analysis::analysis_kinds()) names.emplace_back(kind.producer.name);
+  return names;
+}
+
+Tables as_text(const analysis::RunResult& result) {
+  Tables out;
+  for (const auto& analysis : result.analyses) {
+    for (const auto& table : analysis.tables) out[table.name] = to_csv(table);
+  }
+  return out;
+}
+
+class LiveRuns {
+ public:
+  explicit LiveRuns(const std::filesystem::path& folder) : model_(load_model(folder)) {}
+
+  TraceRequest request;
+  std::vector<std::string> names = all_analyses();
+  analysis::AnalysisOptions options;
+
+  Tables stored() {
+    request.folder = scratch_ / std::to_string(number_++);
+    ThreadPool threads(1);
+    run_trace({threads}, model_, make_trace_run(request, model_), {[](const auto&) {}, [] {}});
+    analysis::RunOptions run;
+    run.analysis = options;
+    run.threads = 2;
+    return as_text(analysis::run_analyses(names, {{request.folder, "run"}}, run));
+  }
+
+  Tables live(int threads) {
+    ThreadPool pool(threads);
+    const auto run = make_trace_run(request, model_);
+    std::vector<analysis::LabelledRun> runs;
+    runs.push_back({"run", run_live({pool}, model_, run, {names, options, "run"}, {[] {}})});
+    return as_text(analysis::assemble(names, std::move(runs), options));
+  }
+
+  void expect_equal() {
+    const Tables expected = stored();
+    EXPECT_FALSE(expected.empty());
+    for (const int threads : {1, 2, 16}) {
+      const Tables found = live(threads);
+      EXPECT_EQ(found.size(), expected.size());
+      for (const auto& [name, text] : expected) EXPECT_EQ(found.at(name), text) << name << ", " << threads;
+    }
+  }
+
+ private:
+  TempFolder scratch_;
+  LoadedModel model_;
+  int number_ = 0;
+};
+
+class LivePair : public ::testing::TestWithParam<bool> {
+ protected:
+  LivePair()
+      : data_(testing::write_world(scratch_, {.count = 3, .passages = 3})),
+        runs_(testing::pair_model(GetParam()).path) {
+    auto& request = runs_.request;
+    request.items = questions::read_items(data_, {});
+    request.prompt_template = testing::pair_spec(data_, {}).prompt_template;
+    request.observe = observables_for(runs_.names);
+    request.groups = "regions";
+    request.decode.max_new_tokens = 6;
+    if (GetParam()) request.decode.steps = 4;
+  }
+
+  TempFolder scratch_;
+  std::filesystem::path data_;
+  LiveRuns runs_;
+};
+INSTANTIATE_TEST_SUITE_P(Pair, LivePair, ::testing::Bool(),
+                         [](const auto& p) { return p.param ? "diffusion" : "autoregressive"; });
+
+TEST_P(LivePair, EqualsStored) {
+  runs_.expect_equal();
+}
+
+TEST_P(LivePair, EqualsStoredInHalfTheSpace) {
+  runs_.request.float16 = true;
+  runs_.expect_equal();
+}
+
+TEST_P(LivePair, EqualsStoredOfSomeStepsAndLayers) {
+  runs_.request.layers = "1-3,6";
+  if (GetParam()) runs_.request.steps_observed = "0,2";
+  runs_.request.groups = "state";
+  runs_.options.layer = 3;
+  runs_.options.head = 1;
+  runs_.options.sample = 2;
+  runs_.expect_equal();
+}
+
+TEST_P(LivePair, EqualsStoredWithStatesAndHalvesOfTheQueries) {
+  runs_.request.observe += ",states";
+  runs_.request.groups = "parity";
+  runs_.request.final_row = false;
+  std::erase(runs_.names, "flow");  // it needs groups of the answer
+  runs_.expect_equal();
+}
+
+TEST_P(LivePair, ASampleThatFailsIsListedAndTheOthersCount) {
+  auto& items = runs_.request.items;
+  for (int i = 0; i < 400; ++i) items[1].passages.front().text += " Shinia Subshaw wrote The Iron Bridge.";
+  runs_.expect_equal();
+}
+
+// Random models of every family: prompts are ids, so there are no texts, passages or evidence.
+class LiveFamily : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Families, LiveFamily, ::testing::ValuesIn(testing::golden_cases()),
+                         [](const auto& p) {
+                           std::string name = p.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST_P(LiveFamily, EqualsStored) {
+  LiveRuns runs(testing::Golden(GetParam()).folder());
+  questions::Item item;
+  item.id = "ids";
+  runs.request.items = {item};
+  runs.request.ids = Prompt{{5, 9, 2, 7, 11, 3, 8, 4, 6, 10, 12, 13}, "", {}};
+  runs.names = {"floating", "drift", "absorption", "qk", "flow", "tasks"};
+  runs.request.observe = observables_for(runs.names);
+  runs.request.decode.max_new_tokens = 4;
+  runs.expect_equal();
+}
+
+}  // namespace
+}  // namespace buoy::run

@@ -81,6 +81,7 @@ int main(int argc, char** argv) {
   if (wanted("observe")) bench::bench_observe_block({pool}, lengths, report);
   if (wanted("observe-small")) bench::bench_observe_small({pool}, lengths, report);
   if (wanted("analysis")) bench::bench_analysis(long_run, report);
+  if (wanted("trace")) bench::bench_trace(report);
   if (wanted("tokenizers")) bench::bench_tokenizers(tokenizers, report);
   if (!json_file.empty())
     write_file_atomically(json_file, Json({{"threads", threads}, {"results", out}}).dump(2) + "\n");

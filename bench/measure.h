@@ -35,6 +35,8 @@ void bench_observe_block(const Context& context, const std::vector<int>& lengths
 void bench_observe_small(const Context& context, const std::vector<int>& lengths, const Report& report);
 // Every analysis on samples of 32 layers, 32 heads, T = 512, 32 steps: time and memory per sample.
 void bench_analysis(bool long_run, const Report& report);
+// The way of a stored array from a record to the disk, stage by stage.
+void bench_trace(const Report& report);
 void bench_tokenizers(const std::string& folder, const Report& report);
 
 }  // namespace buoy::bench

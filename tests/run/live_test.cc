@@ -66,7 +66,7 @@ class LiveRuns {
   }
 
  private:
-  TempFolder scratch_;
+  testing::TempFolder scratch_;
   LoadedModel model_;
   int number_ = 0;
 };
@@ -85,7 +85,7 @@ class LivePair : public ::testing::TestWithParam<bool> {
     if (GetParam()) request.decode.steps = 4;
   }
 
-  TempFolder scratch_;
+  testing::TempFolder scratch_;
   std::filesystem::path data_;
   LiveRuns runs_;
 };

@@ -73,10 +73,11 @@ TEST_F(StudyFile, WholeNumbersOfDecodingHaveTheBoundsOfTheirRow) {
     const auto range = decode::whole_numbers<Integer>(option.bounds);
     const auto least = static_cast<std::int64_t>(range.least);
     EXPECT_EQ(read(key_with(option, least)).decoding.given.size(), 1u) << option.key;
-    if (least > std::numeric_limits<std::int64_t>::min())
+    if (least > std::numeric_limits<std::int64_t>::min()) {
       EXPECT_TRUE(fails_with<InputError>([&] { read(key_with(option, least - 1)); },
                                          {"decoding." + std::string(option.key),
                                           std::to_string(least) + " or more", std::to_string(least - 1)}));
+    }
     if (std::cmp_greater_equal(range.most, std::numeric_limits<std::int64_t>::max())) return;
     const auto most = static_cast<std::int64_t>(range.most);
     EXPECT_EQ(read(key_with(option, most)).decoding.given.size(), 1u) << option.key;

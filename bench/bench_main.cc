@@ -18,10 +18,10 @@ int main(int argc, char** argv) {
   app.add_option("--threads", threads);
   std::string only;
   app.add_option("--only", only,
-                 "one part: forward, attention, observe, observe-small, analysis, trace, tokenizers or cuda (only "
+                 "one part: forward, attention, observe, observe-small, analysis, live, trace, tokenizers or cuda (only "
                  "when asked for)")
       ->check(CLI::IsMember(
-          {"forward", "attention", "observe", "observe-small", "analysis", "trace", "tokenizers", "cuda"}));
+          {"forward", "attention", "observe", "observe-small", "analysis", "live", "trace", "tokenizers", "cuda"}));
   bench::CudaBenchOptions cuda;
   app.add_option("--time-products", cuda.timed_candidates,
                  "cuda: time this many of cuBLASLt's proposals per shape");
@@ -81,6 +81,7 @@ int main(int argc, char** argv) {
   if (wanted("observe")) bench::bench_observe_block({pool}, lengths, report);
   if (wanted("observe-small")) bench::bench_observe_small({pool}, lengths, report);
   if (wanted("analysis")) bench::bench_analysis(long_run, report);
+  if (wanted("live")) bench::bench_live(report);
   if (wanted("trace")) bench::bench_trace(report);
   if (wanted("tokenizers")) bench::bench_tokenizers(tokenizers, report);
   if (!json_file.empty())

@@ -37,6 +37,8 @@ void bench_observe_small(const Context& context, const std::vector<int>& lengths
 void bench_analysis(bool long_run, const Report& report);
 // The way of a stored array from a record to the disk, stage by stage.
 void bench_trace(const Report& report);
+// What each analysis makes of one record: one layer of one forward, 32 heads, 1,024 tokens, 13 groups.
+void bench_live(const Report& report);
 void bench_tokenizers(const std::string& folder, const Report& report);
 
 }  // namespace buoy::bench

@@ -78,14 +78,14 @@ INSTANTIATE_TEST_SUITE_P(Pair, ChangedPair, ::testing::Bool(),
 TEST_P(ChangedPair, ByTheFactorOneIsTheSame) {
   const auto plain = traced({}), same = traced(parse_changes({"2.1=1"}, {"0,4=1"}));
   EXPECT_EQ(plain.sample().final_row, same.sample().final_row);
-  for (std::int64_t layer = 0; layer < plain.layer_count(); ++layer)
+  for (std::int64_t layer = 0; layer < plain.sample().layer_count(); ++layer)
     EXPECT_EQ(plain.received(0, layer).share, same.received(0, layer).share);
 }
 
 TEST_P(ChangedPair, HidesKeysInTheNamedLayersAlone) {
   const auto changed = traced(parse_changes({}, {"0,3@2-4=0"}));
-  for (std::int64_t s = 0; s < changed.forward_count(); ++s) {
-    for (std::int64_t layer = 0; layer < changed.layer_count(); ++layer) {
+  for (std::int64_t s = 0; s < changed.sample().forward_count(); ++s) {
+    for (std::int64_t layer = 0; layer < changed.sample().layer_count(); ++layer) {
       const auto received = changed.received(s, layer);
       for (const std::int64_t key : {0, 3}) {
         for (std::int64_t head = 0; head < received.heads; ++head)
@@ -131,10 +131,10 @@ TEST_P(ChangedPair, TakesRegionsByTheirNames) {
 
 TEST_P(ChangedPair, SwitchesHeadsOff) {
   const auto plain = traced({}), off = traced(parse_changes({"6.0,6.1,6.2,6.3=0"}, {}));
-  ASSERT_EQ(plain.row_at(0).size(), off.row_at(0).size());
+  ASSERT_EQ(plain.sample().row_at(0).size(), off.sample().row_at(0).size());
   // The heads attend as before, since what lies before them is untouched; the next layer reads something
   // else.
-  if (plain.row_at(0) == off.row_at(0)) {
+  if (plain.sample().row_at(0) == off.sample().row_at(0)) {
     EXPECT_EQ(plain.received(0, 6).share, off.received(0, 6).share);
   }
   EXPECT_NE(plain.received(0, 7).share, off.received(0, 7).share);

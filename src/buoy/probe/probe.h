@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "buoy/probe/record.h"
 #include "buoy/probe/request.h"
 
@@ -13,6 +15,15 @@ struct LayerExtent {
   std::span<const std::int32_t> tokens;  // of this forward, [query_rows]
 };
 
+// A record whose numbers are still on their way from the device.
+class PendingRecord {
+ public:
+  virtual ~PendingRecord() = default;
+  // Waits for them and fills the record, whose memory is used again. Once, on any thread.
+  virtual void fill(LayerRecord& record) = 0;
+  virtual std::uint64_t bytes() const = 0;  // of the record
+};
+
 // Ask, then take. For every sequence and layer of a forward the model asks what is wanted and what is to
 // be changed, and hands over what it measured. Whatever is asked for, logits and tokens stay the same to
 // the bit; only a change changes them.
@@ -21,6 +32,10 @@ class Probe {
   virtual ~Probe() = default;
   virtual LayerRequest request(const Address& address, const LayerExtent& extent) = 0;
   virtual void take(const Address& address, LayerRecord&& record) = 0;
+  // Who takes records later is handed those of a device before they have arrived, so that the device goes on
+  // meanwhile. Records that hold states or whole matrices come by take() all the same.
+  virtual bool takes_later() const { return false; }
+  virtual void take_later(const Address& /*address*/, std::unique_ptr<PendingRecord> /*record*/) {}
   // The spans must stay valid until the forward is over.
   virtual Change change(const Address& /*address*/, const LayerExtent& /*extent*/) { return {}; }
 };

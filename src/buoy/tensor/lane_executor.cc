@@ -1,8 +1,26 @@
 #include "buoy/tensor/lane_executor.h"
 
+#ifdef __linux__
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include <utility>
 
 namespace buoy {
+namespace {
+
+// The thread that gives the tasks, and those that work for it, come first where cores are few. Linux has a
+// priority for each thread; elsewhere all are alike.
+void yield_to_others() {
+#ifdef __linux__
+  constexpr int kNice = 10;
+  setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kNice);
+#endif
+}
+
+}  // namespace
 
 LaneExecutor::LaneExecutor(int threads, std::uint64_t most_weight) : most_weight_(most_weight) {
   for (int i = 0; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
@@ -50,6 +68,7 @@ bool LaneExecutor::failed() {
 }
 
 void LaneExecutor::work(int thread) {
+  yield_to_others();
   std::unique_lock lock(mutex_);
   for (;;) {
     due_.wait(lock, [&] { return stopping_ || !lanes_.empty(); });

@@ -27,7 +27,10 @@ class Stream {
 // A point in a stream's queue.
 class Event {
  public:
-  Event();
+  // How the host waits for it: at once when it has passed, or asleep meanwhile.
+  enum class Wait { kAwake, kAsleep };
+
+  explicit Event(Wait wait = Wait::kAwake);
   ~Event();
   Event(Event&& other) noexcept;
   Event& operator=(Event&& other) noexcept;

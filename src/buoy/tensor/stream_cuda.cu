@@ -33,9 +33,11 @@ void Stream::synchronize() const {
   cuda_check(cudaStreamSynchronize(raw(*this)), "finish the queued work");
 }
 
-Event::Event() {
+Event::Event(Wait wait) {
   cudaEvent_t event = nullptr;
-  cuda_check(cudaEventCreate(&event), "make an event");
+  const unsigned flags =
+      wait == Wait::kAsleep ? cudaEventBlockingSync | cudaEventDisableTiming : cudaEventDefault;
+  cuda_check(cudaEventCreateWithFlags(&event, flags), "make an event");
   handle_ = event;
 }
 Event::~Event() {

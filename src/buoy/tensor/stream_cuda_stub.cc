@@ -13,7 +13,7 @@ void Stream::synchronize() const {
   throw_no_cuda();
 }
 
-Event::Event() {
+Event::Event(Wait) {
   throw_no_cuda();
 }
 Event::~Event() = default;

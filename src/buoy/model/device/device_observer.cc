@@ -24,6 +24,7 @@ void DeviceObserver::start(const PackedBatch& batch, probe::Probe* probe) {
   for (Slot& slot : slots_) {
     if (slot.layer >= 0) copies_.synchronize();  // left over when a probe threw
     slot.layer = -1;
+    slot.host.reset();
   }
   measuring_now_ = false;
   probe_ = probe;
@@ -121,7 +122,7 @@ bool DeviceObserver::prepare(const Context& context, const Stream& stream, std::
   here.layout = ObservationLayout(config_, wanted, batch_->rows(), columns_, longest_keys_);
   const void* before = here.device.data();
   here.device.reserve(static_cast<size_t>(here.layout.size) * sizeof(float));
-  here.host.reserve(static_cast<size_t>(here.layout.copied) * sizeof(float));
+  here.copied.hold(stream);  // what was in it before
   if (wanted.statistics() && !in_plan(wanted)) {
     plan.set_groups(wanted.group_of_row, wanted.groups, stream);
     plan.set_close_rows(wanted.close_rows, stream);
@@ -215,9 +216,22 @@ void DeviceObserver::send(const Stream& stream, std::int64_t first, std::int64_t
   for (std::int64_t layer = first; layer < end; ++layer) {
     Slot& here = slot(layer);
     if (here.layer != layer) continue;
-    copy_to_host(copies_, here.host.data(), here.device.data(),
-                 static_cast<size_t>(here.layout.copied) * sizeof(float));
-    here.arrived.record(copies_);
+    const auto bytes = static_cast<size_t>(here.layout.copied) * sizeof(float);
+    auto buffer = host_buffers_->lend(bytes);
+    copy_to_host(copies_, buffer->memory.data(), here.device.data(), bytes);
+    buffer->arrived.record(copies_);
+    here.copied.record(copies_);
+    const LayerWants& wanted = wants(layer);
+    if (!probe_->takes_later() || wanted.host_states()) {
+      here.host = std::move(buffer);
+      continue;
+    }
+    for (size_t n = 0; n < wanted.observations.size(); ++n) {
+      if (!wanted.observations[n].request.any()) continue;
+      probe_->take_later(wanted.observations[n].address,
+                         std::make_unique<DeviceRecord>(buffer, place_of(here, wanted, n)));
+    }
+    here.layer = -1;
   }
 }
 

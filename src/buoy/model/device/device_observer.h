@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "buoy/model/device/device_record.h"
 #include "buoy/model/layer_wants.h"
 #include "buoy/ops/attention/attention_cuda.h"
 #include "buoy/ops/moments/qk_moments_cuda.h"
@@ -20,7 +21,8 @@ struct DeviceStates {
 };
 
 // The observed side of a pass. Each layer's results go into one of a few buffers and from there to the host
-// while the next layers run; records are delivered in layer order.
+// while the next layers run; records are delivered in layer order, or handed over before they have arrived to
+// a probe that takes them later.
 //
 // Of every layer, in this order: prepare() while nothing is recorded, attach() and measure() as part of the
 // layer's work, which may be recorded as a graph and launched later, send() after that.
@@ -67,9 +69,9 @@ class DeviceObserver {
   // One layer's results on their way.
   struct Slot {
     DeviceMemory device;
-    PinnedMemory host;
-    Event arrived;
-    std::int64_t layer = -1;  // -1: free
+    Event copied;                      // from it
+    std::shared_ptr<HostBuffer> host;  // of results that are delivered by this thread
+    std::int64_t layer = -1;           // -1: free, or handed over already
     ObservationLayout layout;
     std::vector<std::vector<float>> queries, keys, values;  // of each sequence, where asked for
   };
@@ -90,6 +92,7 @@ class DeviceObserver {
   ops::DeviceQkMoments moments_of(std::int64_t layer, const DeviceStates& states);
   void fetch_states(const Stream& stream, Slot& slot, const LayerWants& wants, const DeviceStates& states);
   void deliver_until(const Context& context, std::int64_t layer);
+  RecordPlace place_of(const Slot& slot, const LayerWants& wants, size_t sequence) const;
   void fill_record(const Context& context, const Slot& slot, const LayerWants& wants, size_t sequence);
   void form_dense(const Context& context, const Slot& slot, const LayerWants& wants, size_t sequence);
 
@@ -103,6 +106,7 @@ class DeviceObserver {
   std::optional<Planned> planned_;
   std::int64_t layers_at_once_ = 1, delivered_ = 0;
   std::array<Slot, 3 * kMostAtOnce> slots_;
+  std::shared_ptr<HostBuffers> host_buffers_ = std::make_shared<HostBuffers>(3 * kMostAtOnce + 12);
   Stream measuring_, copies_;
   Event attended_, measured_;  // of the layer at hand
   Event queued_;

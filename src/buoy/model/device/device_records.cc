@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "buoy/model/device/device_observer.h"
+#include "buoy/model/device/device_record.h"
 
 namespace buoy::model {
 namespace {
@@ -19,6 +20,10 @@ struct Gather {
     for (std::int64_t i = 0; i < pieces; ++i) std::copy_n(from + i * stride, count, to->data() + i * count);
   }
 };
+
+void run_alone(const std::vector<Gather<float>>& gathers) {
+  for (const auto& gather : gathers) gather.run();
+}
 
 // Megabytes per layer at long contexts: all threads make room, then all copy.
 void run_all(const Context& context, std::vector<Gather<float>>& gathers) {
@@ -60,45 +65,22 @@ void run_all(const Context& context, std::vector<Gather<float>>& gathers) {
 
 }  // namespace
 
-void DeviceObserver::fill_record(const Context& context, const Slot& from, const LayerWants& wanted,
-                                 size_t n) {
-  const probe::LayerRequest& request = wanted.observations[n].request;
-  const auto& sequence = batch_->sequences[n];
-  const std::int64_t heads = config_.heads, kv_heads = config_.kv_heads, rows = batch_->rows();
-  const std::int64_t query_rows = sequence.rows(), key_rows = key_rows_[n];
-  const std::int64_t first_row = batch_->first_rows[n], first_column = first_columns_[n];
+void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Context* context) const {
+  const std::int64_t heads = states.heads, kv_heads = states.kv_heads, query_rows = states.query_rows,
+                     key_rows = states.key_rows;
   const auto close = static_cast<std::int64_t>(request.rows.size());
-  const std::int64_t first_close = wanted.first_close[n];
-  const float* base = from.host.as<float>();
-  const ObservationLayout& layout = from.layout;
-
-  probe::LayerRecord& out = record_;
-  out.states = {query_rows,
-                key_rows,
-                sequence.past(),
-                heads,
-                kv_heads,
-                config_.head_dim,
-                mask_ == ops::MaskKind::kCausal,
-                nullptr,
-                nullptr,
-                nullptr};
-  if (request.states) {
-    out.states.queries = from.queries[n].data();
-    out.states.keys = from.keys[n].data();
-    out.states.values = from.values[n].data();
-  }
+  out.states = states;
   std::vector<Gather<float>> gathers;
   const auto gather = [&](bool wish, std::vector<float>& to, std::int64_t offset, std::int64_t pieces,
                           std::int64_t stride, std::int64_t count) {
     to.resize(wish ? to.size() : 0);
-    if (wish) gathers.push_back({&to, base + offset, pieces, stride, count});
+    if (wish) gathers.push_back({&to, results + offset, pieces, stride, count});
   };
   const auto per_row = [&](bool wish, std::vector<float>& to, std::int64_t offset) {
     gather(wish, to, offset + first_row, heads, rows, query_rows);
   };
   const auto per_column = [&](bool wish, std::vector<float>& to, std::int64_t offset, std::int64_t pieces) {
-    gather(wish, to, offset + first_column, pieces, columns_, key_rows);
+    gather(wish, to, offset + first_column, pieces, columns, key_rows);
   };
   gather(request.row_weights && close > 0, out.row_weights,
          layout.row_weights + first_close * heads * layout.row_weight_stride, close * heads,
@@ -107,7 +89,7 @@ void DeviceObserver::fill_record(const Context& context, const Slot& from, const
   per_row(request.entropy, out.entropy, layout.entropy);
   per_row(request.log_sum_exp, out.log_sum_exp, layout.log_sum_exp);
   per_row(request.first_share, out.first_share, layout.first_share);
-  const std::int64_t part = heads * columns_;
+  const std::int64_t part = heads * columns;
   const auto moments = [&](bool wish, probe::QkRecord& to, std::int64_t offset) {
     per_column(wish, to.dot, offset, heads);
     per_column(wish, to.cosine, offset + part, heads);
@@ -119,17 +101,61 @@ void DeviceObserver::fill_record(const Context& context, const Slot& from, const
   per_row(request.norms, out.query_norm, layout.query_norm);
   per_column(request.norms, out.key_norm, layout.key_norm, kv_heads);
   per_column(request.norms, out.value_norm, layout.value_norm, kv_heads);
-  const bool top = request.top > 0 && close > 0;
-  const std::int64_t first_top = first_close * heads * wanted.top;
-  gather(top, out.top_weights, layout.top_weights + first_top, close * heads, wanted.top, request.top);
-  run_all(context, gathers);
+  const bool has_top = request.top > 0 && close > 0;
+  const std::int64_t first_top = first_close * heads * top;
+  gather(has_top, out.top_weights, layout.top_weights + first_top, close * heads, top, request.top);
+  context != nullptr ? run_all(*context, gathers) : run_alone(gathers);
   out.top_keys.clear();
-  if (top) {
-    const auto* keys = reinterpret_cast<const std::int32_t*>(base + layout.top_keys);
-    Gather<std::int32_t>{&out.top_keys, keys + first_top, close * heads, wanted.top, request.top}.run();
+  if (has_top) {
+    const auto* keys = reinterpret_cast<const std::int32_t*>(results + layout.top_keys);
+    Gather<std::int32_t>{&out.top_keys, keys + first_top, close * heads, top, request.top}.run();
   }
   out.dense.clear();
   out.dense_mean.clear();
+}
+
+std::uint64_t RecordPlace::bytes() const {
+  const std::int64_t H = states.heads, V = states.kv_heads, Q = states.query_rows, K = states.key_rows,
+                     R = static_cast<std::int64_t>(request.rows.size());
+  std::int64_t numbers = 0;
+  numbers += request.received ? request.groups * H * K : 0;
+  numbers += (request.entropy + request.log_sum_exp + request.first_share) * H * Q;
+  numbers += request.row_weights ? R * H * K : 0;
+  numbers += 2 * request.top * R * H;
+  numbers += 4 * (request.qk_after + request.qk_before) * H * K;
+  numbers += request.norms ? H * Q + 2 * V * K : 0;
+  return static_cast<std::uint64_t>(numbers) * sizeof(float);
+}
+
+void DeviceRecord::fill(probe::LayerRecord& record) {
+  buffer_->arrived.synchronize();
+  place_.fill(buffer_->memory.as<float>(), record, nullptr);
+  buffer_.reset();
+}
+
+RecordPlace DeviceObserver::place_of(const Slot& from, const LayerWants& wanted, size_t n) const {
+  const auto& sequence = batch_->sequences[n];
+  return {wanted.observations[n].request,
+          {sequence.rows(), key_rows_[n], sequence.past(), config_.heads, config_.kv_heads, config_.head_dim,
+           mask_ == ops::MaskKind::kCausal, nullptr, nullptr, nullptr},
+          from.layout,
+          batch_->rows(),
+          columns_,
+          batch_->first_rows[n],
+          first_columns_[n],
+          wanted.first_close[n],
+          wanted.top};
+}
+
+void DeviceObserver::fill_record(const Context& context, const Slot& from, const LayerWants& wanted,
+                                 size_t n) {
+  const probe::LayerRequest& request = wanted.observations[n].request;
+  place_of(from, wanted, n).fill(from.host->memory.as<float>(), record_, &context);
+  if (request.states) {
+    record_.states.queries = from.queries[n].data();
+    record_.states.keys = from.keys[n].data();
+    record_.states.values = from.values[n].data();
+  }
   if (request.dense || request.dense_mean) form_dense(context, from, wanted, n);
 }
 
@@ -139,7 +165,7 @@ void DeviceObserver::form_dense(const Context& context, const Slot& from, const 
   const std::int64_t heads = config_.heads, query_rows = batch_->sequences[n].rows(), key_rows = key_rows_[n];
   // With the log-sum-exp as the row's top, the sum of its exponentials is 1.
   std::vector<float> tops, sums;
-  const float* log_sums = from.host.as<float>() + from.layout.log_sum_exp + batch_->first_rows[n];
+  const float* log_sums = from.host->memory.as<float>() + from.layout.log_sum_exp + batch_->first_rows[n];
   Gather<float>{&tops, log_sums, heads, batch_->rows(), query_rows}.run();
   for (float& top : tops) {
     sums.push_back(std::isinf(top) ? 0.0f : 1.0f);
@@ -169,7 +195,7 @@ void DeviceObserver::deliver_until(const Context& context, std::int64_t layer) {
   for (; delivered_ < layer; ++delivered_) {
     Slot& from = slot(delivered_);
     if (from.layer != delivered_) continue;
-    from.arrived.synchronize();
+    from.host->arrived.synchronize();
     const LayerWants& wanted = wants(from.layer);
     for (size_t n = 0; n < wanted.observations.size(); ++n) {
       if (!wanted.observations[n].request.any()) continue;
@@ -177,6 +203,7 @@ void DeviceObserver::deliver_until(const Context& context, std::int64_t layer) {
       probe_->take(wanted.observations[n].address, std::move(record_));
     }
     from.layer = -1;
+    from.host.reset();
   }
 }
 

@@ -27,6 +27,10 @@ class ChangingProbe final : public probe::Probe {
 
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override;
   void take(const probe::Address& address, probe::LayerRecord&& record) override;
+  bool takes_later() const override { return observer_ != nullptr && observer_->takes_later(); }
+  void take_later(const probe::Address& address, std::unique_ptr<probe::PendingRecord> record) override {
+    observer_->take_later(address, std::move(record));
+  }
   probe::Change change(const probe::Address& address, const probe::LayerExtent& extent) override;
 
  private:

@@ -1,10 +1,14 @@
 #include "buoy/run/live/live_layer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "buoy/base/error.h"
 #include "buoy/base/float16.h"
+#include "buoy/trace/sample_rules.h"
+#include "buoy/trace/schema.h"
 
 namespace buoy::run {
 namespace {
@@ -18,6 +22,21 @@ bool round_to_f16(std::vector<float>& values) {
     value = rounded;
   }
   return fits;
+}
+
+// As a reader of a trace would: NaN, infinities, negative weights, shares above 1 are no observations.
+void require_in_range(std::string_view array, std::span<const float> values) {
+  const auto* schema = trace::find_array(array);
+  const auto range = trace::float_range(schema != nullptr ? schema->name : array);
+  if (!range) return;
+  bool within = true;
+  for (const float value : values) within &= value >= range->least && value <= range->most;
+  if (within) return;
+  const auto wrong = std::find_if_not(values.begin(), values.end(), [&](float value) {
+    return value >= range->least && value <= range->most;
+  });
+  throw_input_error({std::string(array), fmt::format("values from {} to {}", range->least, range->most),
+                     fmt::format("{}", *wrong)});
 }
 
 }  // namespace
@@ -43,6 +62,7 @@ std::span<const float> LiveLayer::floats(std::string_view array) {
   const auto& source = *part(array).source;
   BUOY_CHECK(source.floats != nullptr);
   const observe::Values values = source.floats({*record_, layout_.subject()});
+  require_in_range(array, values.view());
   const bool halves = types_.halves(array);
   if (!halves && values.kept()) return values.view();
   auto& made = made_[std::string(array)];

@@ -19,8 +19,9 @@ double seconds_since(Clock::time_point start) {
 // The sample in all analyses; begin() and end() of an analysis are not called at the same time.
 class AnalysisSink final : public LiveSink {
  public:
-  AnalysisSink(analysis::AnalysedTrace& run, std::mutex& mutex, const analysis::SampleFacts& sample)
-      : mutex_(mutex) {
+  AnalysisSink(analysis::AnalysedTrace& run, const std::string& label, std::mutex& mutex,
+               const analysis::SampleFacts& sample)
+      : run_(run), label_(label), mutex_(mutex) {
     const std::lock_guard lock(mutex_);
     sample_.emplace(run.analyses, sample);
   }
@@ -33,8 +34,14 @@ class AnalysisSink final : public LiveSink {
     const std::lock_guard lock(mutex_);
     sample_->end(sample);
   }
+  void fail(const analysis::ObservedSample& sample, const std::string& error) override {
+    const std::lock_guard lock(mutex_);
+    run_.skipped.push_back({label_, sample.id(), error});
+  }
 
  private:
+  analysis::AnalysedTrace& run_;
+  const std::string& label_;
   std::mutex& mutex_;
   std::optional<analysis::SampleRun> sample_;
 };
@@ -44,6 +51,7 @@ class LiveRun {
   LiveRun(const Context& context, LoadedModel& model, const TraceRun& run, const LiveAnalyses& analyses)
       : model_(model),
         run_(run),
+        label_(analyses.label),
         tracer_(context, model.model, run.request, model.tokenizer),
         // The model's own thread is busy; on a GPU little else is.
         stream_(model.model.config().layers, context.threads.size() - 1, analyses.options.rules()) {
@@ -52,12 +60,12 @@ class LiveRun {
       out_.analyses.push_back(analysis::find_analysis(name).make(facts, analyses.options));
   }
 
-  analysis::AnalysedTrace go(const std::string& label, const LiveProgress& progress) {
+  analysis::AnalysedTrace go(const LiveProgress& progress) {
     const auto& ids = run_.manifest.sample_ids;
     for (std::size_t n = 0; n < ids.size(); ++n) {
       const auto fail = [&](const Error& error) {
-        out_.skipped.push_back({label, ids[n], error.what()});
-        failures_.push_back(error.what());
+        const std::lock_guard lock(analyses_mutex_);
+        out_.skipped.push_back({label_, ids[n], error.what()});
       };
       try {
         run_sample(run_.prompt(n), n);
@@ -71,8 +79,8 @@ class LiveRun {
     const auto behind = Clock::now();
     stream_.wait();
     if (progress.times != nullptr) *progress.times = {handing_on_, seconds_since(behind)};
-    if (failures_.size() == ids.size())
-      throw InputError("every sample failed, the first with: " + failures_.front());
+    if (out_.skipped.size() == ids.size())
+      throw InputError("every sample failed, the first with: " + out_.skipped.front().reason);
     return std::move(out_);
   }
 
@@ -122,9 +130,9 @@ class LiveRun {
                                  handing_on_ += seconds_since(start);
                                });
             now.sample->follow(machine);
-            now.work =
-                stream_.begin(*now.sample, types,
-                              std::make_unique<AnalysisSink>(out_, analyses_mutex_, now.sample->facts()));
+            now.work = stream_.begin(
+                *now.sample, types,
+                std::make_unique<AnalysisSink>(out_, label_, analyses_mutex_, now.sample->facts()));
             return *now.sample;
           });
       now.machine = std::move(watched.machine);
@@ -137,10 +145,10 @@ class LiveRun {
 
   LoadedModel& model_;
   const TraceRun& run_;
+  const std::string label_;
   Tracer tracer_;
   analysis::AnalysedTrace out_;
   std::mutex analyses_mutex_;
-  std::vector<std::string> failures_;
   double handing_on_ = 0;
   std::deque<std::unique_ptr<UnderWay>> under_way_;
   LiveStream stream_;  // last: its threads use the others
@@ -163,7 +171,7 @@ std::string observables_for(const std::vector<std::string>& analyses) {
 analysis::AnalysedTrace run_live(const Context& context, LoadedModel& model, const TraceRun& run,
                                  const LiveAnalyses& analyses, const LiveProgress& progress) {
   check_decoding(model.model.config(), run.request.decode);
-  return LiveRun(context, model, run, analyses).go(analyses.label, progress);
+  return LiveRun(context, model, run, analyses).go(progress);
 }
 
 }  // namespace buoy::run

@@ -144,6 +144,13 @@ void LiveSample::take(const probe::Address& address, probe::LayerRecord&& record
   record = std::move(on.record);
 }
 
+void LiveSample::take_later(const probe::Address& address, std::unique_ptr<probe::PendingRecord> record) {
+  BUOY_CHECK(forward_ && forward_->number == address.step);
+  ++records_;
+  LiveRecord on{forward_, address, {}, std::move(record)};
+  hand_on_(on);
+}
+
 analysis::ObservedSample LiveSample::finish() {
   BUOY_CHECK(records_ == layout_.addresses());
   sample_.final_row = machine_->row();

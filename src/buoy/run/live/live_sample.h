@@ -29,6 +29,7 @@ struct LiveRecord {
   std::shared_ptr<const analysis::ForwardFacts> forward;
   probe::Address address;
   probe::LayerRecord record;
+  std::unique_ptr<probe::PendingRecord> pending = nullptr;  // in place of `record`: not there yet
 };
 
 // A sample while its model runs: asks for what the layout says, notes what is known at each forward, and
@@ -48,6 +49,8 @@ class LiveSample final : public probe::Probe {
   void follow(const decode::StepMachine& machine) { machine_ = &machine; }
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override;
   void take(const probe::Address& address, probe::LayerRecord&& record) override;
+  bool takes_later() const override { return true; }
+  void take_later(const probe::Address& address, std::unique_ptr<probe::PendingRecord> record) override;
 
   // After the last forward. Every planned step and layer must have been seen.
   analysis::ObservedSample finish();

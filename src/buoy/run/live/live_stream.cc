@@ -4,6 +4,8 @@
 #include <condition_variable>
 #include <utility>
 
+#include "buoy/base/error.h"
+
 namespace buoy::run {
 namespace {
 
@@ -57,6 +59,7 @@ class LiveStream::Work {
   std::mutex mutex;
   std::condition_variable taken;
   std::set<std::string> exceeding;
+  std::string error;  // why records could not be taken
 
   void done_with_one() {
     if (waiting.fetch_sub(1) != 1) return;
@@ -94,13 +97,21 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
     OwnStates states;
   };
   const auto item = std::make_shared<Item>();
-  item->record = {given.forward, given.address, std::move(given.record)};
-  item->states.copy(item->record.record.states);
-  given.record = used_record();
+  item->record = {given.forward, given.address, std::move(given.record), std::move(given.pending)};
+  const auto& pending = item->record.pending;
+  if (!pending) {
+    item->states.copy(item->record.record.states);
+    given.record = used_record();
+  }
+  const std::uint64_t bytes = pending ? pending->bytes() : bytes_of(item->record.record);
   const std::int64_t l = work->sample.layout().layer_index(given.address);
   ++work->waiting;
   const auto take = [this, work, item, l](int thread) {
     if (!work->dropped) {
+      if (item->record.pending) {
+        item->record.record = used_record();
+        item->record.pending->fill(item->record.record);
+      }
       LiveLayer values(work->sample.layout(), work->types);
       values.look_at(item->record.address, item->record.record);
       try {
@@ -109,12 +120,16 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
       } catch (const ExceedsF16& found) {
         const std::lock_guard lock(work->mutex);
         work->exceeding.insert(found.array);
+      } catch (const InputError& wrong) {
+        const std::lock_guard lock(work->mutex);
+        if (work->error.empty()) work->error = wrong.what();
+        work->dropped = true;
       }
     }
     keep_used(std::move(item->record.record));
     work->done_with_one();
   };
-  executor_.post(*lanes_[static_cast<size_t>(given.address.layer)], take, bytes_of(item->record.record));
+  executor_.post(*lanes_[static_cast<size_t>(given.address.layer)], take, bytes);
 }
 
 std::set<std::string> LiveStream::settle(const std::shared_ptr<Work>& work) {
@@ -135,10 +150,12 @@ void LiveStream::end(const std::shared_ptr<Work>& work, analysis::ObservedSample
   work->layers_left = std::ssize(layers);
   for (std::int64_t l = 0; l < std::ssize(layers); ++l) {
     executor_.post(*lanes_[static_cast<size_t>(layers[static_cast<size_t>(l)])], [this, work, l](int) {
-      work->sink->finish_layer(work->outcome, l);
+      if (!work->dropped) work->sink->finish_layer(work->outcome, l);
       if (work->layers_left.fetch_sub(1) != 1) return;
       // Behind the last layer of a sample comes its end, behind that the end of the next.
-      executor_.post(ends_, [work](int) { work->sink->end(work->outcome); });
+      executor_.post(ends_, [work](int) {
+        work->error.empty() ? work->sink->end(work->outcome) : work->sink->fail(work->outcome, work->error);
+      });
     });
   }
 }

@@ -22,8 +22,10 @@ class LiveSink {
   // Layers come from several threads at once, the forwards of one layer in their order.
   virtual void take(const analysis::LayerView& layer) = 0;
   virtual void finish_layer(const analysis::ObservedSample& /*sample*/, std::int64_t /*l*/) {}
-  // Samples one after the other, in the order they ended in.
+  // Samples one after the other, in the order they ended in: this one is whole, or its records could not be
+  // taken (InputError).
   virtual void end(const analysis::ObservedSample& sample) = 0;
+  virtual void fail(const analysis::ObservedSample& sample, const std::string& error) = 0;
 };
 
 // Hands records of running samples to sinks, on threads of its own, while the model goes on. What is on its

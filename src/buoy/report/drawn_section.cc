@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <optional>
+
 #include "buoy/base/attempt.h"
+#include "buoy/base/side_by_side.h"
 #include "buoy/figure/draw/render.h"
 #include "buoy/report/drawable.h"
 
@@ -21,33 +25,59 @@ std::string told_of(const NamedFigure& named) {
   return out;
 }
 
-DrawnFigure draw(const NamedFigure& named, FileNames& names) {
-  DrawnFigure out{names.add(named.name),
-                  named.caption,
-                  told_of(named),
-                  named.figure.width_mm < kNarrowMm,
-                  {},
-                  {},
-                  {},
-                  {},
-                  {}};
-  if (!figure::can_render()) return out;
-  figure::Figure figure = named.figure;
-  out.left_out = drop_empty_panels(figure);
-  if (figure.panels.empty()) {
-    out.left_out = {"there are no values to draw"};
-    return out;
-  }
-  const auto failure = attempt([&] {
-    std::string svg = figure::render(figure, figure::Format::kSvg),
-                dark = figure::render(figure, figure::Format::kSvg, figure::Theme::kDark),
-                pdf = figure::render(figure, figure::Format::kPdf),
-                png = figure::render(figure, figure::Format::kPng);
-    out.svg = std::move(svg), out.dark_svg = std::move(dark);
-    out.pdf = std::move(pdf), out.png = std::move(png);
+// A figure to be drawn in each of its forms.
+struct Drawing {
+  figure::Figure figure;
+  DrawnFigure* out;
+};
+
+struct Form {
+  figure::Format format;
+  figure::Theme theme;
+  std::string DrawnFigure::*to;
+};
+constexpr std::array kForms = {Form{figure::Format::kPng, figure::Theme::kPaper, &DrawnFigure::png},
+                               Form{figure::Format::kSvg, figure::Theme::kPaper, &DrawnFigure::svg},
+                               Form{figure::Format::kSvg, figure::Theme::kDark, &DrawnFigure::dark_svg},
+                               Form{figure::Format::kPdf, figure::Theme::kPaper, &DrawnFigure::pdf}};
+
+DrawnFigure begin(const NamedFigure& named, FileNames& names) {
+  return {names.add(named.name),
+          named.caption,
+          told_of(named),
+          named.figure.width_mm < kNarrowMm,
+          {},
+          {},
+          {},
+          {},
+          {}};
+}
+
+// What of a figure can be drawn; nothing where that is nothing.
+std::optional<Drawing> prepare(const NamedFigure& named, DrawnFigure& out) {
+  if (!figure::can_render()) return std::nullopt;
+  Drawing drawing{named.figure, &out};
+  out.left_out = drop_empty_panels(drawing.figure);
+  if (!drawing.figure.panels.empty()) return drawing;
+  out.left_out = {"there are no values to draw"};
+  return std::nullopt;
+}
+
+void draw_all(std::vector<Drawing>& drawings) {
+  std::vector<std::string> failures(drawings.size() * kForms.size());
+  run_side_by_side(failures.size(), [&](size_t number) {
+    const auto& drawing = drawings[number / kForms.size()];
+    const auto& form = kForms[number % kForms.size()];
+    const auto failure =
+        attempt([&] { drawing.out->*form.to = figure::render(drawing.figure, form.format, form.theme); });
+    if (failure) failures[number] = *failure;
   });
-  if (failure) out.left_out = {*failure};
-  return out;
+  for (size_t number = 0; number < failures.size(); ++number) {
+    if (failures[number].empty()) continue;
+    DrawnFigure& out = *drawings[number / kForms.size()].out;
+    for (const auto& form : kForms) (out.*form.to).clear();
+    out.left_out = {failures[number]};
+  }
 }
 
 }  // namespace
@@ -66,19 +96,39 @@ std::vector<std::string> DrawnSection::omissions() const {
   return out;
 }
 
-DrawnSection draw_section(const AnalysedTables& analysis, const ModelColors& colors, FileNames& names) {
-  DrawnSection out{analysis.name, analysis.title, {}, {}, {}, {}, {}};
-  const auto failure = attempt([&] {
-    Section section = build_section(analysis.name, analysis.tables);
-    colors.paint(section);
-    out.title = std::move(section.title);
-    out.question = std::move(section.question);
-    out.readings = std::move(section.readings);
-    out.missing = std::move(section.left_out);
-    for (const auto& named : section.figures) out.figures.push_back(draw(named, names));
-  });
-  if (failure) out.left_out = *failure;
+std::vector<DrawnSection> draw_sections(std::span<const AnalysedTables> analyses,
+                                        std::span<const ModelColors* const> colors, FileNames& names) {
+  std::vector<DrawnSection> out;
+  std::vector<Section> sections(analyses.size());
+  for (size_t a = 0; a < analyses.size(); ++a) {
+    DrawnSection& to =
+        out.emplace_back(DrawnSection{analyses[a].name, analyses[a].title, {}, {}, {}, {}, {}});
+    const auto failure = attempt([&] {
+      Section& section = sections[a];
+      section = build_section(analyses[a].name, analyses[a].tables);
+      colors[a]->paint(section);
+      to.title = section.title;
+      to.question = section.question;
+      to.readings = section.readings;
+      to.missing = section.left_out;
+      for (const auto& named : section.figures) to.figures.push_back(begin(named, names));
+    });
+    if (failure) to.left_out = *failure;
+  }
+  std::vector<Drawing> drawings;
+  for (size_t a = 0; a < analyses.size(); ++a) {
+    auto& figures = out[a].figures;
+    for (size_t f = 0; f < figures.size(); ++f) {
+      if (auto drawing = prepare(sections[a].figures[f], figures[f])) drawings.push_back(std::move(*drawing));
+    }
+  }
+  draw_all(drawings);
   return out;
+}
+
+DrawnSection draw_section(const AnalysedTables& analysis, const ModelColors& colors, FileNames& names) {
+  const ModelColors* const of[] = {&colors};
+  return draw_sections({&analysis, 1}, of, names).front();
 }
 
 }  // namespace buoy::report

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct AnalysedTables {
   std::string name, title;  // of the analysis: "drift", "Temporal drift"
   std::vector<Table> tables;
 };
+// All figures of all analyses at once, side by side; `colors` are those of each analysis.
+std::vector<DrawnSection> draw_sections(std::span<const AnalysedTables> analyses,
+                                        std::span<const ModelColors* const> colors, FileNames& names);
 DrawnSection draw_section(const AnalysedTables& analysis, const ModelColors& colors, FileNames& names);
 
 }  // namespace buoy::report

@@ -144,8 +144,11 @@ Written write_report(const ReportInput& input, const fs::path& folder) {
   for (const auto& analysis : input.analyses) {
     if (analysis.name == schema::kEvaluation.name) colors.add_names(analysis.tables);
   }
-  for (const auto& analysis : input.analyses) {
-    const DrawnSection section = draw_section(analysis, colors, names);
+  const std::vector<const ModelColors*> one_for_all(input.analyses.size(), &colors);
+  const auto sections = draw_sections(input.analyses, one_for_all, names);
+  for (size_t a = 0; a < sections.size(); ++a) {
+    const auto& analysis = input.analyses[a];
+    const DrawnSection& section = sections[a];
     nav += fmt::format("<a href=\"#{}\">{}</a>", escape_html(section.name), escape_html(section.title));
     body += section_html(section, analysis.tables);
     written.tables += write_tables(analysis.tables, folder);

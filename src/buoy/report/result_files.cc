@@ -1,6 +1,7 @@
 #include "buoy/report/result_files.h"
 
 #include "buoy/base/file/files.h"
+#include "buoy/base/side_by_side.h"
 #include "buoy/report/result_list.h"
 
 namespace buoy::report {
@@ -16,10 +17,12 @@ size_t write_tables_of(const std::string& owner, std::span<const Table> tables,
     for (const char* ending : {".csv", ".json"}) list.add(owner, "tables/" + table.name + ending);
   }
   list.save();
-  for (const Table& table : tables) {
-    write_file_atomically(folder / "tables" / (table.name + ".csv"), to_csv(table));
-    write_file_atomically(folder / "tables" / (table.name + ".json"), to_json(table));
-  }
+  run_side_by_side(2 * tables.size(), [&](size_t number) {
+    const Table& table = tables[number / 2];
+    const bool csv = number % 2 == 0;
+    write_file_atomically(folder / "tables" / (table.name + (csv ? ".csv" : ".json")),
+                          csv ? to_csv(table) : to_json(table));
+  });
   return tables.size();
 }
 
@@ -54,14 +57,27 @@ size_t write_figures(const DrawnSection& section, const std::filesystem::path& f
   return write_figures_of(kOfReport, section, folder);
 }
 
-Written write_results(const AnalysedTables& analysis, const std::filesystem::path& folder) {
+std::vector<Written> write_results(std::span<const AnalysedTables> analyses,
+                                   const std::filesystem::path& folder) {
+  std::vector<Written> out;
+  std::vector<ModelColors> colors(analyses.size());
+  std::vector<const ModelColors*> each;
+  for (size_t a = 0; a < analyses.size(); ++a) {
+    colors[a].add_names(analyses[a].tables);
+    each.push_back(&colors[a]);
+  }
   FileNames names;
-  ModelColors colors;
-  colors.add_names(analysis.tables);
-  const DrawnSection section = draw_section(analysis, colors, names);
-  ResultList(folder).remove(analysis.name);
-  return {write_tables_of(analysis.name, analysis.tables, folder),
-          write_figures_of(analysis.name, section, folder), section.omissions()};
+  const auto sections = draw_sections(analyses, each, names);
+  for (size_t a = 0; a < analyses.size(); ++a) {
+    ResultList(folder).remove(analyses[a].name);
+    out.push_back({write_tables_of(analyses[a].name, analyses[a].tables, folder),
+                   write_figures_of(analyses[a].name, sections[a], folder), sections[a].omissions()});
+  }
+  return out;
+}
+
+Written write_results(const AnalysedTables& analysis, const std::filesystem::path& folder) {
+  return write_results({&analysis, 1}, folder).front();
 }
 
 void remove_results(const std::filesystem::path& folder) {

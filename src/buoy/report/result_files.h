@@ -24,6 +24,10 @@ size_t write_figures(const DrawnSection& section, const std::filesystem::path& f
 // Both, for one analysis, instead of what an earlier call for the same analysis wrote there.
 Written write_results(const AnalysedTables& analysis, const std::filesystem::path& folder);
 
+// The same for several analyses, side by side; one result of each.
+std::vector<Written> write_results(std::span<const AnalysedTables> analyses,
+                                   const std::filesystem::path& folder);
+
 // Removes the tables and figures that the folder's list names, and the list. Other files stay.
 void remove_results(const std::filesystem::path& folder);
 

@@ -5,6 +5,7 @@
 #include "buoy/analysis/sample/stored_source.h"
 #include "buoy/base/attempt.h"
 #include "buoy/base/error.h"
+#include "buoy/base/side_by_side.h"
 #include "buoy/tensor/thread_pool.h"
 #include "buoy/trace/reader.h"
 
@@ -62,11 +63,14 @@ RunResult assemble(const std::vector<std::string>& names, std::vector<LabelledRu
   if (runs.empty()) return result;
   std::vector<std::vector<std::vector<Table>>> tables;  // [run][analysis][table]
   std::vector<Analyses> to_compare(names.size());       // [analysis][run]; the others are let go
+  tables.assign(runs.size(), std::vector<std::vector<Table>>(names.size()));
+  run_side_by_side(runs.size() * names.size(), [&](size_t number) {
+    const size_t r = number / names.size(), a = number % names.size();
+    tables[r][a] = runs[r].run.analyses[a]->tables();
+  });
   for (auto& [label, run] : runs) {
     result.skipped.insert(result.skipped.end(), run.skipped.begin(), run.skipped.end());
-    auto& of_run = tables.emplace_back();
     for (size_t a = 0; a < names.size(); ++a) {
-      of_run.push_back(run.analyses[a]->tables());
       if (find_analysis(names[a]).compare != nullptr) to_compare[a].push_back(std::move(run.analyses[a]));
     }
   }

@@ -45,10 +45,12 @@ std::vector<std::string> names_of(const std::string& list) {
 
 void write(const analysis::RunResult& result, const std::filesystem::path& out) {
   std::size_t tables = 0, figures = 0;
+  std::vector<report::AnalysedTables> all;
   for (const auto& [name, of_analysis] : result.analyses) {
     const auto& producer = analysis::find_analysis(name).producer;
-    const auto written =
-        report::write_results({std::string(producer.name), std::string(producer.title), of_analysis}, out);
+    all.push_back({std::string(producer.name), std::string(producer.title), of_analysis});
+  }
+  for (const auto& written : report::write_results(std::span<const report::AnalysedTables>(all), out)) {
     for (const auto& omission : written.left_out) say("note: {}\n", omission);
     tables += written.tables;
     figures += written.figures;

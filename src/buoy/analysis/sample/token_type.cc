@@ -98,20 +98,20 @@ TokenType type_of_text(std::string_view text) {
   return signs ? TokenType::kPunctuation : TokenType::kWhiteSpace;
 }
 
+TokenType token_type(const SampleFacts& sample, const RowTexts& row, size_t position) {
+  if (!row.special.empty() && row.special[position] != 0) return TokenType::kSpecial;
+  const auto type = position < row.texts.size() ? type_of_text(row.texts[position]) : TokenType::kUnknown;
+  if (type == TokenType::kSpecial || sample.region_of_token.empty()) return type;
+  const auto region = static_cast<size_t>(sample.region_of_token[position]);
+  return region < sample.region_names.size() && sample.region_names[region] == "template"
+             ? TokenType::kTemplate
+             : type;
+}
+
 std::vector<TokenType> token_types(const SampleFacts& sample, const RowTexts& row) {
-  const auto count = static_cast<size_t>(sample.tokens);
-  std::int32_t template_region = -1;
-  for (size_t r = 0; r < sample.region_names.size(); ++r) {
-    if (sample.region_names[r] == "template") template_region = static_cast<std::int32_t>(r);
-  }
-  std::vector<TokenType> types(count, TokenType::kUnknown);
-  for (size_t j = 0; j < count; ++j) {
-    if (j < row.texts.size()) types[j] = type_of_text(row.texts[j]);
-    if (!sample.region_of_token.empty() && template_region >= 0 && types[j] != TokenType::kSpecial &&
-        sample.region_of_token[j] == template_region)
-      types[j] = TokenType::kTemplate;
-    if (!row.special.empty() && row.special[j] != 0) types[j] = TokenType::kSpecial;
-  }
+  std::vector<TokenType> types;
+  for (std::int64_t j = 0; j < sample.tokens; ++j)
+    types.push_back(token_type(sample, row, static_cast<size_t>(j)));
   return types;
 }
 

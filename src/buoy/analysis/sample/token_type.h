@@ -44,7 +44,9 @@ struct RowTexts {
   std::span<const std::uint8_t> special;  // [tokens], empty when it is not known
 };
 
-// Of every position of a row of the sample, masks aside; [tokens].
+// Of one position of a row of the sample, masks aside.
+TokenType token_type(const SampleFacts& sample, const RowTexts& row, size_t position);
+// Of every position; [tokens].
 std::vector<TokenType> token_types(const SampleFacts& sample, const RowTexts& row);
 
 }  // namespace buoy::analysis

@@ -94,50 +94,53 @@ LiveSample::LiveSample(observe::RecordLayout layout, const LivePrompt& prompt,
 
 // Only what changed since the last time is looked up.
 void LiveSample::read_texts(std::span<const std::int32_t> row) {
-  if (!tokenizer_) return;
+  const bool first = types_.empty();
   read_.resize(row.size(), -1);
-  sample_.token_texts.resize(row.size());
-  sample_.special.resize(row.size());
+  if (tokenizer_) {
+    sample_.token_texts.resize(row.size());
+    sample_.special.resize(row.size());
+  }
   for (size_t j = 0; j < row.size(); ++j) {
     if (read_[j] == row[j]) continue;
     read_[j] = row[j];
+    if (!tokenizer_) continue;
     sample_.token_texts[j] = replace_invalid_utf8(tokenizer_->token_text(row[j]));
     sample_.special[j] = tokenizer_->is_special(row[j]) ? 1 : 0;
+    if (!first) types_[j] = token_type(sample_, {sample_.token_texts, sample_.special}, j);
   }
+  if (first) types_ = token_types(sample_, {sample_.token_texts, sample_.special});
 }
 
-void LiveSample::note_forward(const probe::Address& address, const probe::LayerExtent& extent,
-                              const probe::LayerRequest& request) {
-  auto forward = std::make_shared<analysis::ForwardFacts>();
-  forward->index = layout_.step_index(address);
-  forward->number = static_cast<std::int32_t>(address.step);
-  forward->is_step = forward->index < sample_.step_count();
-  forward->row.assign(extent.tokens.begin(), extent.tokens.end());
-  forward->revealed_at = machine_->revealed_at();
+void LiveSample::note_forward(const probe::Address& address, const probe::LayerExtent& extent) {
+  asked_ = layout_.request(extent);
+  analysis::ForwardFacts forward;
+  forward.index = layout_.step_index(address);
+  forward.number = static_cast<std::int32_t>(address.step);
+  forward.is_step = forward.index < sample_.step_count();
+  forward.row.assign(extent.tokens.begin(), extent.tokens.end());
+  forward.revealed_at = machine_->revealed_at();
   read_texts(extent.tokens);
-  forward->types = token_types(sample_, {sample_.token_texts, sample_.special});
-  for (size_t j = 0; j < forward->row.size(); ++j) {
-    const bool masked = sample_.mask_token >= 0 && static_cast<std::int64_t>(j) >= sample_.prompt_length &&
-                        forward->row[j] == sample_.mask_token;
-    forward->masked.push_back(masked ? 1 : 0);
-    if (masked) forward->types[j] = analysis::TokenType::kMask;
+  forward.types = types_;
+  forward.masked.assign(forward.row.size(), 0);
+  for (size_t j = static_cast<size_t>(sample_.prompt_length); j < forward.row.size(); ++j) {
+    if (sample_.mask_token < 0 || forward.row[j] != sample_.mask_token) continue;
+    forward.masked[j] = 1;
+    forward.types[j] = analysis::TokenType::kMask;
   }
-  forward->group_sizes = layout_.group_sizes(request);
-  classify(sample_, *forward);
-  BUOY_CHECK(forward->index == std::ssize(sample_.rows));
-  sample_.rows.push_back(forward->row);
-  forward_ = std::move(forward);
+  forward.group_sizes = layout_.group_sizes(asked_);
+  BUOY_CHECK(forward.index == std::ssize(sample_.rows));
+  sample_.rows.push_back(forward.row);
+  forward_ = std::make_shared<LiveForward>(sample_, std::move(forward));
 }
 
 probe::LayerRequest LiveSample::request(const probe::Address& address, const probe::LayerExtent& extent) {
   if (!layout_.observes(address)) return {};
-  auto request = layout_.request(extent);
-  if (!forward_ || forward_->number != address.step) note_forward(address, extent, request);
-  return request;
+  if (!forward_ || forward_->number() != address.step) note_forward(address, extent);
+  return asked_;
 }
 
 void LiveSample::take(const probe::Address& address, probe::LayerRecord&& record) {
-  BUOY_CHECK(forward_ && forward_->number == address.step);
+  BUOY_CHECK(forward_ && forward_->number() == address.step);
   ++records_;
   LiveRecord on{forward_, address, std::move(record)};
   hand_on_(on);
@@ -145,7 +148,7 @@ void LiveSample::take(const probe::Address& address, probe::LayerRecord&& record
 }
 
 void LiveSample::take_later(const probe::Address& address, std::unique_ptr<probe::PendingRecord> record) {
-  BUOY_CHECK(forward_ && forward_->number == address.step);
+  BUOY_CHECK(forward_ && forward_->number() == address.step);
   ++records_;
   LiveRecord on{forward_, address, {}, std::move(record)};
   hand_on_(on);

@@ -3,6 +3,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,9 +25,28 @@ struct LivePrompt {
   bool final_row = false;  // the finished row is looked at once more
 };
 
+// What is known of a forward. The model waits while it is noted, so what can be made of it later is: by the
+// first who asks.
+class LiveForward {
+ public:
+  LiveForward(const analysis::SampleFacts& sample, analysis::ForwardFacts noted)
+      : sample_(sample), facts_(std::move(noted)) {}
+
+  std::int32_t number() const { return facts_.number; }
+  const analysis::ForwardFacts& facts() {
+    std::call_once(classified_, [this] { classify(sample_, facts_); });
+    return facts_;
+  }
+
+ private:
+  const analysis::SampleFacts& sample_;
+  analysis::ForwardFacts facts_;
+  std::once_flag classified_;
+};
+
 // One record on its way to whoever takes it.
 struct LiveRecord {
-  std::shared_ptr<const analysis::ForwardFacts> forward;
+  std::shared_ptr<LiveForward> forward;
   probe::Address address;
   probe::LayerRecord record;
   std::unique_ptr<probe::PendingRecord> pending = nullptr;  // in place of `record`: not there yet
@@ -56,8 +76,7 @@ class LiveSample final : public probe::Probe {
   analysis::ObservedSample finish();
 
  private:
-  void note_forward(const probe::Address& address, const probe::LayerExtent& extent,
-                    const probe::LayerRequest& request);
+  void note_forward(const probe::Address& address, const probe::LayerExtent& extent);
   void read_texts(std::span<const std::int32_t> row);
 
   observe::RecordLayout layout_;
@@ -65,8 +84,10 @@ class LiveSample final : public probe::Probe {
   HandOn hand_on_;
   const decode::StepMachine* machine_ = nullptr;
   analysis::ObservedSample sample_;
-  std::vector<std::int32_t> read_;  // the row whose texts are in sample_
-  std::shared_ptr<const analysis::ForwardFacts> forward_;
+  std::vector<std::int32_t> read_;          // the row whose texts are in sample_
+  std::vector<analysis::TokenType> types_;  // of its tokens
+  std::shared_ptr<LiveForward> forward_;
+  probe::LayerRequest asked_;  // of every layer of that forward
   std::int64_t records_ = 0;
 };
 

@@ -115,7 +115,7 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
       LiveLayer values(work->sample.layout(), work->types);
       values.look_at(item->record.address, item->record.record);
       try {
-        work->sink->take({work->sample.facts(), *item->record.forward, l, values, rules_,
+        work->sink->take({work->sample.facts(), item->record.forward->facts(), l, values, rules_,
                           scratch_[static_cast<size_t>(thread)]});
       } catch (const ExceedsF16& found) {
         const std::lock_guard lock(work->mutex);

@@ -6,6 +6,8 @@
 // foreach_target must come first.
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "buoy/base/error.h"
@@ -84,19 +86,18 @@ bool floats_to_f16_vectors(const float* from, std::uint16_t* to, size_t count) {
   return !hn::AllFalse(df, hn::Gt(largest, hn::Set(df, kMost)));
 }
 
-void f16_to_floats_vectors(const std::uint8_t* from, float* to, size_t count) {
+void f16_to_floats_vectors(const std::uint16_t* from, float* to, size_t count) {
   const Floats df;
   const Halves dh;
-  const hn::Repartition<std::uint8_t, Halves> dbytes;  // loads need no alignment then
   const size_t L = hn::Lanes(df);
   size_t i = 0;
   for (; i + L <= count; i += L) {
-    hn::StoreU(from_halves(hn::BitCast(dh, hn::LoadU(dbytes, from + 2 * i))), df, to + i);
+    hn::StoreU(from_halves(hn::LoadU(dh, from + i)), df, to + i);
   }
   if (i < count) {
     std::uint16_t halves[HWY_MAX_BYTES / 4] = {};
     float tail[HWY_MAX_BYTES / 4];
-    std::memcpy(halves, from + 2 * i, (count - i) * sizeof(std::uint16_t));
+    std::memcpy(halves, from + i, (count - i) * sizeof(std::uint16_t));
     hn::StoreU(from_halves(hn::LoadU(dh, halves)), df, tail);
     std::memcpy(to + i, tail, (count - i) * sizeof(float));
   }
@@ -118,8 +119,18 @@ bool floats_to_f16(std::span<const float> from, std::span<std::uint16_t> to) {
 
 void f16_to_floats(std::span<const std::byte> from, std::span<float> to) {
   BUOY_CHECK(from.size() == 2 * to.size());
-  HWY_DYNAMIC_DISPATCH(f16_to_floats_vectors)
-  (reinterpret_cast<const std::uint8_t*>(from.data()), to.data(), to.size());
+  const auto convert = HWY_DYNAMIC_DISPATCH(f16_to_floats_vectors);
+  if (reinterpret_cast<std::uintptr_t>(from.data()) % alignof(std::uint16_t) == 0) {
+    return convert(reinterpret_cast<const std::uint16_t*>(from.data()), to.data(), to.size());
+  }
+  std::array<std::uint16_t, 4096> aligned;
+  while (!to.empty()) {
+    const size_t count = std::min(aligned.size(), to.size());
+    std::memcpy(aligned.data(), from.data(), 2 * count);
+    convert(aligned.data(), to.data(), count);
+    from = from.subspan(2 * count);
+    to = to.subspan(count);
+  }
 }
 
 }  // namespace buoy

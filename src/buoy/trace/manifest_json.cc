@@ -76,7 +76,7 @@ std::string with_sum(OrderedJson json) {
 }
 
 std::string required_sum(const JsonObject& object, const std::string& key) {
-  const std::string sum = object.required_text(key);
+  std::string sum = object.required_text(key);
   if (!is_sha256_hex(sum)) object.fail(key, "64 lower-case hexadecimal digits");
   return sum;
 }

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-VERSION = 1
+VERSION = 2
+_PIECE = 1 << 22
 _TYPES = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "I32": np.dtype("<i4"), "U8": np.dtype("u1")}
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 
@@ -93,7 +94,7 @@ class Trace:
             raise TraceError(f"{path}: expected format buoy-trace, found another file")
         version = self.manifest.get("version")
         if not isinstance(version, int) or not 1 <= version <= VERSION:
-            raise TraceError(f"{path}: this reader knows version {VERSION}, the trace is version {version}")
+            raise TraceError(f"{path}: this reader knows versions 1 to {VERSION}, the trace is version {version}")
         self.complete = self.manifest.get("complete") is True
         entries = self.manifest["samples"] if self.complete else self._read_journal()
         for entry in entries:
@@ -131,9 +132,10 @@ class Trace:
         if path.stat().st_size != entry["bytes"]:
             raise TraceError(f"{path}: expected {entry['bytes']} bytes, found {path.stat().st_size}")
         if self.check:
-            found = _sha256(path)
-            if found != entry["checksum"]:
-                raise TraceError(f"{path}: expected SHA-256 {entry['checksum']}, found {found}")
+            kind, sum = ("tree_sha256", _tree_sha256) if "tree_sha256" in entry else ("checksum", _sha256)
+            found = sum(path)
+            if found != entry.get(kind):
+                raise TraceError(f"{path}: expected SHA-256 {entry.get(kind)} ({kind}), found {found}")
         return Sample(path)
 
     def verify(self):
@@ -153,8 +155,18 @@ class Trace:
 
 
 def _sha256(path):
+    """Of the whole file, as version 1 has it."""
     sum = hashlib.sha256()
     with open(path, "rb") as file:
-        while piece := file.read(1 << 20):
+        while piece := file.read(_PIECE):
             sum.update(piece)
+    return sum.hexdigest()
+
+
+def _tree_sha256(path):
+    """Of the SHA-256 digests of its pieces."""
+    sum = hashlib.sha256()
+    with open(path, "rb") as file:
+        while piece := file.read(_PIECE):
+            sum.update(hashlib.sha256(piece).digest())
     return sum.hexdigest()

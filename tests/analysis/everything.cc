@@ -5,12 +5,14 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
 #include "buoy/analysis/core/run.h"
 #include "buoy/base/error.h"
 #include "buoy/base/sha256.h"
+#include "buoy/base/tree_sha256.h"
 #include "buoy/trace/manifest_json.h"
 #include "buoy/trace/npz_export.h"
 #include "buoy/trace/reader.h"
@@ -178,7 +180,8 @@ void PackedTrace::write(const fs::path& folder) const {
     entry["id"] = kId;
     entry["file"] = std::string("samples/") + kId + ".safetensors";
     entry["bytes"] = sample.size();
-    entry["checksum"] = sha256_hex(sample);
+    entry.erase("checksum");
+    entry["tree_sha256"] = tree_sha256_hex(std::as_bytes(std::span(sample)));
     json.erase("checksum");
     text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   }
@@ -189,12 +192,14 @@ void PackedTrace::write(const fs::path& folder) const {
 
 PackedTrace small_packed_trace(bool causal) {
   const std::string sample = trace::format_sample(sample_of(causal), trace::Storage::kF32);
-  const std::vector<trace::SampleEntry> entries = {{.id = kId,
-                                                    .status = trace::Status::kDone,
-                                                    .error = "",
-                                                    .file = std::string("samples/") + kId + ".safetensors",
-                                                    .bytes = sample.size(),
-                                                    .checksum = sha256_hex(sample)}};
+  const std::vector<trace::SampleEntry> entries = {
+      {.id = kId,
+       .status = trace::Status::kDone,
+       .error = "",
+       .file = std::string("samples/") + kId + ".safetensors",
+       .bytes = sample.size(),
+       .checksum = "",
+       .tree_sha256 = tree_sha256_hex(std::as_bytes(std::span(sample)))}};
   const auto manifest = nlohmann::ordered_json::parse(format_manifest(manifest_of(causal), entries));
   return {manifest.dump(), sample};
 }

@@ -65,7 +65,7 @@ std::vector<Edit> manifest_edits() {
                      }});
   };
   at_top("format", "other");
-  at_top("version", 2);
+  at_top("version", 3);
   at_top("version", UINT64_MAX);
   at_top("complete", "yes");
   at_top("storage", "F64");
@@ -86,6 +86,7 @@ std::vector<Edit> manifest_edits() {
   of_entry("bytes", -1);
   of_entry("bytes", "many");
   of_entry("checksum", "abc");
+  of_entry("tree_sha256", "abc");
   of_entry("status", "maybe");
   return edits;
 }
@@ -136,7 +137,7 @@ std::vector<Edit> text_edits() {
   add("final_step", "1");
   add("attention", "sideways");
   add("format", "buoy-trace");
-  add("version", "2");
+  add("version", "3");
   for (const char* key : {"token_texts", "group_names", "region_names", "gold_regions", "answers"}) {
     for (const char* value : {"", "[", "{}", "[1]", "\"a\"", "[[\"a\"]]"}) add(key, value);
   }

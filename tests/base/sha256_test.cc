@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "buoy/base/error.h"
@@ -58,6 +59,23 @@ TEST(Sha256, TheProcessorsInstructionsGiveTheSame) {
       native(b, bytes.data() + offset, blocks);
       EXPECT_EQ(a, b) << blocks;
     }
+  }
+}
+
+// The example messages of FIPS 180-4 that fill one block, padded by hand, through both.
+TEST(Sha256, BothImplementationsKnowTheExampleOfTheStandard) {
+  std::vector<std::byte> block(64);
+  const std::string_view abc = "abc";
+  std::transform(abc.begin(), abc.end(), block.begin(), [](char c) { return static_cast<std::byte>(c); });
+  block[3] = std::byte{0x80}, block[63] = std::byte{24};
+  const Sha256State expected = {0xba7816bf, 0x8f01cfea, 0x414140de, 0x5dae2223,
+                                0xb00361a3, 0x96177a9c, 0xb410ff61, 0xf20015ad};
+  for (const Sha256Blocks take : {&sha256_blocks_portable, sha256_blocks_native()}) {
+    if (take == nullptr) continue;
+    Sha256State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    take(state, block.data(), 1);
+    EXPECT_EQ(state, expected);
   }
 }
 

@@ -2,10 +2,11 @@
 
 #include <cstring>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 
-#include "buoy/base/sha256.h"
+#include "buoy/base/tree_sha256.h"
 
 namespace buoy::testing {
 namespace fs = std::filesystem;
@@ -108,7 +109,8 @@ void EditedTrace::write(const fs::path& folder) const {
   out.erase("checksum");
   if (fix_sums) {
     out["samples"][0]["bytes"] = bytes.size();
-    out["samples"][0]["checksum"] = sha256_hex(bytes);
+    out["samples"][0].erase("checksum");
+    out["samples"][0]["tree_sha256"] = tree_sha256_hex(std::as_bytes(std::span(bytes)));
   }
   fs::create_directories(folder / "samples");
   spill(folder / "manifest.json", out.dump(2));

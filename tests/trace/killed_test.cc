@@ -15,6 +15,7 @@
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
 #include "trace/small_trace.h"
+#include "trace/streamed_sample.h"
 
 namespace buoy::trace {
 namespace {
@@ -108,6 +109,45 @@ TEST(KilledRun, InsideAWrite) {
   EXPECT_TRUE(torn.contains("manifest.json"));
   EXPECT_TRUE(torn.contains("samples/sample-1.safetensors"));
   EXPECT_GT(torn.size(), 6u);
+}
+
+// Streamed samples: killed after any number of cells, or between the file's name and its line.
+TEST(KilledRun, InsideAStreamedSample) {
+  const auto sample = testing::stacked_sample("sample-1", 300);
+  const auto cells = testing::cells_of(sample);
+  const auto rest = [&](TraceWriter& writer, size_t count) {
+    auto stream = writer.begin_sample(testing::streamed_plan(sample, Storage::kF32));
+    for (size_t i = 0; i < count; ++i) testing::put(*stream, cells[i]);
+    if (count < cells.size()) ::kill(::getpid(), SIGKILL);
+    return stream->finish(sample.metadata, testing::small_arrays(sample));
+  };
+  const auto whole = [&] {
+    const TempFolder temp;
+    auto writer = TraceWriter::create(temp.path(), small_manifest(2));
+    writer.write(small_sample(0));
+    writer.commit(rest(writer, cells.size()));
+    writer.finish();
+    return snapshot(temp.path());
+  }();
+  for (size_t count = 0; count <= cells.size(); count += count < cells.size() - 4 ? 4 : 1) {
+    const TempFolder temp;
+    const int signal = die_in([&] {
+      auto writer = TraceWriter::create(temp.path(), small_manifest(2));
+      writer.write(small_sample(0));
+      rest(writer, count);
+      ::kill(::getpid(), SIGKILL);
+    });
+    ASSERT_EQ(signal, SIGKILL);
+    EXPECT_EQ(fs::exists(temp.path() / "samples/sample-1.safetensors"), count == cells.size());
+    EXPECT_EQ(TraceReader::open(temp.path()).verify(), std::vector<std::string>{});
+    EXPECT_EQ(TraceReader::open(temp.path()).samples().size(), 1u);
+    auto writer = TraceWriter::resume(temp.path(), small_manifest(2));
+    EXPECT_EQ(snapshot(temp.path()).size(), 3u) << "manifest, journal and the first sample";
+    EXPECT_TRUE(writer.has("sample-0"));
+    writer.commit(rest(writer, cells.size()));
+    writer.finish();
+    EXPECT_TRUE(same_files(snapshot(temp.path()), whole)) << "killed after " << count << " cells";
+  }
 }
 
 TEST(KilledRun, InsideALineOfTheJournal) {

@@ -4,6 +4,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/base/sha256.h"
+#include "buoy/base/tree_sha256.h"
 #include "buoy/trace/reader.h"
 #include "buoy/trace/writer.h"
 #include "support/edited_trace.h"
@@ -59,8 +60,9 @@ TEST_F(Refusal, NoTrace) {
 }
 
 TEST_F(Refusal, AnotherFormatOrANewerVersion) {
-  edit(manifest_, "\"version\": 1", "\"version\": 7");
-  EXPECT_TRUE(open_fails({"manifest.json: version", "this Buoy reads version 1", "the trace is version 7"}));
+  edit(manifest_, "\"version\": 2", "\"version\": 7");
+  EXPECT_TRUE(
+      open_fails({"manifest.json: version", "this Buoy reads versions 1 to 2", "the trace is version 7"}));
   EXPECT_TRUE(resume_fails(small_manifest(2), {"the trace is version 7"}));
   edit(manifest_, "\"version\": 7", "\"version\": 0");
   EXPECT_TRUE(open_fails({"manifest.json: version", "1 or more"}));
@@ -87,7 +89,11 @@ TEST_F(Refusal, AManifestThatDoesNotHold) {
   EXPECT_TRUE(spoiled("samples/sample-0", "samples/../../x", {"samples[0]: file", "samples/sample-0.saf"}));
   EXPECT_TRUE(spoiled("\"id\": \"sample-0\"", "\"id\": \"../sample-0\"", {"samples[0]: id", "../sample-0"}));
   EXPECT_TRUE(spoiled("\"id\": \"sample-0\"", "\"id\": 3", {"samples[0]: id", "3"}));
-  EXPECT_TRUE(spoiled("\"checksum\": \"", "\"checksum\": \"x", {"samples[0]: checksum", "64"}));
+  EXPECT_TRUE(spoiled("\"tree_sha256\": \"", "\"tree_sha256\": \"x", {"samples[0]: tree_sha256", "64"}));
+  EXPECT_TRUE(spoiled("\"tree_sha256\": \"", "\"checksum\": \"x", {"samples[0]: checksum", "64"}));
+  EXPECT_TRUE(spoiled("\"tree_sha256\": \"", "\"other\": \"", {"samples[0]: checksum", "text", "nothing"}));
+  EXPECT_TRUE(spoiled("\"tree_sha256\": \"", "\"checksum\": \"x\", \"tree_sha256\": \"",
+                      {"samples[0]: checksum", "nothing beside tree_sha256"}));
   EXPECT_TRUE(spoiled("\"bytes\": ", "\"bytes\": -", {"samples[0]: bytes", "at least 0"}));
   EXPECT_TRUE(spoiled("{", "", {"manifest.json", "valid JSON"}));
   testing::spill(manifest_, whole);
@@ -125,7 +131,8 @@ TEST_F(Refusal, DamagedSamples) {
   std::string flipped = whole;
   flipped[flipped.size() - 25] ^= 1;  // the last number of received; behind it are 16 + 5 bytes
   testing::spill(sample_, flipped);
-  EXPECT_TRUE(read_fails({"sample-0.safetensors", "expected SHA-256", "found", "was changed"}));
+  EXPECT_TRUE(
+      read_fails({"sample-0.safetensors", "expected SHA-256", "tree_sha256", "found", "was changed"}));
   EXPECT_NO_THROW(TraceReader::open(folder_, Integrity::kSizeOnly).read("sample-0"));
   testing::spill(sample_, whole.substr(0, 333));
   EXPECT_TRUE(read_fails({"sample-0.safetensors", "expected 1", "bytes", "found 333"}));
@@ -144,7 +151,7 @@ TEST_F(Refusal, SamplesThatAreOtherFiles) {
   const auto size_field = [](size_t count) { return "\"bytes\": " + std::to_string(count); };
   const auto replaced = [&](const std::string& bytes, Parts parts) {
     const SampleEntry old = TraceReader::open(folder_).samples().at(0);
-    edit(manifest_, old.checksum, sha256_hex(bytes));
+    edit(manifest_, old.tree_sha256, tree_sha256_hex(std::as_bytes(std::span(bytes))));
     edit(manifest_, size_field(old.bytes), size_field(bytes.size()));
     testing::spill(sample_, bytes);
     return read_fails(parts);
@@ -157,8 +164,8 @@ TEST_F(Refusal, SamplesThatAreOtherFiles) {
   other.replace(other.find("buoy-trace-sample"), 17, "buoy-cargo-sample");
   EXPECT_TRUE(replaced(other, {"format", "buoy-trace-sample", "buoy-cargo-sample"}));
   other = format_sample(small_sample(0), Storage::kF32);
-  other.replace(other.find("\"version\":\"1\""), 13, "\"version\":\"2\"");
-  EXPECT_TRUE(replaced(other, {"version", "1 to 1", "2"}));
+  other.replace(other.find("\"version\":\"2\""), 13, "\"version\":\"3\"");
+  EXPECT_TRUE(replaced(other, {"version", "1 to 2", "3"}));
 }
 
 TEST_F(Refusal, AnotherRun) {
@@ -186,6 +193,28 @@ TEST_F(Refusal, AnotherRun) {
   same.command = same.machine = same.model.name = "elsewhere";
   same.decoding = R"({"order":"low_confidence","temperature":0.1,"steps":4})";
   EXPECT_NO_THROW(TraceWriter::resume(folder_, same));
+}
+
+// What an earlier Buoy finished stays as it is; what it did not finish is left to it.
+TEST_F(Refusal, UnfinishedRunsOfAnEarlierVersion) {
+  const fs::path old = fs::path(BUOY_TEST_DATA) / "trace/v0.1", copy = temp_.path() / "old";
+  fs::create_directories(copy);
+  fs::copy(old / "incomplete", copy / "incomplete", fs::copy_options::recursive);
+  fs::copy(old / "diffusion", copy / "diffusion", fs::copy_options::recursive);
+  const auto refused = [&](const fs::path& folder) {
+    const auto before = snapshot(folder);
+    const Manifest run = TraceReader::open(folder).manifest();
+    const auto result = fails_with<InputError>([&] { TraceWriter::resume(folder, run); },
+                                               {"manifest.json: version", "2", "continued by", "found 1"});
+    EXPECT_TRUE(testing::same_files(snapshot(folder), before));
+    return result;
+  };
+  EXPECT_TRUE(refused(copy / "incomplete"));
+  const auto before = snapshot(copy / "diffusion");
+  TraceWriter::resume(copy / "diffusion", TraceReader::open(copy / "diffusion").manifest()).finish();
+  EXPECT_TRUE(testing::same_files(snapshot(copy / "diffusion"), before));
+  fs::remove(copy / "diffusion" / TraceReader::open(copy / "diffusion").samples().at(0).file);
+  EXPECT_TRUE(refused(copy / "diffusion"));
 }
 
 TEST_F(Refusal, AJournalThatDoesNotHold) {

@@ -23,7 +23,7 @@ void Sha256::update(std::span<const std::byte> bytes) {
   if (!bytes.empty()) std::memcpy(pending_.data(), bytes.data(), bytes.size());
 }
 
-std::string Sha256::hex() const {
+Sha256Digest Sha256::digest() const {
   Sha256 last = *this;
   // 0x80, zeros up to 8 bytes before the end of a block, the length in bits.
   std::array<std::byte, 72> padding{};
@@ -33,11 +33,27 @@ std::string Sha256::hex() const {
     padding[zeros_end + i] = static_cast<std::byte>((size_ * 8) >> (56 - 8 * i));
   }
   last.update(std::span(padding).first(zeros_end + 8));
+  Sha256Digest digest;
+  for (size_t i = 0; i < digest.size(); ++i) {
+    digest[i] = static_cast<std::byte>(last.state_[i / 4] >> (24 - 8 * (i % 4)));
+  }
+  return digest;
+}
+
+std::string Sha256::hex() const {
+  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
-  for (const std::uint32_t word : last.state_) {
-    for (int shift = 28; shift >= 0; shift -= 4) text += "0123456789abcdef"[(word >> shift) & 15];
+  for (const std::byte byte : digest()) {
+    text += kDigits[std::to_integer<size_t>(byte >> 4)];
+    text += kDigits[std::to_integer<size_t>(byte & std::byte{15})];
   }
   return text;
+}
+
+Sha256Digest sha256(std::span<const std::byte> bytes) {
+  Sha256 sum;
+  sum.update(bytes);
+  return sum.digest();
 }
 
 std::string sha256_hex(std::span<const std::byte> bytes) {

@@ -12,11 +12,15 @@
 
 namespace buoy {
 
+using Sha256Digest = std::array<std::byte, 32>;
+
 // SHA-256 (FIPS 180-4) of bytes that arrive in pieces.
 class Sha256 {
  public:
   void update(std::span<const std::byte> bytes);
-  std::string hex() const;  // of what came so far: 64 lower-case digits
+  // Of what came so far.
+  Sha256Digest digest() const;
+  std::string hex() const;  // 64 lower-case digits
 
  private:
   Sha256State state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
@@ -25,6 +29,7 @@ class Sha256 {
   std::uint64_t size_ = 0;
 };
 
+Sha256Digest sha256(std::span<const std::byte> bytes);
 std::string sha256_hex(std::span<const std::byte> bytes);
 std::string sha256_hex(std::string_view bytes);
 std::string sha256_of_file(const std::filesystem::path& path);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "buoy/base/error.h"
+#include "buoy/tensor/float16_spans.h"
 
 namespace buoy {
 namespace {
@@ -41,7 +42,7 @@ void to_float(const Weight& weight, std::int64_t first, std::int64_t count, floa
       for (std::int64_t i = 0; i < count; ++i) out[i] = bf16_to_float(load<std::uint16_t>(from + 2 * i));
       break;
     case DType::kF16:
-      for (std::int64_t i = 0; i < count; ++i) out[i] = f16_to_float(load<std::uint16_t>(from + 2 * i));
+      f16_to_floats({from, static_cast<size_t>(count) * 2}, {out, static_cast<size_t>(count)});
       break;
   }
 }

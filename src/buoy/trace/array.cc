@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
-#include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "buoy/base/error.h"
-#include "buoy/base/float16.h"
+#include "buoy/tensor/float16_spans.h"
 
 namespace buoy::trace {
 namespace {
@@ -27,13 +27,6 @@ Array make_array(std::string_view name, DataType dtype, std::vector<std::int64_t
   const auto bytes = std::as_bytes(values);
   array.bytes.assign(bytes.begin(), bytes.end());
   return array;
-}
-
-template <typename T>
-T element(const Array& array, size_t index) {
-  T value;
-  std::memcpy(&value, array.bytes.data() + index * sizeof(T), sizeof(T));
-  return value;
 }
 
 }  // namespace
@@ -70,21 +63,25 @@ Array byte_array(std::string_view name, std::vector<std::int64_t> shape,
   return make_array(name, DataType::kU8, std::move(shape), values);
 }
 
+std::span<const float> floats_of(const Array& array) {
+  BUOY_CHECK(array.dtype == DataType::kF32);
+  return {reinterpret_cast<const float*>(array.bytes.data()), array.bytes.size() / sizeof(float)};
+}
+
 bool exceeds_f16(const Array& array) {
-  for (size_t i = 0; i < array.bytes.size() / sizeof(float); ++i) {
-    const float value = element<float>(array, i);
-    if (std::isfinite(value) && std::fabs(value) > kLargestF16) return true;
+  std::array<std::uint16_t, 4096> halves;
+  for (auto rest = floats_of(array); !rest.empty();) {
+    const auto part = rest.first(std::min(halves.size(), rest.size()));
+    if (floats_to_f16(part, std::span(halves).first(part.size()))) return true;
+    rest = rest.subspan(part.size());
   }
   return false;
 }
 
 Array to_f16(const Array& array) {
-  BUOY_CHECK(array.dtype == DataType::kF32);
-  Array half{array.name, DataType::kF16, array.shape, std::vector<std::byte>(array.bytes.size() / 2)};
-  for (size_t i = 0; i < array.bytes.size() / sizeof(float); ++i) {
-    const std::uint16_t bits = float_to_f16(element<float>(array, i));
-    std::memcpy(half.bytes.data() + 2 * i, &bits, 2);
-  }
+  const auto floats = floats_of(array);
+  Array half{array.name, DataType::kF16, array.shape, std::vector<std::byte>(floats.size() * 2)};
+  floats_to_f16(floats, {reinterpret_cast<std::uint16_t*>(half.bytes.data()), floats.size()});
   return half;
 }
 

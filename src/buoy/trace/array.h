@@ -29,7 +29,9 @@ Array integer_array(std::string_view name, std::vector<std::int64_t> shape,
 Array byte_array(std::string_view name, std::vector<std::int64_t> shape,
                  std::span<const std::uint8_t> values);
 
-// Whether F16 would turn a finite value of this F32 array into infinity.
+std::span<const float> floats_of(const Array& array);  // of an F32 array
+
+// Whether a finite value of this F32 array lies past the largest F16.
 bool exceeds_f16(const Array& array);
 
 // An F32 array in half the space: values of at least 2^-14 within 2^-11 of themselves, smaller ones within

@@ -16,6 +16,7 @@
 #include "buoy/base/sha256.h"
 #include "buoy/trace/journal.h"
 #include "buoy/trace/manifest_json.h"
+#include "buoy/trace/tree_sum.h"
 
 namespace buoy::trace {
 namespace {
@@ -91,8 +92,8 @@ Index read_index(const std::filesystem::path& folder, Integrity integrity) {
     throw_input_error({folder.string(), "a trace: a folder with manifest.json", "no manifest.json in it"});
   }
   const auto read = [&] {
-    auto [manifest, complete, entries] = parse_manifest(read_file(path), path.string(), integrity);
-    return Index{std::move(manifest), complete, std::move(entries)};
+    auto [version, manifest, complete, entries] = parse_manifest(read_file(path), path.string(), integrity);
+    return Index{std::move(manifest), version, complete, std::move(entries)};
   };
   Index index = read();
   if (index.complete) return index;  // a journal beside it is what a run killed while tidying up left
@@ -110,26 +111,30 @@ Index read_index(const std::filesystem::path& folder, Integrity integrity) {
   return index;
 }
 
-std::string find_damage(const std::filesystem::path& folder, const SampleEntry& entry, Integrity integrity) {
+std::string find_damage(const std::filesystem::path& folder, const SampleEntry& entry,
+                        const Comparison& comparison) {
   const auto path = folder / entry.file;
   if (!path_exists(path)) return fmt::format("expected {} bytes, found no such file", entry.bytes);
-  return find_damage(path, MappedFile(path), entry, integrity);
+  return find_damage(path, MappedFile(path), entry, comparison);
 }
 
 std::string find_damage(const std::filesystem::path& path, const MappedFile& file, const SampleEntry& entry,
-                        Integrity integrity) {
+                        const Comparison& comparison) {
   if (file.bytes().size() != entry.bytes) {
     return fmt::format("expected {} bytes as in the manifest, found {}", entry.bytes, file.bytes().size());
   }
-  if (integrity == Integrity::kSizeOnly) return "";
-  const VerifiedFiles::Key key = VerifiedFiles::key_of(path, entry.checksum);
+  if (comparison.integrity == Integrity::kSizeOnly) return "";
+  const bool tree = !entry.tree_sha256.empty();
+  const std::string& expected = tree ? entry.tree_sha256 : entry.checksum;
+  const VerifiedFiles::Key key = VerifiedFiles::key_of(path, (tree ? "tree " : "") + expected);
   if (VerifiedFiles::of_process().contains(key)) return "";
-  const std::string sum = sum_of(file);
-  if (sum == entry.checksum) {
+  const std::string sum = tree ? tree_sha256_of(file, comparison.threads) : sum_of(file);
+  if (sum == expected) {
     VerifiedFiles::of_process().add(key);
     return "";
   }
-  return fmt::format("expected SHA-256 {}, found {} (the file was changed)", entry.checksum, sum);
+  return fmt::format("expected SHA-256 {}{}, found {} (the file was changed)", expected,
+                     tree ? " (tree_sha256)" : "", sum);
 }
 
 }  // namespace buoy::trace

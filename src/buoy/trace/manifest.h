@@ -33,7 +33,10 @@ struct SampleEntry {
   std::string error;  // of a failed sample; the rest is empty then
   std::string file;   // "samples/<id>.safetensors"
   std::uint64_t bytes = 0;
-  std::string checksum;  // SHA-256 of the file
+  // One of the two, the other is empty: the SHA-256 of the file (version 1), or that of the SHA-256 of its
+  // pieces (base/tree_sha256.h).
+  std::string checksum;
+  std::string tree_sha256;
 
   bool operator==(const SampleEntry&) const = default;
 };

@@ -39,11 +39,13 @@ OrderedJson to_json(const SampleEntry& entry) {
   if (entry.status == Status::kFailed) {
     return {{"id", entry.id}, {"status", "failed"}, {"error", replace_invalid_utf8(entry.error)}};
   }
-  return {{"id", entry.id},
-          {"status", "done"},
-          {"file", entry.file},
-          {"bytes", entry.bytes},
-          {"checksum", entry.checksum}};
+  OrderedJson json = {{"id", entry.id}, {"status", "done"}, {"file", entry.file}, {"bytes", entry.bytes}};
+  if (entry.tree_sha256.empty()) {
+    json["checksum"] = entry.checksum;
+  } else {
+    json["tree_sha256"] = entry.tree_sha256;
+  }
+  return json;
 }
 
 OrderedJson to_json(const Manifest& manifest, bool complete) {
@@ -74,7 +76,7 @@ std::string with_sum(OrderedJson json) {
 }
 
 std::string required_sum(const JsonObject& object, const std::string& key) {
-  const std::string sum = object.required_text(key);
+  std::string sum = object.required_text(key);
   if (!is_sha256_hex(sum)) object.fail(key, "64 lower-case hexadecimal digits");
   return sum;
 }
@@ -114,15 +116,17 @@ ModelCard parse_model(const JsonObject& object) {
   return model;
 }
 
-void check_format(const JsonObject& object) {
+std::int64_t checked_version(const JsonObject& object) {
   if (object.text("format") != kFormatName) object.fail("format", fmt::format("\"{}\"", kFormatName));
   const std::int64_t version = object.required_integer("version");
   if (version > kFormatVersion) {
-    throw_input_error({object.name() + ": version",
-                       fmt::format("at most {} (this Buoy reads version {})", kFormatVersion, kFormatVersion),
-                       fmt::format("{} (the trace is version {})", version, version)});
+    throw_input_error(
+        {object.name() + ": version",
+         fmt::format("at most {} (this Buoy reads versions 1 to {})", kFormatVersion, kFormatVersion),
+         fmt::format("{} (the trace is version {})", version, version)});
   }
   if (version < 1) object.fail("version", "1 or more");
+  return version;
 }
 
 std::string checked_id(const Json& json, const std::string& where) {
@@ -168,15 +172,20 @@ SampleEntry parse_entry(const Json& json, const std::string& name) {
   const std::string expected = sample_file(entry.id).generic_string();
   if (entry.file != expected) object.fail("file", fmt::format("\"{}\"", expected));
   entry.bytes = required_unsigned(object, "bytes");
-  entry.checksum = required_sum(object, "checksum");
+  if (object.has("tree_sha256")) {
+    if (object.has("checksum")) object.fail("checksum", "nothing beside tree_sha256");
+    entry.tree_sha256 = required_sum(object, "tree_sha256");
+  } else {
+    entry.checksum = required_sum(object, "checksum");
+  }
   return entry;
 }
 
 ParsedManifest parse_manifest(const std::string& text, const std::string& name, Integrity integrity) {
   const Json json = parse_json(text, name);
   const JsonObject object(json, name);
-  check_format(object);
   ParsedManifest parsed;
+  parsed.version = checked_version(object);
   const auto complete = object.boolean("complete");
   if (!complete) object.fail("complete", "true or false");
   parsed.complete = *complete;

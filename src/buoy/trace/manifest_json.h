@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ std::string format_entry(const SampleEntry& entry);  // one line of JSON without
 SampleEntry parse_entry(const Json& json, const std::string& name);
 
 struct ParsedManifest {
+  std::int64_t version = 0;
   Manifest manifest;
   bool complete = false;
   std::vector<SampleEntry> entries;  // of a complete trace

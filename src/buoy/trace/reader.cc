@@ -13,11 +13,11 @@
 
 namespace buoy::trace {
 
-TraceReader::TraceReader(std::filesystem::path folder, Index index, Integrity integrity)
-    : folder_(std::move(folder)), index_(std::move(index)), integrity_(integrity) {}
+TraceReader::TraceReader(std::filesystem::path folder, Index index, const Comparison& comparison)
+    : folder_(std::move(folder)), index_(std::move(index)), comparison_(comparison) {}
 
-TraceReader TraceReader::open(const std::filesystem::path& folder, Integrity integrity) {
-  return {folder, read_index(folder, integrity), integrity};
+TraceReader TraceReader::open(const std::filesystem::path& folder, Integrity integrity, int threads) {
+  return {folder, read_index(folder, integrity), {integrity, threads}};
 }
 
 StoredSample TraceReader::read(const std::string& id) const {
@@ -37,7 +37,7 @@ StoredSample TraceReader::read(const std::string& id) const {
   const std::string name = path.string();
   if (!path_exists(path)) throw_input_error({name, fmt::format("{} bytes", entry->bytes), "no such file"});
   MappedFile file(path);
-  const std::string damage = find_damage(path, file, *entry, integrity_);
+  const std::string damage = find_damage(path, file, *entry, comparison_);
   if (!damage.empty()) throw InputError(fmt::format("{}: {}", name, damage));
   StoredSample sample(std::move(file), name, index_.manifest);
   if (sample.id() != id) throw_input_error({name, "sample " + id, "sample " + sample.id()});

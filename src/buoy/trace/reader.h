@@ -13,7 +13,9 @@ namespace buoy::trace {
 class TraceReader {
  public:
   // What is computed from a trace is computed from what was written: sums are compared unless told otherwise.
-  static TraceReader open(const std::filesystem::path& folder, Integrity integrity = Integrity::kChecksum);
+  // `threads` is how many sum a large file.
+  static TraceReader open(const std::filesystem::path& folder, Integrity integrity = Integrity::kChecksum,
+                          int threads = 1);
 
   const Manifest& manifest() const { return index_.manifest; }
   // False while the run is under way and after it was killed.
@@ -30,11 +32,11 @@ class TraceReader {
   std::vector<std::string> verify() const;
 
  private:
-  TraceReader(std::filesystem::path folder, Index index, Integrity integrity);
+  TraceReader(std::filesystem::path folder, Index index, const Comparison& comparison);
 
   std::filesystem::path folder_;
   Index index_;
-  Integrity integrity_;
+  Comparison comparison_;
 };
 
 }  // namespace buoy::trace

@@ -7,13 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "buoy/base/container/safetensors.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/utf8.h"
 #include "buoy/trace/sample_rules.h"
-#include "buoy/trace/schema.h"
-#include "buoy/trace/version.h"
 
 namespace buoy::trace {
 namespace {
@@ -60,44 +57,33 @@ void check_sample(const Sample& sample, const ModelCard* model) {
     }
     view.arrays.push_back({array.name, name_of(array.dtype), array.shape, array.bytes});
   }
-  for (const std::string_view key : {kFormat, kVersion, kId}) {
-    if (sample.metadata.contains(std::string(key))) {
-      throw_usage_error({fmt::format("sample {}: metadata", sample.id),
-                         fmt::format("{} left to the writer", key), "it given"});
-    }
-  }
+  refuse_own_texts(sample.id, sample.metadata);
   check_sample(view, {.where = fmt::format("sample {}", sample.id),
                       .fail = throw_usage_error,
                       .refuse_unknown = true,
                       .model = model});
 }
 
+SamplePlan plan_of(const Sample& sample, Storage storage) {
+  SamplePlan plan{sample.id, {}, sample.metadata, {}};
+  for (const Array& array : sample.arrays) {
+    plan.arrays.push_back({array.name, array.dtype, array.shape});
+    if (storage == Storage::kF16 && array.dtype == DataType::kF32 && exceeds_f16(array))
+      plan.keep_f32.insert(array.name);
+  }
+  return plan;
+}
+
 void format_sample(const Sample& sample, Storage storage, const ByteSink& sink) {
   check_sample(sample);
-  struct Stored {
-    const Array* array;
-    DataType dtype;
-  };
-  std::vector<Stored> stored;
-  for (const Array& array : sample.arrays) {
-    const bool shrink = storage == Storage::kF16 && array.dtype == DataType::kF32 && !exceeds_f16(array);
-    stored.push_back({&array, shrink ? DataType::kF16 : array.dtype});
-  }
-  std::stable_sort(stored.begin(), stored.end(),
-                   [](const Stored& a, const Stored& b) { return size_of(a.dtype) > size_of(b.dtype); });
-  std::vector<SafetensorsHeaderEntry> tensors;
-  for (const auto& [array, dtype] : stored) {
-    const std::uint64_t elements = array->bytes.size() / size_of(array->dtype);
-    tensors.push_back({array->name, std::string(name_of(dtype)), array->shape, elements * size_of(dtype)});
-  }
-  auto metadata = sample.metadata;
-  metadata[std::string(kFormat)] = kSampleFormatName;
-  metadata[std::string(kVersion)] = std::to_string(kFormatVersion);
-  metadata[std::string(kId)] = sample.id;
-  const std::string header = format_safetensors_header(tensors, metadata);
+  const SamplePlan plan = plan_of(sample, storage);
+  const auto placed = place_arrays(plan.arrays, storage, plan.keep_f32);
+  const std::string header = format_sample_header(sample.id, placed, sample.metadata);
   sink(std::as_bytes(std::span(header)));
-  for (const auto& [array, dtype] : stored) {
-    if (dtype == array->dtype) {
+  for (const PlacedArray& place : placed) {
+    const auto array = std::find_if(sample.arrays.begin(), sample.arrays.end(),
+                                    [&](const Array& one) { return one.name == place.plan.name; });
+    if (place.stored == array->dtype) {
       sink(array->bytes);
     } else {
       sink(to_f16(*array).bytes);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "buoy/trace/array.h"
 #include "buoy/trace/model_card.h"
+#include "buoy/trace/sample_layout.h"
 #include "buoy/trace/storage.h"
 
 namespace buoy::trace {
@@ -32,9 +34,17 @@ std::filesystem::path sample_file(const std::string& id);
 // known.
 void check_sample(const Sample& sample, const ModelCard* model = nullptr);
 
-// The whole file, piece by piece; equal samples give equal bytes. Arrays are laid out by falling element
-// size, otherwise in the order given, so each begins at a multiple of its element size. With Storage::kF16
-// every F32 array whose finite values fit is stored as F16.
+// Everything about a sample but the values of its arrays.
+struct SamplePlan {
+  std::string id;
+  std::vector<PlannedArray> arrays;          // all it will have
+  std::map<std::string, std::string> texts;  // as far as they are known; keys are those of schema.h
+  std::set<std::string> keep_f32;            // arrays whose finite values do not all fit F16
+};
+SamplePlan plan_of(const Sample& sample, Storage storage);
+
+// The whole file (sample_layout.h), piece by piece; equal samples give equal bytes. With Storage::kF16 every
+// F32 array whose finite values fit is stored as F16.
 using ByteSink = std::function<void(std::span<const std::byte>)>;
 void format_sample(const Sample& sample, Storage storage, const ByteSink& sink);
 std::string format_sample(const Sample& sample, Storage storage);

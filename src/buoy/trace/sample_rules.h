@@ -23,7 +23,7 @@ struct ArrayView {
   std::string_view name;
   std::string_view dtype;  // as safetensors spells it
   std::span<const std::int64_t> shape;
-  std::span<const std::byte> bytes;  // as many as shape and dtype take
+  std::span<const std::byte> bytes;  // as many as shape and dtype take; none before the values are there
 };
 
 struct SampleView {

@@ -11,7 +11,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/base/file/json_file.h"
-#include "buoy/base/float16.h"
+#include "buoy/tensor/float16_spans.h"
 #include "buoy/trace/array.h"
 #include "buoy/trace/schema.h"
 #include "buoy/trace/version.h"
@@ -116,11 +116,7 @@ std::vector<float> StoredSample::floats_in(std::string_view array, const Range& 
     values = copy<float>(bytes);
   } else {
     values.resize(bytes.size() / 2);
-    for (size_t i = 0; i < values.size(); ++i) {
-      std::uint16_t bits;
-      std::memcpy(&bits, bytes.data() + 2 * i, 2);
-      values[i] = f16_to_float(bits);
-    }
+    f16_to_floats(bytes, values);
   }
   // Whoever reads a large sample piece by piece must not end up holding all of it.
   file_.release(bytes);
@@ -168,7 +164,8 @@ std::vector<float> StoredSample::floats_at(std::string_view array,
 
 std::vector<std::int32_t> StoredSample::integers_in(std::string_view array, const Range& range) const {
   const SafetensorsEntry& entry = find(array);
-  if (entry.dtype != "I32" && entry.dtype != "U8") throw_input_error({where(array), "I32 or U8", entry.dtype});
+  if (entry.dtype != "I32" && entry.dtype != "U8")
+    throw_input_error({where(array), "I32 or U8", entry.dtype});
   const size_t size = safetensors_element_size(entry.dtype);
   const auto bytes = entry.data.subspan(static_cast<size_t>(range.begin) * size,
                                         static_cast<size_t>(range.end - range.begin) * size);

@@ -10,6 +10,6 @@ inline constexpr std::string_view kSampleFormatName = "buoy-trace-sample";
 
 // Rises when a reader that knows the old number would misread the new files; docs/trace-format.md says
 // what may change without.
-inline constexpr std::int64_t kFormatVersion = 1;
+inline constexpr std::int64_t kFormatVersion = 2;
 
 }  // namespace buoy::trace

@@ -7,15 +7,37 @@
 #include <vector>
 
 #include "buoy/base/error.h"
-#include "buoy/base/file/atomic_file.h"
 #include "buoy/base/file/files.h"
-#include "buoy/base/sha256.h"
 #include "buoy/trace/folder.h"
 #include "buoy/trace/index.h"
 #include "buoy/trace/manifest_json.h"
+#include "buoy/trace/version.h"
 
 namespace buoy::trace {
 namespace fs = std::filesystem;
+namespace {
+
+// Those that are done and whose files are what their entries say, by id.
+std::map<std::string, SampleEntry> whole_samples(const fs::path& folder, const Index& index) {
+  std::map<std::string, SampleEntry> whole;
+  for (const SampleEntry& entry : index.entries) {
+    if (entry.status == Status::kDone && find_damage(folder, entry, Comparison{}).empty())
+      whole.emplace(entry.id, entry);
+  }
+  return whole;
+}
+
+// A trace has samples of one version, so one that another version left with something to do is refused.
+void require_own_version(const fs::path& folder, const Index& index) {
+  if (index.version == kFormatVersion) return;
+  if (index.complete && whole_samples(folder, index).size() == index.manifest.sample_ids.size()) return;
+  throw_input_error(
+      {manifest_path(folder).string() + ": version",
+       fmt::format("{} (an unfinished run is continued by the Buoy that began it)", kFormatVersion),
+       std::to_string(index.version)});
+}
+
+}  // namespace
 
 TraceWriter::TraceWriter(fs::path folder, Manifest manifest, Journal journal)
     : folder_(std::move(folder)), manifest_(std::move(manifest)), journal_(std::move(journal)) {}
@@ -39,8 +61,11 @@ TraceWriter TraceWriter::resume(const fs::path& folder, const Manifest& manifest
     if (!path_exists(folder) || list_folder(folder).empty()) return create(folder, manifest);
   }
   const std::string where = manifest_path(folder).string();
-  require_same_run(read_index(folder).manifest, manifest, where);  // before anything is touched
-
+  {  // before anything is touched
+    const Index before = read_index(folder);
+    require_same_run(before.manifest, manifest, where);
+    require_own_version(folder, before);
+  }
   Journal journal(journal_path(folder));
   Index index = read_index(folder);  // again: only now nobody else writes
   require_same_run(index.manifest, manifest, where);
@@ -48,13 +73,11 @@ TraceWriter TraceWriter::resume(const fs::path& folder, const Manifest& manifest
   make_folder(folder / "samples");
   remove_partial_files(folder / "samples");
   TraceWriter writer(folder, std::move(index.manifest), std::move(journal));
-  for (const SampleEntry& entry : index.entries) {
-    if (entry.status != Status::kDone) continue;
-    if (find_damage(folder, entry, Integrity::kChecksum).empty()) writer.entries_.emplace(entry.id, entry);
-  }
+  writer.entries_ = whole_samples(folder, index);
+  writer.was_complete_ = index.complete && writer.entries_.size() == writer.manifest_.sample_ids.size();
   if (!index.complete) {
     writer.journal_.drop_torn_line();
-  } else if (writer.entries_.size() < writer.manifest_.sample_ids.size()) {
+  } else if (!writer.was_complete_) {
     // No longer complete. The journal first: until the manifest says otherwise nobody reads it.
     writer.journal_.clear();
     for (const auto& [id, entry] : writer.entries_) writer.journal_.append(entry);
@@ -79,33 +102,27 @@ void TraceWriter::require_due(const std::string& id) const {
 void TraceWriter::write(const Sample& sample) {
   require_due(sample.id);
   check_sample(sample, &manifest_.model);
-  SampleEntry entry;
-  entry.id = sample.id;
-  entry.file = sample_file(sample.id).generic_string();
-  AtomicFile file(folder_ / entry.file);
-  Sha256 checksum;
-  format_sample(sample, manifest_.storage, [&](std::span<const std::byte> bytes) {
-    checksum.update(bytes);
-    file.write(bytes);
-  });
-  entry.bytes = file.size();
-  entry.checksum = checksum.hex();
-  file.commit();
-  record(entry);
+  commit(begin_sample(plan_of(sample, manifest_.storage))->finish({}, sample.arrays));
+}
+
+std::unique_ptr<SampleFile> TraceWriter::begin_sample(SamplePlan plan) const {
+  require_due(plan.id);
+  return std::make_unique<SampleFile>(SamplePlace{folder_, manifest_.storage, &manifest_.model},
+                                      std::move(plan));
+}
+
+void TraceWriter::commit(const SampleEntry& entry) {
+  require_due(entry.id);
+  journal_.append(entry);
+  entries_.emplace(entry.id, entry);
 }
 
 void TraceWriter::write_failure(const std::string& id, const std::string& error) {
-  require_due(id);
   SampleEntry entry;
   entry.id = id;
   entry.status = Status::kFailed;
   entry.error = error;
-  record(entry);
-}
-
-void TraceWriter::record(const SampleEntry& entry) {
-  journal_.append(entry);
-  entries_.emplace(entry.id, entry);
+  commit(entry);
 }
 
 void TraceWriter::finish() {
@@ -120,8 +137,10 @@ void TraceWriter::finish() {
     }
     entries.push_back(found->second);
   }
-  write_file_atomically(manifest_path(folder_), format_manifest(manifest_, entries));
-  sync_folder(folder_);  // the journal must not vanish from the disk before the manifest is on it
+  if (!was_complete_) {
+    write_file_atomically(manifest_path(folder_), format_manifest(manifest_, entries));
+    sync_folder(folder_);  // the journal must not vanish from the disk before the manifest is on it
+  }
   journal_.remove();
   finished_ = true;
 }

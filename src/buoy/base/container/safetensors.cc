@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "buoy/base/error.h"
@@ -170,25 +171,33 @@ SafetensorsFile parse_safetensors(std::span<const std::byte> bytes, const std::s
 }
 
 std::string format_safetensors_header(std::span<const SafetensorsHeaderEntry> tensors,
-                                      const std::map<std::string, std::string>& metadata) {
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header["__metadata__"] = metadata;
+                                      const std::map<std::string, std::string>& metadata,
+                                      std::size_t alignment) {
+  BUOY_CHECK(alignment > 0 && alignment % 8 == 0);
+  // Put together as text: the JSON library's ordered objects look through all names for every new one.
+  std::string text = "{";
+  const auto add = [&](const std::string& key, const nlohmann::ordered_json& value) {
+    text += fmt::format("{}{}:{}", text.size() > 1 ? "," : "", dump_json(nlohmann::ordered_json(key)),
+                        dump_json(value));
+  };
   for (const auto& [key, value] : metadata) {
     require_utf8(key, "__metadata__");
     require_utf8(value, "__metadata__: " + key);
   }
+  if (!metadata.empty()) add("__metadata__", metadata);
+  std::set<std::string_view> names = {"__metadata__"};
   std::uint64_t at = 0;
   for (const auto& tensor : tensors) {
     require_utf8(tensor.name, "a tensor's name");
-    BUOY_CHECK(tensor.name != "__metadata__" && !header.contains(tensor.name));
+    BUOY_CHECK(names.insert(tensor.name).second);
     BUOY_CHECK(safetensors_element_size(tensor.dtype) > 0);
     BUOY_CHECK(byte_count(tensor.shape, safetensors_element_size(tensor.dtype), tensor.name) == tensor.bytes);
-    header[tensor.name] = {
-        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {at, at + tensor.bytes}}};
+    add(tensor.name,
+        {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {at, at + tensor.bytes}}});
     at += tensor.bytes;
   }
-  std::string text = dump_json(header);
-  text.resize((text.size() + 7) / 8 * 8, ' ');
+  text += "}";
+  text.resize((8 + text.size() + alignment - 1) / alignment * alignment - 8, ' ');
   std::string bytes(8, '\0');
   for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(text.size() >> (8 * i));
   return bytes + text;

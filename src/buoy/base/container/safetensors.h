@@ -41,9 +41,11 @@ struct SafetensorsHeaderEntry {
 };
 
 // What comes before the data of the tensors, which must follow in the given order: length and JSON header,
-// padded to 8 bytes. Equal input gives equal bytes.
+// padded with spaces so that the data begin at a multiple of `alignment`, itself a multiple of 8. Equal input
+// gives equal bytes.
 std::string format_safetensors_header(std::span<const SafetensorsHeaderEntry> tensors,
-                                      const std::map<std::string, std::string>& metadata);
+                                      const std::map<std::string, std::string>& metadata,
+                                      std::size_t alignment = 8);
 
 struct SafetensorsTensor {
   std::string name;

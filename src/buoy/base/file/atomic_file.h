@@ -4,19 +4,16 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
-#include <string>
 #include <string_view>
+
+#include "buoy/base/file/placed_file.h"
 
 namespace buoy {
 
-// A file that appears under its name only when it is whole: written beside the target, synced, renamed.
-// Without commit() nothing is left behind. Errors are IoErrors that name the target.
+// A PlacedFile that is written from its beginning to its end.
 class AtomicFile {
  public:
-  explicit AtomicFile(const std::filesystem::path& path);
-  ~AtomicFile();
-  AtomicFile(const AtomicFile&) = delete;
-  AtomicFile& operator=(const AtomicFile&) = delete;
+  explicit AtomicFile(const std::filesystem::path& path) : file_(path) {}
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view bytes) { write(std::as_bytes(std::span(bytes))); }
@@ -24,11 +21,10 @@ class AtomicFile {
   void overwrite(std::uint64_t offset, std::string_view bytes);
   std::uint64_t size() const { return size_; }
 
-  void commit();
+  void commit() { file_.commit(); }
 
  private:
-  std::string target_, partial_;
-  int descriptor_;
+  PlacedFile file_;
   std::uint64_t size_ = 0;
 };
 

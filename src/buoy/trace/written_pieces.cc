@@ -1,0 +1,65 @@
+#include "buoy/trace/written_pieces.h"
+
+#include <algorithm>
+#include <array>
+
+#include "buoy/base/error.h"
+
+namespace buoy::trace {
+
+WrittenPieces::WrittenPieces(const PlacedFile& file, std::uint64_t size)
+    : file_(file),
+      size_(size),
+      missing_((size + kTreePieceBytes - 1) / kTreePieceBytes),
+      digests_(missing_.size()),
+      summed_(missing_.size(), 0) {
+  for (size_t piece = 0; piece < missing_.size(); ++piece) missing_[piece] = end_of(piece) - begin_of(piece);
+}
+
+std::uint64_t WrittenPieces::end_of(size_t piece) const {
+  return std::min<std::uint64_t>(begin_of(piece + 1), size_);
+}
+
+void WrittenPieces::wrote(std::uint64_t offset, std::uint64_t bytes) {
+  const std::uint64_t end = offset + bytes;
+  BUOY_CHECK(end <= size_);
+  for (size_t piece = offset / kTreePieceBytes; offset < end; ++piece) {
+    const std::uint64_t part = std::min(end, end_of(piece)) - offset;
+    const std::uint64_t before = missing_[piece].fetch_sub(part);
+    BUOY_CHECK(before >= part);
+    if (before == part) {
+      sum(piece);
+      file_.begin_sync(begin_of(piece), end_of(piece) - begin_of(piece));
+    }
+    offset += part;
+  }
+}
+
+void WrittenPieces::sum(size_t piece) {
+  std::array<std::byte, size_t{1} << 16> buffer;
+  Sha256 sum;
+  for (std::uint64_t at = begin_of(piece); at < end_of(piece);) {
+    const auto part = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), end_of(piece) - at));
+    file_.read_at(at, part);
+    sum.update(part);
+    at += part.size();
+  }
+  digests_[piece] = sum.digest();
+  summed_[piece] = 1;
+}
+
+std::string WrittenPieces::finish(ThreadPool* threads) {
+  std::vector<size_t> rest;
+  for (size_t piece = 0; piece < summed_.size(); ++piece) {
+    if (summed_[piece] == 0) rest.push_back(piece);
+  }
+  const auto sum_rest = [&](std::int64_t number, int) { sum(rest[static_cast<size_t>(number)]); };
+  if (threads != nullptr) {
+    threads->run(static_cast<std::int64_t>(rest.size()), sum_rest);
+  } else {
+    for (size_t i = 0; i < rest.size(); ++i) sum(rest[i]);
+  }
+  return tree_sha256_hex(digests_);
+}
+
+}  // namespace buoy::trace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "buoy/base/error.h"
 
@@ -82,6 +83,35 @@ RecordLayout::Shape RecordLayout::stacked_shape(const Part& part) const {
   Shape shape = {size_of('S'), size_of('L')};
   shape.insert(shape.end(), part.cell.begin(), part.cell.end());
   return shape;
+}
+
+std::vector<const RecordLayout::Part*> RecordLayout::stacked_parts() const {
+  std::vector<const Part*> out;
+  for (const auto& part : parts_) {
+    if (!part.large) out.push_back(&part);
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Part* a, const Part* b) {
+    const auto rank = [](const Part* part) {
+      return std::pair(part->source->integers != nullptr, part->schema->name);
+    };
+    return rank(a) < rank(b);
+  });
+  return out;
+}
+
+std::vector<trace::Array> RecordLayout::frame(std::span<const std::int32_t> tokens_by_step,
+                                              std::span<const std::int32_t> group_sizes) const {
+  const std::int64_t S = size_of('S'), L = size_of('L'), R = size_of('R'), T = size_of('T'), G = size_of('G');
+  const auto to_int32 = [](const std::vector<std::int64_t>& values) {
+    return std::vector<std::int32_t>(values.begin(), values.end());
+  };
+  std::vector<trace::Array> out;
+  out.push_back(trace::integer_array(trace::kSteps, {S}, to_int32(steps_)));
+  out.push_back(trace::integer_array(trace::kLayers, {L}, to_int32(layers_)));
+  out.push_back(trace::integer_array(trace::kTokensByStep, {S, T}, tokens_by_step));
+  out.push_back(trace::integer_array(trace::kGroupSizes, {S, G}, group_sizes));
+  if (looks_closely_) out.push_back(trace::integer_array(trace::kRowPositions, {R}, rows_));
+  return out;
 }
 
 bool RecordLayout::observes(const probe::Address& address) const {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "buoy/observe/plan.h"
 #include "buoy/observe/subject.h"
 #include "buoy/probe/probe.h"
+#include "buoy/trace/array.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::observe {
@@ -38,6 +40,12 @@ class RecordLayout {
 
   std::int64_t size_of(char letter) const;  // of a shape in the schema
   Shape stacked_shape(const Part& part) const;
+  // Those that are stacked, in the order of a sample file: floats by name, then integers. Behind them come
+  // the large ones, by step, layer and the order of parts().
+  std::vector<const Part*> stacked_parts() const;
+  // Steps, layers, rows of tokens [S, T], sizes of query groups [S, G], rows looked at closely.
+  std::vector<trace::Array> frame(std::span<const std::int32_t> tokens_by_step,
+                                  std::span<const std::int32_t> group_sizes) const;
   std::int64_t addresses() const { return size_of('S') * size_of('L'); }
 
   bool observes(const probe::Address& address) const;

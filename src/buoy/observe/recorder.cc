@@ -7,14 +7,6 @@
 #include "buoy/trace/schema.h"
 
 namespace buoy::observe {
-namespace {
-
-std::vector<std::int32_t> to_int32(const std::vector<std::int64_t>& values) {
-  return {values.begin(), values.end()};
-}
-
-}  // namespace
-
 Recorder::Recorder(const Plan& plan, const Subject& subject)
     : layout_(plan, subject),
       tokens_by_step_(layout_.steps().size() * static_cast<size_t>(subject.tokens), 0),
@@ -68,23 +60,9 @@ trace::Array Recorder::stacked(const Stack& stack) const {
 
 std::vector<trace::Array> Recorder::arrays() {
   BUOY_CHECK(std::find(taken_.begin(), taken_.end(), false) == taken_.end());
-  const std::int64_t S = layout_.size_of('S'), L = layout_.size_of('L'), R = layout_.size_of('R'),
-                     T = layout_.size_of('T'), G = layout_.size_of('G');
-  std::vector<trace::Array> out;
-  out.push_back(trace::integer_array(trace::kSteps, {S}, to_int32(layout_.steps())));
-  out.push_back(trace::integer_array(trace::kLayers, {L}, to_int32(layout_.layers())));
-  out.push_back(trace::integer_array(trace::kTokensByStep, {S, T}, tokens_by_step_));
-  out.push_back(trace::integer_array(trace::kGroupSizes, {S, G}, group_sizes_));
-  if (layout_.looks_closely()) out.push_back(trace::integer_array(trace::kRowPositions, {R}, layout_.rows()));
-  // Floats by name, then integers, then what is large as it came: the order in the file.
-  std::stable_sort(stacks_.begin(), stacks_.end(), [](const Stack& a, const Stack& b) {
-    const auto rank = [](const Stack& stack) {
-      return std::pair(stack.part->source->integers != nullptr, stack.part->schema->name);
-    };
-    return rank(a) < rank(b);
-  });
-  for (auto& stack : stacks_) {
-    if (stack.part->large) continue;
+  std::vector<trace::Array> out = layout_.frame(tokens_by_step_, group_sizes_);
+  for (const auto* part : layout_.stacked_parts()) {
+    auto& stack = stacks_[static_cast<size_t>(part - layout_.parts().data())];
     out.push_back(stacked(stack));
     stack.floats = {}, stack.integers = {};
   }

@@ -4,7 +4,8 @@
 #include <optional>
 
 #include "buoy/base/error.h"
-#include "buoy/trace/writer.h"
+#include "buoy/run/live/live_tracer.h"
+#include "buoy/run/live/trace_sink.h"
 
 namespace buoy::run {
 
@@ -37,23 +38,38 @@ std::optional<observe::Recorder::Bytes> bytes_of_first(const ModelConfig& config
 TraceRunResult run_trace(const Context& context, LoadedModel& model, const TraceRun& run,
                          const TraceRunProgress& progress) {
   check_decoding(model.model.config(), run.request.decode);
-  Tracer tracer(context, model.model, run.request, model.tokenizer);
+  LiveTracer tracer(context, model, run.request, {});
   progress.begin(bytes_of_first(model.model.config(), run).value_or(observe::Recorder::Bytes{}));
-  auto writer = run.resume ? trace::TraceWriter::resume(run.folder, run.manifest)
-                           : trace::TraceWriter::create(run.folder, run.manifest);
+  SharedTrace trace{run.resume ? trace::TraceWriter::resume(run.folder, run.manifest)
+                               : trace::TraceWriter::create(run.folder, run.manifest)};
   TraceRunResult result;
   const auto& ids = run.manifest.sample_ids;
   for (std::size_t n = 0; n < ids.size(); ++n) {
     const auto fail = [&](const Error& error) {
-      writer.write_failure(ids[n], error.what());
+      const std::lock_guard lock(trace.mutex);
+      trace.writer.write_failure(ids[n], error.what());
       result.failed.push_back({ids[n], error.what()});
     };
-    if (!writer.has(ids[n])) {
+    const auto is_written = [&] {
+      const std::lock_guard lock(trace.mutex);
+      return trace.writer.has(ids[n]);
+    };
+    if (!is_written()) {
       try {
-        const auto traced = tracer.run(run.prompt(n), n);
-        writer.write(traced.sample);
-        if (model.tokenizer)
-          result.ids_without_text += model.tokenizer->count_without_token(traced.machine->generated());
+        const auto prompt = run.prompt(n);
+        TraceSink* sink = nullptr;
+        tracer.run(
+            {prompt, n, trace::Storage::kF32, run.manifest.storage == trace::Storage::kF16},
+            [&](const LiveSample& sample, const std::set<std::string>& as_f32) {
+              auto made = std::make_unique<TraceSink>(trace, sample.layout(), sample_plan(sample, as_f32));
+              sink = made.get();
+              return made;
+            },
+            [&](const LiveTracer::Ran& ran) {
+              sink->close(tracer.tracer().frame(prompt, ran.machine, ran.subject));
+              if (model.tokenizer)
+                result.ids_without_text += model.tokenizer->count_without_token(ran.machine.generated());
+            });
       } catch (const UsageError& error) {
         fail(error);
       } catch (const InputError& error) {
@@ -62,7 +78,9 @@ TraceRunResult run_trace(const Context& context, LoadedModel& model, const Trace
     }
     progress.step();
   }
-  writer.finish();
+  tracer.wait();
+  for (const auto& failed : trace.failed) result.failed.push_back(failed);
+  trace.writer.finish();
   result.samples = ids.size() - result.failed.size();
   if (result.samples == 0)
     throw InputError(run.folder.string() +

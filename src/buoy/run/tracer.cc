@@ -1,5 +1,8 @@
 #include "buoy/run/tracer.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "buoy/decode/drive.h"
 #include "buoy/model/family.h"
 #include "buoy/trace/schema.h"
@@ -89,12 +92,17 @@ Traced Tracer::run(const ItemPrompt& prompt, std::uint64_t number) {
       prompt, number, [&](const observe::Subject& watched, const decode::StepMachine&) -> probe::Probe& {
         return recorder.emplace(plan_, watched);
       });
-  auto sample = sample_of(prompt, *machine, subject, recorder->arrays());
+  auto sample = frame(prompt, *machine, subject);
+  auto observed = recorder->arrays();
+  // Whether a token is special comes last.
+  const auto at = std::find_if(sample.arrays.begin(), sample.arrays.end(),
+                               [](const trace::Array& array) { return array.name == trace::kSpecial; });
+  sample.arrays.insert(at, std::move_iterator(observed.begin()), std::move_iterator(observed.end()));
   return {std::move(sample), std::move(machine)};
 }
 
-trace::Sample Tracer::sample_of(const ItemPrompt& prompt, const decode::StepMachine& machine,
-                                const observe::Subject& subject, std::vector<trace::Array> observed) const {
+trace::Sample Tracer::frame(const ItemPrompt& prompt, const decode::StepMachine& machine,
+                            const observe::Subject& subject) const {
   const auto& row = machine.row();
   const auto length = static_cast<std::int64_t>(row.size());
   trace::Sample sample{prompt.id, {}, {}};
@@ -103,7 +111,6 @@ trace::Sample Tracer::sample_of(const ItemPrompt& prompt, const decode::StepMach
   sample.arrays.push_back(trace::byte_array(trace::kRegionOfToken, {length}, subject.regions.of_token));
   if (!subject.regions.evidence.empty())
     sample.arrays.push_back(trace::byte_array(trace::kEvidence, {length}, subject.regions.evidence));
-  std::move(observed.begin(), observed.end(), std::back_inserter(sample.arrays));
   const auto set = [&](std::string_view key, std::string value) {
     sample.metadata[std::string(key)] = std::move(value);
   };

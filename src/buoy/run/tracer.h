@@ -40,14 +40,15 @@ class Tracer {
       std::function<probe::Probe&(const observe::Subject& subject, const decode::StepMachine& machine)>;
   Watched watch(const ItemPrompt& prompt, std::uint64_t number, const MakeProbe& make_probe);
 
+  // All of a sample but what was observed: tokens, regions, texts.
+  trace::Sample frame(const ItemPrompt& prompt, const decode::StepMachine& machine,
+                      const observe::Subject& subject) const;
+
   const Request& request() const { return request_; }
   const observe::Plan& plan() const { return plan_; }
 
  private:
   ChangedRow changed_row(const ItemPrompt& prompt) const;
-  trace::Sample sample_of(const ItemPrompt& prompt, const decode::StepMachine& machine,
-                          const observe::Subject& subject, std::vector<trace::Array> observed) const;
-
   const Context& context_;
   model::Model& model_;
   Request request_;

@@ -16,6 +16,8 @@ struct ObservedSample : SampleFacts {
   std::vector<std::uint8_t> special;            // [tokens], empty when it is not known
   std::vector<std::vector<std::int32_t>> rows;  // [forwards][tokens]; empty: every forward saw the final row
 
+  std::vector<std::vector<std::int32_t>> group_sizes;  // [forwards][groups]; only of a sample that just ran
+
   // The row as the observed forward `s` saw it; [tokens].
   const std::vector<std::int32_t>& row_at(std::int64_t s) const {
     return rows.empty() ? final_row : rows[static_cast<size_t>(s)];

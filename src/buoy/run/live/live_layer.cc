@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "buoy/base/error.h"
-#include "buoy/base/float16.h"
+#include "buoy/tensor/float16_spans.h"
 #include "buoy/trace/sample_rules.h"
 #include "buoy/trace/schema.h"
 
@@ -15,13 +14,10 @@ namespace {
 
 // False when a finite value does not fit.
 bool round_to_f16(std::vector<float>& values) {
-  bool fits = true;
-  for (float& value : values) {
-    const float rounded = f16_to_float(float_to_f16(value));
-    fits &= std::isinf(value) || !std::isinf(rounded);
-    value = rounded;
-  }
-  return fits;
+  std::vector<std::uint16_t> halves(values.size());
+  const bool exceeds = floats_to_f16(values, halves);
+  f16_to_floats(std::as_bytes(std::span(halves)), values);
+  return !exceeds;
 }
 
 // As a reader of a trace would: NaN, infinities, negative weights, shares above 1 are no observations.

@@ -19,10 +19,10 @@ struct ExceedsF16 {
 // How the floats of a sample are stored, or would be.
 struct StoredTypes {
   trace::Storage storage = trace::Storage::kF32;
-  std::set<std::string, std::less<>> as_f32;  // arrays with values that F16 cannot hold
+  std::set<std::string> as_f32;  // arrays with values that F16 cannot hold
 
   bool halves(std::string_view array) const {
-    return storage == trace::Storage::kF16 && as_f32.find(array) == as_f32.end();
+    return storage == trace::Storage::kF16 && !as_f32.contains(std::string(array));
   }
 };
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "buoy/analysis/core/run.h"
-#include "buoy/run/live/live_stream.h"
+#include "buoy/run/live/live_tracer.h"
 #include "buoy/run/trace_run.h"
 
 namespace buoy::run {
@@ -19,12 +19,6 @@ struct LiveAnalyses {
 
 // What analyses need to be observed: as for `observe`.
 std::string observables_for(const std::vector<std::string>& analyses);
-
-// Seconds of the model's thread that went into observing.
-struct LiveTimes {
-  double handing_on = 0;  // records to other threads, back-pressure included
-  double waiting = 0;     // at the end, for analyses that were behind
-};
 
 struct LiveProgress {
   std::function<void()> sample_done;

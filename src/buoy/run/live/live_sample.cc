@@ -130,6 +130,7 @@ void LiveSample::note_forward(const probe::Address& address, const probe::LayerE
   forward.group_sizes = layout_.group_sizes(asked_);
   BUOY_CHECK(forward.index == std::ssize(sample_.rows));
   sample_.rows.push_back(forward.row);
+  sample_.group_sizes.push_back(forward.group_sizes);
   forward_ = std::make_shared<LiveForward>(sample_, std::move(forward));
 }
 

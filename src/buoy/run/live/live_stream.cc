@@ -132,7 +132,7 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
   executor_.post(*lanes_[static_cast<size_t>(given.address.layer)], take, bytes);
 }
 
-std::set<std::string> LiveStream::settle(const std::shared_ptr<Work>& work) {
+void LiveStream::settle(const std::shared_ptr<Work>& work) {
   std::unique_lock lock(work->mutex);
   while (work->waiting > 0) {
     work->taken.wait_for(lock, std::chrono::milliseconds(50));
@@ -141,7 +141,12 @@ std::set<std::string> LiveStream::settle(const std::shared_ptr<Work>& work) {
       executor_.wait();  // throws
     }
   }
-  return work->exceeding;
+}
+
+std::set<std::string> LiveStream::exceeding_f16(const Work& work) {
+  auto exceeding = work.exceeding;
+  exceeding.merge(work.sink->exceeding_f16());
+  return exceeding;
 }
 
 void LiveStream::end(const std::shared_ptr<Work>& work, analysis::ObservedSample sample) {

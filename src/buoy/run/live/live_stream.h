@@ -21,6 +21,8 @@ class LiveSink {
   virtual ~LiveSink() = default;
   // Layers come from several threads at once, the forwards of one layer in their order.
   virtual void take(const analysis::LayerView& layer) = 0;
+  // Arrays that it should have been given as F32, of the records so far.
+  virtual std::set<std::string> exceeding_f16() const { return {}; }
   virtual void finish_layer(const analysis::ObservedSample& /*sample*/, std::int64_t /*l*/) {}
   // Samples one after the other, in the order they ended in: this one is whole, or its records could not be
   // taken (InputError).
@@ -41,9 +43,11 @@ class LiveStream {
   std::shared_ptr<Work> begin(const LiveSample& sample, StoredTypes types, std::unique_ptr<LiveSink> sink);
   // Leaves a used record in the place of the one given.
   void push(const std::shared_ptr<Work>& work, LiveRecord& record);
-  // Waits until all records given so far were taken. Arrays with values that F16 cannot hold: none, or the
-  // sample must be dropped and run again with them in `as_f32`.
-  std::set<std::string> settle(const std::shared_ptr<Work>& work);
+  // Waits until all records given so far were taken.
+  void settle(const std::shared_ptr<Work>& work);
+  // Of a settled sample that has not ended: arrays with values that F16 cannot hold. None, or it must be
+  // dropped and run again with them in `as_f32`.
+  static std::set<std::string> exceeding_f16(const Work& work);
   void end(const std::shared_ptr<Work>& work, analysis::ObservedSample sample);
   void drop(const std::shared_ptr<Work>& work);
   // Until every sample has ended.

@@ -1,0 +1,82 @@
+#include "buoy/run/live/live_tracer.h"
+
+#include <chrono>
+
+namespace buoy::run {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+LiveTracer::LiveTracer(const Context& context, LoadedModel& model, const Request& request,
+                       const analysis::RuleOptions& rules)
+    : model_(model),
+      tracer_(context, model.model, request, model.tokenizer),
+      // The model's own thread is busy; on a GPU little else is.
+      stream_(model.model.config().layers, context.threads.size() - 1, rules) {}
+
+void LiveTracer::run(const SampleRun& sample, const MakeSink& make_sink,
+                     const std::function<void(const Ran&)>& ran) {
+  StoredTypes types{sample.rounding, {}};
+  for (;;) {
+    UnderWay& now = watch(sample, types, make_sink);
+    if (sample.halves) {
+      stream_.settle(now.work);
+      const auto exceeding = LiveStream::exceeding_f16(*now.work);
+      if (!exceeding.empty()) {
+        stream_.drop(now.work);
+        now.work.reset();
+        types.as_f32.insert(exceeding.begin(), exceeding.end());
+        continue;
+      }
+    }
+    ran({now.watched.subject, *now.watched.machine});
+    stream_.end(now.work, now.sample->finish());
+    return;
+  }
+}
+
+LiveTracer::UnderWay& LiveTracer::watch(const SampleRun& sample, const StoredTypes& types,
+                                        const MakeSink& make_sink) {
+  // A sample stays until all its records were taken: two are under way at most.
+  if (under_way_.size() > 1) {
+    if (under_way_.front()->work) stream_.settle(under_way_.front()->work);
+    under_way_.pop_front();
+  }
+  UnderWay& now = *under_way_.emplace_back(std::make_unique<UnderWay>());
+  const auto make_probe = [&](const observe::Subject& subject,
+                              const decode::StepMachine& machine) -> probe::Probe& {
+    const LivePrompt live{sample.prompt, sample.number, is_masked_diffusion(model_.model.config().family),
+                          tracer_.request().final_row};
+    now.sample.emplace(observe::RecordLayout(tracer_.plan(), subject), live, model_.tokenizer,
+                       [&](LiveRecord& record) {
+                         const auto start = Clock::now();
+                         stream_.push(now.work, record);
+                         handing_on_ += seconds_since(start);
+                       });
+    now.sample->follow(machine);
+    now.work = stream_.begin(*now.sample, types, make_sink(*now.sample, types.as_f32));
+    return *now.sample;
+  };
+  try {
+    now.watched = tracer_.watch(sample.prompt, sample.number, make_probe);
+  } catch (...) {
+    if (now.work) stream_.drop(now.work);
+    now.work.reset();
+    throw;
+  }
+  return now;
+}
+
+LiveTimes LiveTracer::wait() {
+  const auto behind = Clock::now();
+  stream_.wait();
+  return {handing_on_, seconds_since(behind)};
+}
+
+}  // namespace buoy::run

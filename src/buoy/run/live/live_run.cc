@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "buoy/analysis/core/sample_run.h"
 #include "buoy/base/error.h"
@@ -79,6 +80,7 @@ class LiveRun {
     const auto behind = Clock::now();
     stream_.wait();
     if (progress.times != nullptr) *progress.times = {handing_on_, seconds_since(behind)};
+    sort_skipped();
     if (out_.skipped.size() == ids.size())
       throw InputError("every sample failed, the first with: " + out_.skipped.front().reason);
     return std::move(out_);
@@ -90,6 +92,14 @@ class LiveRun {
     std::optional<LiveSample> sample;
     std::shared_ptr<LiveStream::Work> work;
   };
+
+  // Some were found to fail behind the model's back: they are listed in the order of the run all the same.
+  void sort_skipped() {
+    std::map<std::string_view, std::size_t> number;
+    for (const auto& id : run_.manifest.sample_ids) number.emplace(id, number.size());
+    std::sort(out_.skipped.begin(), out_.skipped.end(),
+              [&](const auto& a, const auto& b) { return number.at(a.id) < number.at(b.id); });
+  }
 
   void run_sample(const ItemPrompt& prompt, std::size_t number) {
     StoredTypes types{run_.manifest.storage, {}};

@@ -10,8 +10,8 @@
 
 namespace buoy::bench {
 
-// What a stored array goes through one after the other when a sample is written whole, in gigabytes per second
-// of float32 by one thread; files lie in the folder for temporary files.
+// What a stored array goes through one after the other when a sample is written whole, in gigabytes per
+// second of float32 by one thread; files lie in the folder for temporary files.
 void bench_trace(const Report& report) {
   constexpr size_t kCount = 64 << 20;
   constexpr double kGigabytes = kCount * sizeof(float) / 1e9;

@@ -168,7 +168,8 @@ std::vector<float> StoredSample::floats_at(std::string_view array,
 
 std::vector<std::int32_t> StoredSample::integers_in(std::string_view array, const Range& range) const {
   const SafetensorsEntry& entry = find(array);
-  if (entry.dtype != "I32" && entry.dtype != "U8") throw_input_error({where(array), "I32 or U8", entry.dtype});
+  if (entry.dtype != "I32" && entry.dtype != "U8")
+    throw_input_error({where(array), "I32 or U8", entry.dtype});
   const size_t size = safetensors_element_size(entry.dtype);
   const auto bytes = entry.data.subspan(static_cast<size_t>(range.begin) * size,
                                         static_cast<size_t>(range.end - range.begin) * size);

@@ -145,8 +145,12 @@ TEST_P(WatchPair, RefusesBeforeAnyWork) {
 TEST_P(WatchPair, OnePromptIsEnough) {
   const auto watched = run_buoy({"watch", "--model", pair_folder(GetParam()).string(), "--prompt",
                                  "Who employs Klados Hebwick?", "--max-new-tokens", "4", "--analyze",
-                                 "floating,absorption,qk", "--out", scratch_ / "out"});
+                                 "qk,floating,qk", "--out", scratch_ / "out"});
   ASSERT_EQ(watched.exit_code, 0) << watched.err;
+  size_t tables = 0;  // each has a .csv and a .json
+  for (const auto& [name, bytes] : files_of(scratch_ / "out")) tables += name.ends_with(".csv");
+  EXPECT_TRUE(holds_in_order(watched.out, {fmt::format(": {} tables, ", tables)}))
+      << "named twice, made once";
   EXPECT_TRUE(fs::exists(scratch_ / "out/tables/qk_by_layer.csv"));
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "buoy/app/command_line.h"
@@ -40,7 +41,7 @@ std::vector<std::string> names_of(const std::string& list) {
   }
   for (const auto& name : observe::split_list(list)) {
     analysis::find_analysis(name);
-    names.push_back(name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;
 }

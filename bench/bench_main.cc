@@ -18,10 +18,11 @@ int main(int argc, char** argv) {
   app.add_option("--threads", threads);
   std::string only;
   app.add_option("--only", only,
-                 "one part: forward, attention, observe, observe-small, analysis, live, trace, tokenizers or cuda (only "
+                 "one part: forward, attention, observe, observe-small, analysis, live, trace, tokenizers or "
+                 "cuda (only "
                  "when asked for)")
-      ->check(CLI::IsMember(
-          {"forward", "attention", "observe", "observe-small", "analysis", "live", "trace", "tokenizers", "cuda"}));
+      ->check(CLI::IsMember({"forward", "attention", "observe", "observe-small", "analysis", "live", "trace",
+                             "tokenizers", "cuda"}));
   bench::CudaBenchOptions cuda;
   app.add_option("--time-products", cuda.timed_candidates,
                  "cuda: time this many of cuBLASLt's proposals per shape");

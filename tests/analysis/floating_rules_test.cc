@@ -5,11 +5,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "buoy/analysis/sample/token_type.h"
 #include "buoy/analysis/core/uniform.h"
 #include "buoy/analysis/drift/anchor_tracks.h"
 #include "buoy/analysis/drift/set_stability.h"
 #include "buoy/analysis/qk/qk_sums.h"
+#include "buoy/analysis/sample/token_type.h"
 #include "buoy/base/random.h"
 
 namespace buoy::analysis {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/program.h"
+#include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
@@ -62,6 +63,39 @@ TEST(Bench, RandomWeightsOfAShape) {
   EXPECT_NE(run.out.find("llada-small, random weights: 1 layers of 256"), std::string::npos) << run.out;
 }
 
+TEST(Bench, SavesItsRandomWeightsAsAModel) {
+  const testing::TempFolder scratch;
+  const auto save = [&](const std::string& folder, const std::string& layers) {
+    return run_buoy({"bench", "--shape", "llada-small", "--layer-count", layers, "--save-model", folder});
+  };
+  const std::string model = scratch / "model", again = scratch / "again";
+  const auto saved = save(model, "2");
+  ASSERT_EQ(saved.exit_code, 0) << saved.err;
+  EXPECT_NE(saved.out.find(model + ": random weights, "), std::string::npos) << saved.out;
+  EXPECT_EQ(saved.out.find("tokens/s"), std::string::npos) << "nothing is measured";
+
+  const auto inspected = run_buoy({"inspect", "--json", model});
+  ASSERT_EQ(inspected.exit_code, 0) << inspected.err;
+  EXPECT_NE(inspected.out.find("LLaDA"), std::string::npos) << inspected.out;
+  const auto written =
+      run_buoy({"generate", "--model", model, "--ids", "1,2,3", "--max-new-tokens", "4", "--json"});
+  ASSERT_EQ(written.exit_code, 0) << written.err;
+  EXPECT_EQ(Json::parse(written.out).at("ids").size(), 4u);
+
+  // The same weights every time; and what is there already is not written over.
+  ASSERT_EQ(save(again, "2").exit_code, 0);
+  EXPECT_EQ(read_file(scratch / "again/model.safetensors"), read_file(scratch / "model/model.safetensors"));
+  const auto refused = save(model, "1");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("--save-model: expected a new or empty folder"), std::string::npos)
+      << refused.err;
+  EXPECT_EQ(read_file(scratch / "again/model.safetensors"), read_file(scratch / "model/model.safetensors"));
+  const auto deep = save(scratch / "deep", "13");
+  EXPECT_EQ(deep.exit_code, 2);
+  EXPECT_NE(deep.err.find("--layer-count"), std::string::npos) << deep.err;
+  EXPECT_EQ(scratch.entries(), 2u) << "nothing of it is left";
+}
+
 TEST(Bench, RefusesByName) {
   const auto expect = [](std::vector<std::string> options, int code, const std::vector<std::string>& said) {
     options.insert(options.begin(), "bench");
@@ -79,6 +113,7 @@ TEST(Bench, RefusesByName) {
   expect({"--layers", "13", "--device", "cpu", "--shape", "llada-small"}, 2, {"--layer-count", "12", "13"});
   expect({"--device", "tpu"}, 2, {"--device", "tpu"});
   expect({"--model", "/nowhere", "--shape", "llada-8b"}, 2, {"--model", "--shape"});
+  expect({"--model", "/nowhere", "--save-model", "/nowhere"}, 2, {"--model", "--save-model"});
   expect({"--model", "/nowhere", "--device", "cpu"}, 3, {"/nowhere"});
 }
 

@@ -4,11 +4,22 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <optional>
+
+#include "buoy/base/float16.h"
 #include "buoy/questions/data/item_reader.h"
 #include "buoy/run/trace_request.h"
+#include "buoy/trace/reader.h"
+#include "buoy/trace/schema.h"
 #include "run/runs.h"
+#include "support/fails_with.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
+#include "support/tiny_checkpoint.h"
 
 namespace buoy::run {
 namespace {
@@ -134,8 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Families, LiveFamily, ::testing::ValuesIn(testing::gold
                            return name;
                          });
 
-TEST_P(LiveFamily, EqualsStored) {
-  LiveRuns runs(testing::Golden(GetParam()).folder());
+void ask_ids(LiveRuns& runs) {
   questions::Item item;
   item.id = "ids";
   runs.request.items = {item};
@@ -143,7 +153,98 @@ TEST_P(LiveFamily, EqualsStored) {
   runs.names = {"floating", "drift", "absorption", "qk", "flow", "tasks"};
   runs.request.observe = observables_for(runs.names);
   runs.request.decode.max_new_tokens = 4;
+}
+
+TEST_P(LiveFamily, EqualsStored) {
+  LiveRuns runs(testing::Golden(GetParam()).folder());
+  ask_ids(runs);
   runs.expect_equal();
+}
+
+// Queries and keys of the second layer, larger than the weights say.
+class LiveLargeDots : public ::testing::TestWithParam<bool> {
+ protected:
+  using Change = std::function<float(float weight, std::int64_t row)>;
+
+  void change(const char* projection, const Change& change) {
+    auto& tensor = tiny_.tensor((GetParam() ? "model.transformer.blocks.1." : "model.layers.1.self_attn.") +
+                                std::string(projection) + ".weight");
+    for (size_t i = 0; i < tensor.bytes.size() / sizeof(float); ++i) {
+      float weight;
+      std::memcpy(&weight, tensor.bytes.data() + sizeof(float) * i, sizeof(float));
+      weight = change(weight, static_cast<std::int64_t>(i) / tensor.shape[1]);
+      std::memcpy(tensor.bytes.data() + sizeof(float) * i, &weight, sizeof(float));
+    }
+  }
+  void scale(const char* projection, float factor) {
+    change(projection, [=](float weight, std::int64_t) { return factor * weight; });
+  }
+
+  LiveRuns& runs() {
+    const auto folder = scratch_ / std::to_string(written_++);
+    std::filesystem::create_directory(folder);
+    tiny_.write(folder);
+    ask_ids(runs_.emplace(folder));
+    return *runs_;
+  }
+
+  // Of the last trace.
+  trace::StoredSample sample() { return trace::TraceReader::open(runs_->request.folder).read("ids"); }
+  float largest_dot() {
+    float largest = 0;
+    for (const auto array : {trace::kQkAfterDot, trace::kQkBeforeDot}) {
+      for (const float value : sample().floats(array)) largest = std::max(largest, std::fabs(value));
+    }
+    return largest;
+  }
+
+  testing::TempFolder scratch_;
+  testing::TinyCheckpoint tiny_{GetParam() ? Family::kLlada : Family::kLlama};
+  std::optional<LiveRuns> runs_;
+  int written_ = 0;
+};
+INSTANTIATE_TEST_SUITE_P(Tiny, LiveLargeDots, ::testing::Bool(),
+                         [](const auto& p) { return p.param ? "diffusion" : "autoregressive"; });
+
+TEST_P(LiveLargeDots, EqualStoredWhereF16CannotHoldThem) {
+  for (const char* projection : {"q_proj", "k_proj"}) scale(projection, 3000);
+  runs().request.float16 = true;
+  runs_->expect_equal();
+  EXPECT_GT(largest_dot(), kLargestF16);
+  EXPECT_EQ(sample().dtype(trace::kQkAfterDot), "F32");
+  EXPECT_EQ(sample().dtype(trace::kReceived), "F16");
+}
+
+// Up to 65520 a value would be rounded down to the largest that F16 holds; a trace rounds no such value.
+TEST_P(LiveLargeDots, EqualStoredJustBeyondTheLargestOfF16) {
+  scale("k_proj", 1000);
+  runs().stored();
+  scale("q_proj", 65512 / largest_dot());
+  runs().request.float16 = true;
+  runs_->expect_equal();
+  EXPECT_GT(largest_dot(), kLargestF16);
+  EXPECT_LT(largest_dot(), 65520);
+}
+
+// Queries and keys that stand at right angles: scores are zeros, and products of lengths infinite. The model
+// does not mind.
+TEST_P(LiveLargeDots, RecordsThatAreNoNumbersFailTheSample) {
+  constexpr float kHuge = 1e24f;
+  const auto keep = [](std::int64_t odd) {
+    return [=](float weight, std::int64_t row) { return row % 2 == odd ? kHuge * weight : 0; };
+  };
+  change("q_proj", keep(0));
+  change("k_proj", keep(1));
+  runs();
+  for (const int threads : {1, 2, 16}) {
+    EXPECT_TRUE(testing::fails_with<InputError>([&] { runs_->live(threads); },
+                                                {"every sample failed", "norm_product", "expected", "inf"}))
+        << threads;
+  }
+  EXPECT_THROW(runs_->stored(), InputError);
+  // Who does not look at them is not disturbed.
+  runs_->names = {"floating", "drift"};
+  runs_->expect_equal();
 }
 
 }  // namespace

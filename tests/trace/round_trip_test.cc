@@ -96,6 +96,27 @@ TEST(Trace, ReadsParts) {
   }
 }
 
+TEST(Trace, ReadsPartsOfIntegers) {
+  const TempFolder temp;
+  write_whole(temp.path(), small_manifest(1));
+  const StoredSample sample = TraceReader::open(temp.path()).read("sample-0");
+  const auto sizes = sample.integers(kGroupSizes);  // I32 [2, 2]
+  ASSERT_EQ(sizes.size(), 4u);
+  using Integers = std::vector<std::int32_t>;
+  EXPECT_EQ(sample.integers_at(kGroupSizes, {}), sizes);
+  EXPECT_EQ(sample.integers_at(kGroupSizes, {0}), (Integers{sizes[0], sizes[1]}));
+  EXPECT_EQ(sample.integers_at(kGroupSizes, {1}), (Integers{sizes[2], sizes[3]}));
+  EXPECT_EQ(sample.integers_at(kGroupSizes, {1, 0}), Integers{sizes[2]});
+  const auto regions = sample.integers(kRegionOfToken);  // U8 [5]
+  for (size_t i = 0; i < regions.size(); ++i)
+    EXPECT_EQ(sample.integers_at(kRegionOfToken, {static_cast<std::int64_t>(i)}), Integers{regions[i]});
+  for (const std::vector<std::int64_t>& at : {std::vector<std::int64_t>{2}, {-1}, {0, 2}, {0, 0, 0}})
+    EXPECT_TRUE(
+        fails_with<UsageError>([&] { sample.integers_at(kGroupSizes, at); }, {"group_sizes", "[2, 2]"}));
+  EXPECT_TRUE(
+      fails_with<InputError>([&] { sample.integers_at(kReceived, {0}); }, {"received", "I32 or U8", "F32"}));
+}
+
 TEST(Trace, SaysWhatAnArrayIsNot) {
   const TempFolder temp;
   write_whole(temp.path(), small_manifest(1));

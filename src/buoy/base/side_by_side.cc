@@ -4,7 +4,6 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -29,7 +28,7 @@ void run_side_by_side(std::size_t count, const std::function<void(std::size_t nu
   for (std::size_t i = 1; i < most; ++i) {
     try {
       others.emplace_back(work);
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
       break;  // those that did start do the work
     }
   }

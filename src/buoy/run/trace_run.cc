@@ -1,5 +1,6 @@
 #include "buoy/run/trace_run.h"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 
@@ -80,6 +81,11 @@ TraceRunResult run_trace(const Context& context, LoadedModel& model, const Trace
   }
   tracer.wait();
   for (const auto& failed : trace.failed) result.failed.push_back(failed);
+  const auto number = [&](const FailedSample& failed) {
+    return std::find(ids.begin(), ids.end(), failed.id) - ids.begin();
+  };
+  std::sort(result.failed.begin(), result.failed.end(),
+            [&](const auto& a, const auto& b) { return number(a) < number(b); });
   trace.writer.finish();
   result.samples = ids.size() - result.failed.size();
   if (result.samples == 0)

@@ -6,7 +6,10 @@
 #include <unistd.h>
 #endif
 
+#include <exception>
 #include <utility>
+
+#include "buoy/base/say.h"
 
 namespace buoy {
 namespace {
@@ -22,8 +25,15 @@ void yield_to_others() {
 
 }  // namespace
 
-LaneExecutor::LaneExecutor(int threads, std::uint64_t most_weight) : most_weight_(most_weight) {
-  for (int i = 0; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
+LaneExecutor::LaneExecutor(int threads, std::uint64_t most_weight, const StartThread& start)
+    : most_weight_(most_weight) {
+  workers_.reserve(static_cast<size_t>(threads));
+  try {
+    for (int i = 0; i < threads; ++i) workers_.push_back(start([this, i] { work(i); }));
+  } catch (const std::exception& refusal) {
+    say("note: only {} of {} threads could be started for analyses: {}\n", workers_.size(), threads,
+        refusal.what());
+  }
 }
 
 LaneExecutor::~LaneExecutor() {
@@ -40,7 +50,7 @@ void LaneExecutor::post(Lane& lane, Task task, std::uint64_t weight) {
   if (failure_) std::rethrow_exception(failure_);
   if (workers_.empty()) {
     lock.unlock();
-    task(0);
+    run_here(task);
     return;
   }
   // A single task may weigh more than the limit.
@@ -54,6 +64,16 @@ void LaneExecutor::post(Lane& lane, Task task, std::uint64_t weight) {
   lane.queued_ = true;
   lanes_.push_back(&lane);
   due_.notify_one();
+}
+
+void LaneExecutor::run_here(const Task& task) {
+  try {
+    task(0);
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::current_exception();
+    throw;
+  }
 }
 
 void LaneExecutor::wait() {

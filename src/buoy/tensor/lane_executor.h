@@ -7,6 +7,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace buoy {
@@ -17,6 +18,7 @@ namespace buoy {
 class LaneExecutor {
  public:
   using Task = std::function<void(int thread)>;  // thread in [0, threads())
+  using StartThread = std::function<std::thread(std::function<void()>)>;
 
   class Lane {
    public:
@@ -34,8 +36,9 @@ class LaneExecutor {
     bool queued_ = false;  // it is due, or at work
   };
 
-  // With no threads, tasks run at once in the thread that gives them.
-  LaneExecutor(int threads, std::uint64_t most_weight);
+  // With no threads, tasks run at once in the thread that gives them. Where the machine refuses to start that
+  // many, those that did start do the work, and standard error says so.
+  LaneExecutor(int threads, std::uint64_t most_weight, const StartThread& start = start_thread);
   ~LaneExecutor();  // drops what has not begun
   LaneExecutor(const LaneExecutor&) = delete;
   LaneExecutor& operator=(const LaneExecutor&) = delete;
@@ -50,6 +53,9 @@ class LaneExecutor {
   bool failed();  // a task threw
 
  private:
+  static std::thread start_thread(std::function<void()> work) { return std::thread(std::move(work)); }
+
+  void run_here(const Task& task);
   void work(int thread);
   void run_one(std::unique_lock<std::mutex>& lock, int thread);
 

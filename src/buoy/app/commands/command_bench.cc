@@ -68,10 +68,13 @@ std::unique_ptr<benchmark::TimedModel> load(const BenchOptions& options, Device 
 }
 
 // The random weights as a checkpoint, for commands that take a model.
-void save_model(const BenchOptions& options) {
-  auto shape = benchmark::shape_named(options.shape.empty() ? "llada-small" : options.shape);
+void save_model(BenchOptions options) {
+  if (options.shape.empty()) options.shape = "llada-small";
+  check(options);
+  if (path_exists(options.save) && !(is_folder(options.save) && std::filesystem::is_empty(options.save)))
+    throw_usage_error({"--save-model", "a new or empty folder", options.save});
+  auto shape = benchmark::shape_named(options.shape);
   if (options.layers > 0) shape.layers = options.layers;
-  make_folder(options.save);
   benchmark::write_random_checkpoint(options.save, shape, 1);
   fmt::print("{}: random weights, {}\n", options.save,
              describe_bytes(benchmark::random_checkpoint_bytes(shape)));

@@ -48,19 +48,25 @@ class Generation {
   void go() {
     const std::size_t count = request_.items.size();
     std::size_t failed = 0;
+    std::string first;
     std::optional<Progress> bar;
     if (count > 1) bar.emplace(stderr, "prompt", static_cast<std::int64_t>(count));
     for (std::size_t n = 0; n < count; ++n) {
+      const auto fail = [&](const Error& error) {
+        if (count == 1) throw;
+        if (failed++ == 0) first = error.what();
+        say("{}: {}\n", request_.items[n].id, error.what());
+      };
       try {
         write(prompts_(n), n);
+      } catch (const UsageError& error) {
+        fail(error);
       } catch (const InputError& error) {
-        if (count == 1) throw;
-        ++failed;
-        say("{}: {}\n", request_.items[n].id, error.what());
+        fail(error);
       }
       if (bar) bar->advance();
     }
-    if (failed == count) throw InputError("no prompt could be answered");
+    if (failed == count) throw InputError("every prompt failed, the first with: " + first);
   }
 
  private:

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "buoy/app/command_line.h"
@@ -9,6 +10,8 @@
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/prompt_source.h"
 #include "buoy/app/options/shared_options.h"
+#include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
@@ -38,7 +41,7 @@ std::vector<std::string> names_of(const std::string& list) {
   }
   for (const auto& name : observe::split_list(list)) {
     analysis::find_analysis(name);
-    names.push_back(name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;
 }
@@ -58,6 +61,18 @@ void write(const analysis::RunResult& result, const std::filesystem::path& out) 
   fmt::print("{}: {} tables, {} figures\n", out.string(), tables, figures);
 }
 
+// What would otherwise be found out when the run is over.
+void check(const WatchOptions& options, const run::TraceRequest& request) {
+  request.plan();
+  if (path_exists(options.out) && !is_folder(options.out))
+    throw_usage_error({"--out", "a folder", fmt::format("the file \"{}\"", options.out)});
+  const auto samples = std::ssize(request.items);
+  if (options.analysis.sample >= samples) {
+    throw_usage_error({"--sample", fmt::format("a number below {}, the samples of the run", samples),
+                       std::to_string(options.analysis.sample)});
+  }
+}
+
 void watch(WatchOptions options) {
   Stopwatch clock;
   const auto names = names_of(options.analyze);
@@ -69,6 +84,7 @@ void watch(WatchOptions options) {
   run::TraceRequest request;
   static_cast<run::Request&>(request) = read_request(options.flags);
   request.items = read_prompt_items(source, request.read);
+  check(options, request);
   const auto folder = find_model(options.model.folder);
   run::check_decoding(read_config(folder), request.decode);
   if (source.prompt.ids.empty()) request.chat = settle_chat(source.prompt.chat, folder);

@@ -24,7 +24,8 @@ void add_observed_part_options(Command& command, run::Request& request, bool& no
                      "query groups, at most 16: state (default; watch: regions), regions, parity, or a list "
                      "as in bos=0;question=1-20");
   command.add_flag("--no-final", no_final, "masked diffusion: no last forward over the fully revealed row");
-  command.add_flag("--float16", request.float16, "store in half the space");
+  command.add_flag("--float16", request.float16,
+                   "store in half the space (watch: analyse what would be stored so)");
 }
 
 }  // namespace buoy::app

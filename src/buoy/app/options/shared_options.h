@@ -84,8 +84,8 @@ template <typename Files>
 Option* add_data_option(Command& command, Files& data) {
   return command
       .add_option("--data", data,
-                  "questions, JSON Lines, plain or gzip (docs/data-formats.md; trace: - is standard input;\n"
-                  "eval: several, NAME=FILE names one)")
+                  "questions, JSON Lines, plain or gzip (docs/data-formats.md; - is standard input;\n"
+                  "eval: files only, several, NAME=FILE names one)")
       ->type_name("F.jsonl");
 }
 

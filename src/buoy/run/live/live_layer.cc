@@ -12,7 +12,7 @@
 namespace buoy::run {
 namespace {
 
-// False when a finite value does not fit.
+// False when a finite value does not fit: by the rule that the writer of a trace goes by.
 bool round_to_f16(std::vector<float>& values) {
   std::vector<std::uint16_t> halves(values.size());
   const bool exceeds = floats_to_f16(values, halves);

@@ -1,6 +1,7 @@
 #include "buoy/run/live/live_run.h"
 
 #include <algorithm>
+#include <map>
 
 #include "buoy/analysis/core/sample_run.h"
 #include "buoy/base/error.h"
@@ -38,6 +39,14 @@ class AnalysisSink final : public LiveSink {
   std::mutex& mutex_;
   std::optional<analysis::SampleRun> sample_;
 };
+
+// Some were found to fail behind the model's back: they are listed in the order of the run all the same.
+void sort_by_run(const std::vector<std::string>& ids, std::vector<analysis::SkippedSample>& skipped) {
+  std::map<std::string_view, std::size_t> number;
+  for (const auto& id : ids) number.emplace(id, number.size());
+  std::sort(skipped.begin(), skipped.end(),
+            [&](const auto& a, const auto& b) { return number.at(a.id) < number.at(b.id); });
+}
 
 }  // namespace
 
@@ -85,6 +94,7 @@ analysis::AnalysedTrace run_live(const Context& context, LoadedModel& model, con
   }
   const auto times = tracer.wait();
   if (progress.times != nullptr) *progress.times = times;
+  sort_by_run(ids, out.skipped);
   if (out.skipped.size() == ids.size())
     throw InputError("every sample failed, the first with: " + out.skipped.front().reason);
   return out;

@@ -2,6 +2,7 @@
 
 #include "buoy/app/options/data_options.h"
 #include "buoy/app/options/shared_options.h"
+#include "buoy/base/error.h"
 #include "buoy/questions/data/item_reader.h"
 
 namespace buoy::app {
@@ -30,6 +31,8 @@ std::vector<questions::Item> read_prompt_items(const PromptSource& source,
     questions::Item item;
     item.id = kPromptId;
     item.question = prompt_text(source.prompt);
+    if (item.question.empty() && source.prompt.ids.empty())
+      throw_usage_error({"prompt", "some text", "an empty prompt"});
     return {item};
   }
   return questions::read_items(source.data, read);

@@ -18,7 +18,6 @@
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
-#include "buoy/checkpoint/hub_cache.h"
 #include "buoy/decode/drive.h"
 #include "buoy/run/change/changing_probe.h"
 #include "buoy/run/decoding.h"
@@ -145,21 +144,10 @@ class Generation {
   ThreadPool threads_;
 };
 
-void generate(GenerateOptions options) {
+void generate(const GenerateOptions& options) {
   Stopwatch clock;
-  const PromptSource& source = options.source;
-  options.flags.chat = source.prompt.chat;
-  options.flags.request.read.require_answers = false;
-  run::TraceRequest request;
-  static_cast<run::Request&>(request) = read_request(options.flags);
-  request.items = read_prompt_items(source, request.read);
-  const auto folder = find_model(options.model.folder);
-  run::check_decoding(read_config(folder), request.decode);
-  if (source.prompt.ids.empty()) request.chat = settle_chat(source.prompt.chat, folder);
-  auto loaded = load_model(options.model);
-  if (!source.prompt.ids.empty())
-    request.ids = make_prompt(source.prompt, loaded.model.checkpoint().folder(), loaded.tokenizer);
-  request.device = loaded.model.device();
+  auto request = read_prompt_request(options.source, options.flags);
+  auto loaded = load_model_for(options.source, options.model, request);
   Generation generation(options, std::move(request), std::move(loaded));
   clock.lap("loading");
   generation.go();

@@ -13,7 +13,6 @@
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
-#include "buoy/checkpoint/hub_cache.h"
 #include "buoy/run/trace_request.h"
 #include "buoy/study/failure_list.h"
 
@@ -53,26 +52,15 @@ void report_result(const run::TraceRunResult& result, const std::filesystem::pat
 
 void trace_run(TraceOptions options) {
   Stopwatch clock;
-  const PromptSource& source = options.source;
-  options.flags.chat = source.prompt.chat;
-  options.flags.request.read.require_answers = false;
   options.flags.request.final_row = !options.no_final;
-  run::TraceRequest request;
-  static_cast<run::Request&>(request) = read_request(options.flags);
-  request.plan();  // refused before a model is loaded
-  request.items = read_prompt_items(source, request.read);
-  const auto folder = find_model(options.model.folder);
-  run::check_decoding(read_config(folder), request.decode);
-  if (source.prompt.ids.empty()) request.chat = settle_chat(source.prompt.chat, folder);
+  options.flags.request.plan();  // refused before anything is read
+  auto request = read_prompt_request(options.source, options.flags);
   say_when_interrupted(
       "buoy: interrupted; the same command with --resume goes on behind the last whole sample\n");
-  auto loaded = load_model(options.model);
-  if (!source.prompt.ids.empty())
-    request.ids = make_prompt(source.prompt, loaded.model.checkpoint().folder(), loaded.tokenizer);
+  auto loaded = load_model_for(options.source, options.model, request);
   request.folder = options.out;
   request.resume = options.resume;
   request.command = command_as_typed();
-  request.device = loaded.model.device();
   const auto run = run::make_trace_run(request, loaded);
   clock.lap("loading");
   ThreadPool threads(thread_count(options.model));

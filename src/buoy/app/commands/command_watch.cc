@@ -15,7 +15,6 @@
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
-#include "buoy/checkpoint/hub_cache.h"
 #include "buoy/observe/number_set.h"
 #include "buoy/report/result_files.h"
 #include "buoy/run/live/live_run.h"
@@ -76,23 +75,12 @@ void check(const WatchOptions& options, const run::TraceRequest& request) {
 void watch(WatchOptions options) {
   Stopwatch clock;
   const auto names = names_of(options.analyze);
-  const PromptSource& source = options.source;
-  options.flags.chat = source.prompt.chat;
-  options.flags.request.read.require_answers = false;
   options.flags.request.final_row = !options.no_final;
   options.flags.request.observe = run::observables_for(names);
-  run::TraceRequest request;
-  static_cast<run::Request&>(request) = read_request(options.flags);
-  request.items = read_prompt_items(source, request.read);
+  auto request = read_prompt_request(options.source, options.flags);
   check(options, request);
-  const auto folder = find_model(options.model.folder);
-  run::check_decoding(read_config(folder), request.decode);
-  if (source.prompt.ids.empty()) request.chat = settle_chat(source.prompt.chat, folder);
-  auto loaded = load_model(options.model);
-  if (!source.prompt.ids.empty())
-    request.ids = make_prompt(source.prompt, loaded.model.checkpoint().folder(), loaded.tokenizer);
+  auto loaded = load_model_for(options.source, options.model, request);
   request.command = command_as_typed();
-  request.device = loaded.model.device();
   const auto run = run::make_trace_run(request, loaded);
   clock.lap("loading");
 

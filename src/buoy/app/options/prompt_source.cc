@@ -3,6 +3,7 @@
 #include "buoy/app/options/data_options.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/error.h"
+#include "buoy/checkpoint/hub_cache.h"
 #include "buoy/questions/data/item_reader.h"
 
 namespace buoy::app {
@@ -36,6 +37,28 @@ std::vector<questions::Item> read_prompt_items(const PromptSource& source,
     return {item};
   }
   return questions::read_items(source.data, read);
+}
+
+run::TraceRequest read_prompt_request(const PromptSource& source, RequestFlags flags) {
+  flags.chat = source.prompt.chat;
+  flags.request.read.require_answers = false;
+  run::TraceRequest request;
+  static_cast<run::Request&>(request) = read_request(flags);
+  request.items = read_prompt_items(source, request.read);
+  return request;
+}
+
+run::LoadedModel load_model_for(const PromptSource& source, const ModelOptions& model,
+                                run::TraceRequest& request) {
+  const auto folder = find_model(model.folder);
+  run::check_decoding(read_config(folder), request.decode);
+  const bool given_as_ids = !source.prompt.ids.empty();
+  if (!given_as_ids) request.chat = settle_chat(source.prompt.chat, folder);
+  auto loaded = load_model(model);
+  if (given_as_ids)
+    request.ids = make_prompt(source.prompt, loaded.model.checkpoint().folder(), loaded.tokenizer);
+  request.device = loaded.model.device();
+  return loaded;
 }
 
 }  // namespace buoy::app

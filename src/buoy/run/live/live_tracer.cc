@@ -20,7 +20,7 @@ LiveTracer::LiveTracer(const Context& context, LoadedModel& model, const Request
       // The model's own thread is busy; on a GPU little else is.
       stream_(model.model.config().layers, context.threads.size() - 1, rules) {}
 
-void LiveTracer::run(const SampleRun& sample, const MakeSink& make_sink,
+void LiveTracer::run(const ToRun& sample, const MakeSink& make_sink,
                      const std::function<void(const Ran&)>& ran) {
   StoredTypes types{sample.rounding, {}};
   for (;;) {
@@ -41,7 +41,7 @@ void LiveTracer::run(const SampleRun& sample, const MakeSink& make_sink,
   }
 }
 
-LiveTracer::UnderWay& LiveTracer::watch(const SampleRun& sample, const StoredTypes& types,
+LiveTracer::UnderWay& LiveTracer::watch(const ToRun& sample, const StoredTypes& types,
                                         const MakeSink& make_sink) {
   // A sample stays until all its records were taken: two are under way at most.
   if (under_way_.size() > 1) {

@@ -34,14 +34,14 @@ class LiveTracer {
     const observe::Subject& subject;
     const decode::StepMachine& machine;
   };
-  struct SampleRun {
+  struct ToRun {
     const ItemPrompt& prompt;
     std::size_t number;
     trace::Storage rounding = trace::Storage::kF32;
     bool halves = false;  // values are stored as F16, by the trace or by the sink
   };
   // `ran` is called when the sample is over, before its end is handed to the sink.
-  void run(const SampleRun& sample, const MakeSink& make_sink, const std::function<void(const Ran&)>& ran);
+  void run(const ToRun& sample, const MakeSink& make_sink, const std::function<void(const Ran&)>& ran);
 
   // Until every sample has ended.
   LiveTimes wait();
@@ -55,7 +55,7 @@ class LiveTracer {
     Tracer::Watched watched;
   };
 
-  UnderWay& watch(const SampleRun& sample, const StoredTypes& types, const MakeSink& make_sink);
+  UnderWay& watch(const ToRun& sample, const StoredTypes& types, const MakeSink& make_sink);
 
   LoadedModel& model_;
   Tracer tracer_;

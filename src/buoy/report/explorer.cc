@@ -83,7 +83,7 @@ std::string note_of(const ExploredSample& sample, const ExplorerPlan& plan, cons
       "one byte, within {:.1f}% of themselves (here {:.1f}%); less than 1/100,000 of the largest in a row "
       "is shown as 0.",
       plan.layers.size(), sample.layers.size(), plan.steps.size(), sample.steps.size(),
-      heads_note(sample, plan), 100 * QuantisedRows::kMostError,
+      heads_note(sample, plan), 100 * kMostQuantisedError,
       std::ceil(1000 * std::max(rows.means.largest_error(), rows.heads.largest_error())) / 10);
 }
 

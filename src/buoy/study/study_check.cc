@@ -106,7 +106,10 @@ class Examination {
       for (const auto& item : data.sample) data.bytes += questions::item_json(item).dump().size() + 1;
       data.bytes = data.bytes / data.sample.size() * data.count;
     } else {
-      if (!is_there("data " + entry.name, "a file of questions", entry.file)) return;
+      if (!is_there("data " + entry.name, "a file of questions", entry.file)) {
+        if (entry.expected) facts_.data[entry.name] = expected_data(*entry.expected);
+        return;
+      }
       const bool asked =
           std::any_of(study_.evaluations.begin(), study_.evaluations.end(), [&](const auto& run) {
             return std::find(run.data.begin(), run.data.end(), entry.name) != run.data.end();

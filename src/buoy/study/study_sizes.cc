@@ -29,6 +29,24 @@ run::Arrangement without_noise(run::Arrangement arrangement) {
 
 }  // namespace
 
+StudyData expected_data(const study::ExpectedData& expected) {
+  constexpr std::int64_t kBytesOfExpectedToken = 4, kBytesOfInstruction = 250;
+  StudyData data;
+  data.count = expected.questions;
+  data.expected = true;
+  questions::Item item{.id = "expected", .question = std::string(60, 'q'), .answers = {"answer"}};
+  const std::int64_t room = std::max<std::int64_t>(
+      expected.prompt_tokens * kBytesOfExpectedToken - kBytesOfInstruction - std::ssize(item.question), 0);
+  for (std::int64_t p = 0; p < expected.passages; ++p) {
+    const std::int64_t bytes = std::max<std::int64_t>(room / expected.passages - 30, 1);
+    item.passages.push_back({.title = "", .text = "answer" + std::string(static_cast<size_t>(bytes), 'p'),
+                             .gold = p == 0, .has_answer = p == 0});
+  }
+  if (expected.passages == 0) item.question.resize(static_cast<size_t>(std::max<std::int64_t>(room, 1)), 'q');
+  data.sample.push_back(std::move(item));
+  return data;
+}
+
 StudyPart StudySizes::data(const study::DataEntry& entry) const {
   const auto& data = facts_.data.at(entry.name);
   StudyPart part{"data " + entry.name};

@@ -25,7 +25,11 @@ struct StudyData {
   std::size_t count = 0;
   std::vector<questions::Item> sample;
   std::uint64_t bytes = 0;  // that the study will write
+  bool expected = false;    // made up from what the study expects: the file is not there
 };
+
+// Questions as a study expects them: their prompts have about as many tokens, at four bytes a token.
+StudyData expected_data(const study::ExpectedData& expected);
 
 struct StudyFacts {
   std::map<std::string, StudyModel> models;

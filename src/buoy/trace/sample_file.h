@@ -38,6 +38,7 @@ struct SamplePlace {
   std::filesystem::path folder;  // of the trace
   Storage storage = Storage::kF32;
   const ModelCard* model = nullptr;  // null: not known, and not compared
+  Level level = Level::kFull;
 };
 
 // The file of one sample, written while its values come, cell by cell, and never held in memory. Its bytes
@@ -95,6 +96,7 @@ class SampleFile {
   SamplePlan plan_;
   std::optional<ModelCard> model_;
   Storage storage_;
+  Level level_;
   std::vector<PlacedArray> placed_;
   std::map<std::string, Column, std::less<>> columns_;
   std::uint64_t data_begin_, data_bytes_;

@@ -97,6 +97,7 @@ class Checker {
     if (letters.size() != array.shape.size())
       refuse(array.name, fmt::format("shape [{}]", schema->shape), "shape " + describe_shape(array.shape));
     for (size_t i = 0; i < letters.size(); ++i) {
+      if (letters[i] == "N") continue;  // a length of its own
       const auto& known = sizes_.try_emplace(letters[i][0], Size{array.shape[i], array.name}).first->second;
       if (known.size != array.shape[i]) {
         refuse(array.name,

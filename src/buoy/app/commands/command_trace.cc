@@ -55,6 +55,8 @@ void trace_run(TraceOptions options) {
   options.flags.request.final_row = !options.no_final;
   options.flags.request.plan();  // refused before anything is read
   auto request = read_prompt_request(options.source, options.flags);
+  if (request.keep != trace::Level::kFull)
+    throw_usage_error({"--keep", "full (the other levels are not built yet)", options.flags.keep});
   say_when_interrupted(
       "buoy: interrupted; the same command with --resume goes on behind the last whole sample\n");
   auto loaded = load_model_for(options.source, options.model, request);
@@ -90,6 +92,7 @@ void add_trace(Command& app) {
   add_out_option(*command, options->out)->required();
   add_observe_option(*command, options->flags.request.observe);
   add_observed_part_options(*command, options->flags.request, options->no_final);
+  add_keep_option(*command, options->flags.keep);
   add_resume_flag(*command, options->resume);
   add_timing_flag(*command, options->timing);
   add_decode_options(*command, options->flags.request.decode);

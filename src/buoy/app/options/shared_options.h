@@ -64,6 +64,16 @@ inline Option* add_observe_option(Command& command, std::string& list) {
       ->type_name("LIST");
 }
 
+inline Option* add_keep_option(Command& command, std::string& keep) {
+  return command
+      .add_option(
+          "--keep", keep,
+          "what to keep of a sample: tables (what analyses made; default of watch), compact (also what\n"
+          "the explorer draws), full (all that is observed; default of trace)")
+      ->one_of({"tables", "compact", "full"})
+      ->type_name("LEVEL");
+}
+
 inline Option* add_timing_flag(Command& command, bool& timing) {
   return command.add_flag("--timing", timing, "say where the time went: loading, decoding, writing");
 }

@@ -194,6 +194,7 @@ TraceEntry read_trace(const toml::table& trace, const TomlSource& source) {
   take(t.request.layers, table.text("layers"));
   take(t.request.steps_observed, table.text("steps_observed"));
   take(t.request.float16, table.boolean("float16"));
+  take(t.request.compact_samples, table.integer<std::int64_t>("compact_samples", {0, kMostQuestions}));
   take(t.tasks_only, table.boolean("tasks_only"));
   table.finish();
   return t;

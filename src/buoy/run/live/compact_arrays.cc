@@ -35,6 +35,15 @@ class CellRows {
 
 }  // namespace
 
+observe::Plan with_rows(observe::Plan plan) {
+  std::vector<const observe::Observable*> wanted;
+  for (const auto& observable : observe::observables()) {
+    if (observable.name == "rows" || plan.has(observable.name)) wanted.push_back(&observable);
+  }
+  plan.wanted = std::move(wanted);
+  return plan;
+}
+
 CompactArrays::CompactArrays(const analysis::SampleFacts& sample, bool chosen)
     : layers_(sample.layer_count()),
       regions_(std::ssize(sample.region_names)),

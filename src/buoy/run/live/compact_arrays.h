@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "buoy/analysis/sample/layer_view.h"
+#include "buoy/observe/plan.h"
 #include "buoy/trace/sample_file.h"
 
 namespace buoy::run {
+
+// A chosen sample of a compact trace is asked for the rows that write the answer, whatever else is observed.
+observe::Plan with_rows(observe::Plan plan);
 
 // What the level compact keeps of a sample beside states: received attention averaged over heads, masses and
 // the strongest keys; of a chosen sample also every head and, where rows were observed, the rows that write

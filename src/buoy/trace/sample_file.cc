@@ -28,6 +28,7 @@ SampleFile::Column::Column(const PlacedArray& array)
 SampleFile::SampleFile(const SamplePlace& place, SamplePlan plan)
     : plan_(std::move(plan)),
       model_(place.model == nullptr ? std::nullopt : std::optional(*place.model)),
+      storage_(place.storage),
       level_(place.level),
       placed_(place_arrays(plan_.arrays, place.storage, plan_.keep_f32)),
       data_begin_(0),
@@ -124,6 +125,19 @@ void SampleFile::put_whole(const Array& array) {
     write(column.place.offset, array.bytes);
   }
   column.done = column.place.plan.cells;
+}
+
+// U8 is the smallest element, so what is there stays where it is.
+void SampleFile::append(const Array& bytes) {
+  if (bytes.dtype != DataType::kU8) refuse(bytes.name, "U8 to append", std::string(name_of(bytes.dtype)));
+  plan_.arrays.push_back({bytes.name, bytes.dtype, bytes.shape, 1});
+  placed_ = place_arrays(plan_.arrays, storage_, plan_.keep_f32);
+  check({});
+  columns_.try_emplace(bytes.name, placed_.back());
+  data_bytes_ = data_bytes(placed_);
+  file_.reserve(data_begin_ + data_bytes_);
+  pieces_ = std::make_unique<WrittenPieces>(*pieces_, data_begin_ + data_bytes_);
+  put_whole(bytes);
 }
 
 void SampleFile::write_floats(Column& column, std::uint64_t offset, std::span<const float> values) {

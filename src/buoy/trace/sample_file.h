@@ -55,6 +55,10 @@ class SampleFile {
   void put(std::string_view array, std::int64_t cell, std::span<const std::int32_t> values);
   void put(std::string_view array, std::int64_t cell, std::span<const std::uint8_t> values);
 
+  // Adds an array of bytes to the plan, whole: one whose size is known only when the sample is over. It comes
+  // behind all others. No other thread uses the file. Throws UsageError for other types.
+  void append(const Array& bytes);
+
   // Arrays stored as F16 that were given finite values past its largest so far: finish() will refuse.
   std::set<std::string> exceeding_f16() const;
 
@@ -91,6 +95,7 @@ class SampleFile {
 
   SamplePlan plan_;
   std::optional<ModelCard> model_;
+  Storage storage_;
   Level level_;
   std::vector<PlacedArray> placed_;
   std::map<std::string, Column, std::less<>> columns_;

@@ -28,8 +28,8 @@ struct TextSchema {
 };
 
 // S steps, L layers, G query groups, H heads, V key/value heads, T tokens, C regions, R chosen rows,
-// K top keys, D head size. A letter means the same number in every array of a sample, but N: a length of its
-// own.
+// K top keys, D head size; 2 is two. A letter means the same number in every array of a sample, but N: a
+// length of its own.
 std::span<const ArraySchema> array_schema();
 std::span<const TextSchema> text_schema();
 
@@ -62,6 +62,19 @@ inline constexpr std::string_view kRowMass = "row_mass";
 inline constexpr std::string_view kEvidenceMass = "evidence_mass";
 inline constexpr std::string_view kTopKeys = "top_keys";
 inline constexpr std::string_view kTopWeights = "top_weights";
+
+// What the level compact keeps (level.h): rows of one byte per key, with two scales each
+// (base/quantised_row.h).
+inline constexpr std::string_view kMeanCodes = "mean_codes";
+inline constexpr std::string_view kMeanScales = "mean_scales";
+inline constexpr std::string_view kMeanMass = "mean_mass";
+inline constexpr std::string_view kMeanTopKeys = "mean_top_keys";
+inline constexpr std::string_view kMeanTopWeights = "mean_top_weights";
+inline constexpr std::string_view kHeadCodes = "head_codes";
+inline constexpr std::string_view kHeadScales = "head_scales";
+inline constexpr std::string_view kRowCodes = "row_codes";
+inline constexpr std::string_view kRowScales = "row_scales";
+
 inline constexpr std::string_view kQkAfterDot = "qk_after_dot";
 inline constexpr std::string_view kQkAfterCosine = "qk_after_cosine";
 inline constexpr std::string_view kQkAfterNormProduct = "qk_after_norm_product";

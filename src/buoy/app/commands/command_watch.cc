@@ -124,6 +124,7 @@ void add_watch(Command& app) {
   add_decode_options(*command, options->flags.request.decode);
   add_change_options(*command, options->flags.changes);
   add_keep_option(*command, options->flags.keep);
+  add_compact_samples_option(*command, options->flags.request.compact_samples);
   add_timing_flag(*command, options->timing);
   command->footer(
       "Runs the analyses while the model runs. The tables are those that `buoy trace` and `buoy analyze` "

@@ -74,6 +74,17 @@ inline Option* add_keep_option(Command& command, std::string& keep) {
       ->type_name("LEVEL");
 }
 
+inline Option* add_compact_samples_option(Command& command, std::int64_t& samples) {
+  return command
+      .add_option("--compact-samples", samples,
+                  "with --keep compact: of how many samples, the first, also heads and rows (default 4)")
+      ->range(0, 1e6);
+}
+
+inline Option* add_ignore_space_flag(Command& command, bool& ignore_space) {
+  return command.add_flag("--ignore-space", ignore_space, "run even if the results will not fit on the disk");
+}
+
 inline Option* add_timing_flag(Command& command, bool& timing) {
   return command.add_flag("--timing", timing, "say where the time went: loading, decoding, writing");
 }

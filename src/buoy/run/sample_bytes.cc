@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/disk_space.h"
 #include "buoy/base/progress.h"
@@ -45,12 +46,22 @@ std::map<std::string, std::string> expected_texts(const ItemPrompt& prompt,
   return texts;
 }
 
-}  // namespace
-
-// Bytes of what an analysis keeps of a sample.
-std::int64_t expected_state(const analysis::SampleFacts& /*sample*/, const std::string& /*analysis*/) {
-  return 0;
+// Bytes of what an analysis keeps of a sample that is not drawn; nothing where it is not possible.
+std::int64_t expected_state(const trace::Manifest& manifest, const analysis::SampleFacts& sample,
+                            const std::string& name) {
+  analysis::AnalysisOptions options;
+  options.sample = -1;
+  options.bootstrap.replicates = 1;
+  auto archive = analysis::StateArchive::measuring();
+  try {
+    analysis::find_analysis(name).make({"", manifest}, options)->begin(sample)->state(archive);
+  } catch (const InputError&) {
+    return 0;
+  }
+  return static_cast<std::int64_t>(archive.measured());
 }
+
+}  // namespace
 
 SampleBytes expected_bytes(const ModelConfig& config, const Request& request, const ItemPrompt& prompt,
                            const std::vector<std::string>& analyses) {
@@ -59,6 +70,9 @@ SampleBytes expected_bytes(const ModelConfig& config, const Request& request, co
   const auto subject = subject_of(config, request, prompt, tokens);
   const bool diffusion = is_masked_diffusion(config.family);
   const auto storage = request.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
+  trace::Manifest manifest;
+  manifest.model.layers = config.layers, manifest.model.heads = config.heads;
+  manifest.model.kv_heads = config.kv_heads, manifest.model.head_dim = config.head_dim;
   const auto of_level = [&](const Keeping& keeping) {
     const observe::RecordLayout layout(keeping.chosen ? with_rows(request.plan()) : request.plan(), subject);
     const LivePrompt live{prompt, 0, diffusion, request.final_row};
@@ -66,7 +80,8 @@ SampleBytes expected_bytes(const ModelConfig& config, const Request& request, co
     auto plan = sample_plan(layout, facts, keeping);
     if (keeping.level != trace::Level::kFull) {
       for (const auto& name : analyses)
-        plan.arrays.push_back({trace::state_name(name), trace::DataType::kU8, {expected_state(facts, name)}});
+        plan.arrays.push_back(
+            {trace::state_name(name), trace::DataType::kU8, {expected_state(manifest, facts, name)}});
     }
     const auto placed = trace::place_arrays(plan.arrays, storage, plan.keep_f32);
     const auto header =

@@ -64,6 +64,13 @@ StateArchive::StateArchive(std::span<const std::uint8_t> bytes, std::string wher
     refuse(fmt::format("fields with the sum {}", stored), found + " (the state was changed)");
 }
 
+StateArchive StateArchive::measuring() {
+  StateArchive archive;
+  archive.reads_ = archive.measures_ = true;
+  archive.measured_ = kHeaderBytes;
+  return archive;
+}
+
 void StateArchive::refuse(const std::string& expected, const std::string& found) const {
   throw_input_error({where_, expected, found});
 }
@@ -120,10 +127,18 @@ void StateArchive::flag(bool& value) {
 }
 
 void StateArchive::number(double& value) {
+  if (measures_) {
+    measured_ += sizeof(value);
+    return;
+  }
   reads_ ? get_raw(&value, sizeof(value)) : put_raw(&value, sizeof(value));
 }
 
 void StateArchive::number(std::int64_t& value, std::int64_t least, std::int64_t most) {
+  if (measures_) {
+    ++measured_;
+    return;
+  }
   if (!reads_) return put(zigzag(value));
   value = unzigzag(get());
   if (value < least || value > most)
@@ -132,6 +147,10 @@ void StateArchive::number(std::int64_t& value, std::int64_t least, std::int64_t 
 
 template <typename Number>
 void StateArchive::raw_numbers(std::vector<Number>& values) {
+  if (measures_) {
+    measured_ += values.size() * sizeof(Number);
+    return;
+  }
   if (!reads_) {
     std::size_t in_runs = 0;
     for_each_run(values, [&](Number, std::size_t length) { in_runs += sizeof(Number) + bytes_of(length); });
@@ -172,7 +191,7 @@ void StateArchive::numbers(std::vector<float>& values) {
 void StateArchive::singles(std::vector<double>& values) {
   std::vector<float> narrow(values.begin(), values.end());
   raw_numbers(narrow);
-  if (reads_) std::copy(narrow.begin(), narrow.end(), values.begin());
+  if (reads_ && !measures_) std::copy(narrow.begin(), narrow.end(), values.begin());
 }
 
 void StateArchive::counts(std::vector<double>& values) {
@@ -184,10 +203,14 @@ void StateArchive::counts(std::vector<double>& values) {
     }
   }
   wide_integers(whole, 0, static_cast<std::int64_t>(kMostCount));
-  if (reads_) std::copy(whole.begin(), whole.end(), values.begin());
+  if (reads_ && !measures_) std::copy(whole.begin(), whole.end(), values.begin());
 }
 
 void StateArchive::wide_integers(std::vector<std::int64_t>& values, std::int64_t least, std::int64_t most) {
+  if (measures_) {
+    measured_ += values.size();  // most are small, or in runs
+    return;
+  }
   if (!reads_) {
     std::size_t each = 0, in_runs = 0;
     for (const auto value : values) each += bytes_of(zigzag(value));

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "buoy/run/live/compact_arrays.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::run {
@@ -51,13 +50,29 @@ trace::SamplePlan sample_plan(const observe::RecordLayout& layout, const analysi
   return plan;
 }
 
-TraceSink::TraceSink(SharedTrace& trace, const observe::RecordLayout& layout, trace::SamplePlan plan)
-    : trace_(trace), layout_(layout) {
-  const std::lock_guard lock(trace_.mutex);
-  file_ = trace_.writer.begin_sample(std::move(plan));
+void SharedRun::fail(const std::string& id, const std::string& error) {
+  const std::lock_guard lock(mutex);
+  if (writer) writer->write_failure(id, error);
+  failed.push_back({id, error});
+}
+
+TraceSink::TraceSink(SharedRun& run, const observe::RecordLayout& layout, const analysis::SampleFacts& sample,
+                     const Keeping& keeping)
+    : run_(run), layout_(layout), level_(keeping.level) {
+  const std::lock_guard lock(run_.mutex);
+  if (!run_.analyses.empty()) analyses_.emplace(run_.analyses, sample);
+  if (!run_.writer) return;
+  if (level_ == trace::Level::kCompact) compact_.emplace(sample, keeping.chosen);
+  file_ = run_.writer->begin_sample(sample_plan(layout, sample, keeping));
 }
 
 void TraceSink::take(const analysis::LayerView& layer) {
+  if (analyses_) analyses_->take(layer);
+  if (compact_) compact_->take(layer, *file_);
+  if (file_ && level_ == trace::Level::kFull) put_observed(layer);
+}
+
+void TraceSink::put_observed(const analysis::LayerView& layer) {
   const std::int64_t cell = layer.s() * layout_.size_of('L') + layer.l;
   for (const auto& part : layout_.parts()) {
     if (part.large) {
@@ -71,20 +86,39 @@ void TraceSink::take(const analysis::LayerView& layer) {
   }
 }
 
+std::set<std::string> TraceSink::exceeding_f16() const {
+  return file_ ? file_->exceeding_f16() : std::set<std::string>{};
+}
+
+void TraceSink::finish_layer(const analysis::ObservedSample& sample, std::int64_t l) {
+  if (analyses_) analyses_->finish_layer(sample, l);
+}
+
 void TraceSink::end(const analysis::ObservedSample& sample) {
+  if (analyses_) {
+    const std::lock_guard lock(run_.mutex);
+    analyses_->end(sample);
+  }
+  if (file_) write(sample);
+}
+
+void TraceSink::write(const analysis::ObservedSample& sample) {
   for (auto& array : layout_.frame(joined(sample.rows), joined(sample.group_sizes)))
     frame_.arrays.push_back(std::move(array));
+  if (level_ != trace::Level::kFull) {
+    const auto states = analyses_->states();
+    for (size_t a = 0; a < states.size(); ++a)
+      file_->append(trace::byte_array(trace::state_name(run_.names[a]), {std::ssize(states[a])}, states[a]));
+  }
   const auto entry = file_->finish(frame_.metadata, frame_.arrays);
   file_.reset();
-  const std::lock_guard lock(trace_.mutex);
-  trace_.writer.commit(entry);
+  const std::lock_guard lock(run_.mutex);
+  run_.writer->commit(entry);
 }
 
 void TraceSink::fail(const analysis::ObservedSample& sample, const std::string& error) {
   file_.reset();
-  const std::lock_guard lock(trace_.mutex);
-  trace_.writer.write_failure(sample.id(), error);
-  trace_.failed.push_back({sample.id(), error});
+  run_.fail(sample.id(), error);
 }
 
 }  // namespace buoy::run

@@ -63,7 +63,7 @@ SampleBytes expected_bytes(const ModelConfig& config, const Request& request, co
     const observe::RecordLayout layout(keeping.chosen ? with_rows(request.plan()) : request.plan(), subject);
     const LivePrompt live{prompt, 0, diffusion, request.final_row};
     const auto facts = facts_of(layout, live, !prompt.prompt.rendered.empty());
-    auto plan = sample_plan(layout, facts, keeping);
+    auto plan = sample_plan(facts, keeping, &layout);
     if (keeping.level != trace::Level::kFull) {
       for (const auto& name : analyses)
         plan.arrays.push_back({trace::state_name(name), trace::DataType::kU8, {expected_state(facts, name)}});

@@ -71,7 +71,7 @@ TraceRunResult run_trace(const Context& context, LoadedModel& model, const Trace
             {prompt, n, trace::Storage::kF32, run.manifest.storage == trace::Storage::kF16},
             [&](const LiveSample& sample, const std::set<std::string>& as_f32) {
               auto made = std::make_unique<TraceSink>(
-                  trace, sample.layout(), sample_plan(sample.layout(), sample.facts(), {.as_f32 = as_f32}));
+                  trace, sample.layout(), sample_plan(sample.facts(), {.as_f32 = as_f32}, &sample.layout()));
               sink = made.get();
               return made;
             },

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "buoy/base/error.h"
 #include "buoy/run/live/compact_arrays.h"
 #include "buoy/trace/schema.h"
 
@@ -16,8 +17,8 @@ std::vector<std::int32_t> joined(const std::vector<std::vector<std::int32_t>>& r
 
 }  // namespace
 
-trace::SamplePlan sample_plan(const observe::RecordLayout& layout, const analysis::SampleFacts& facts,
-                              const Keeping& keeping) {
+trace::SamplePlan sample_plan(const analysis::SampleFacts& facts, const Keeping& keeping,
+                              const observe::RecordLayout* observed) {
   trace::SamplePlan plan;
   plan.id = facts.id();
   plan.keep_f32 = keeping.as_f32;
@@ -33,11 +34,12 @@ trace::SamplePlan sample_plan(const observe::RecordLayout& layout, const analysi
        {trace::kSteps, trace::kLayers, trace::kTokensByStep, trace::kGroupSizes, trace::kRowPositions})
     add(name, kI32);
   if (keeping.level == trace::Level::kFull) {
-    for (const auto* part : layout.stacked_parts())
-      add(part->schema->name, part->source->integers != nullptr ? kI32 : kF32, layout.addresses());
-    for (const auto step : layout.steps()) {
-      for (const auto layer : layout.layers()) {
-        for (const auto& part : layout.parts()) {
+    BUOY_CHECK(observed != nullptr);
+    for (const auto* part : observed->stacked_parts())
+      add(part->schema->name, part->source->integers != nullptr ? kI32 : kF32, observed->addresses());
+    for (const auto step : observed->steps()) {
+      for (const auto layer : observed->layers()) {
+        for (const auto& part : observed->parts()) {
           if (part.large) add(trace::array_name(part.schema->name, step, layer), kF32);
         }
       }

@@ -48,8 +48,9 @@ struct Keeping {
 };
 
 // The arrays of a sample in the order of its file: what frames it, what is observed (full) or made of it
-// (compact), what is known of tokens. States of analyses come behind them.
-trace::SamplePlan sample_plan(const observe::RecordLayout& layout, const analysis::SampleFacts& sample,
-                              const Keeping& keeping);
+// (compact), what is known of tokens. States of analyses come behind them. `observed` is asked for full
+// alone.
+trace::SamplePlan sample_plan(const analysis::SampleFacts& sample, const Keeping& keeping,
+                              const observe::RecordLayout* observed = nullptr);
 
 }  // namespace buoy::run

@@ -81,7 +81,9 @@ void expect_close(std::span<const double> found, std::span<const double> expecte
   for (size_t j = 0; j < found.size(); ++j) {
     const double floor = kQuantisedFloor * largest;
     ASSERT_NEAR(found[j], expected[j], std::max(expected[j] * kMostQuantisedError, floor)) << j;
-    if (expected[j] > 1.01 * floor) ASSERT_GT(found[j], 0) << j;
+    if (expected[j] > 1.01 * floor) {
+      ASSERT_GT(found[j], 0) << j;
+    }
   }
 }
 

@@ -17,6 +17,10 @@ class StateArchive {
   // Reads. `where` names the state in errors.
   StateArchive(std::span<const std::uint8_t> bytes, std::string where);
 
+  // Reads nothing: fields stay as they are, and what they would take is added up. For sizes before a run.
+  static StateArchive measuring();
+  std::uint64_t measured() const { return measured_; }  // bytes, about
+
   bool reads() const { return reads_; }
 
   void flag(bool& value);
@@ -74,7 +78,8 @@ class StateArchive {
   void put_raw(const void* from, std::size_t size);
   void get_raw(void* to, std::size_t size);
 
-  bool reads_ = false;
+  bool reads_ = false, measures_ = false;
+  std::uint64_t measured_ = 0;
   std::string where_;
   std::span<const std::uint8_t> rest_;  // of a reader
   std::vector<std::uint8_t> fields_;    // of a writer

@@ -46,19 +46,25 @@ std::map<std::string, std::string> expected_texts(const ItemPrompt& prompt,
   return texts;
 }
 
-// Bytes of what an analysis keeps of a sample that is not drawn; nothing where it is not possible.
-std::int64_t expected_state(const trace::Manifest& manifest, const analysis::SampleFacts& sample,
+// Bytes of what an analysis keeps of a sample that is not drawn; 0 where the sample lacks what it needs.
+std::int64_t expected_state(const ModelConfig& config, const analysis::SampleFacts& sample,
                             const std::string& name) {
+  analysis::TraceFacts trace;
+  trace.manifest.model.layers = config.layers;
+  trace.manifest.model.heads = config.heads;
+  trace.manifest.model.kv_heads = config.kv_heads;
+  trace.manifest.model.head_dim = config.head_dim;
   analysis::AnalysisOptions options;
-  options.sample = -1;
-  options.bootstrap.replicates = 1;
-  auto archive = analysis::StateArchive::measuring();
+  options.sample = sample.number + 1;
   try {
-    analysis::find_analysis(name).make({"", manifest}, options)->begin(sample)->state(archive);
+    const auto analysis = analysis::find_analysis(name).make(trace, options);
+    const auto kept = analysis->begin(sample);
+    auto archive = analysis::StateArchive::measuring();
+    kept->state(archive);
+    return static_cast<std::int64_t>(archive.measured());
   } catch (const InputError&) {
     return 0;
   }
-  return static_cast<std::int64_t>(archive.measured());
 }
 
 }  // namespace
@@ -70,31 +76,30 @@ SampleBytes expected_bytes(const ModelConfig& config, const Request& request, co
   const auto subject = subject_of(config, request, prompt, tokens);
   const bool diffusion = is_masked_diffusion(config.family);
   const auto storage = request.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
-  trace::Manifest manifest;
-  manifest.model.layers = config.layers, manifest.model.heads = config.heads;
-  manifest.model.kv_heads = config.kv_heads, manifest.model.head_dim = config.head_dim;
+  const LivePrompt live{prompt, 0, diffusion, request.final_row};
+  const bool texts = !prompt.prompt.rendered.empty();
+  std::vector<trace::PlannedArray> states;
   const auto of_level = [&](const Keeping& keeping) {
     const observe::RecordLayout layout(keeping.chosen ? with_rows(request.plan()) : request.plan(), subject);
-    const LivePrompt live{prompt, 0, diffusion, request.final_row};
-    const auto facts = facts_of(layout, live, !prompt.prompt.rendered.empty());
-    auto plan = sample_plan(layout, facts, keeping);
-    if (keeping.level != trace::Level::kFull) {
-      for (const auto& name : analyses)
-        plan.arrays.push_back(
-            {trace::state_name(name), trace::DataType::kU8, {expected_state(manifest, facts, name)}});
-    }
+    const auto facts = facts_of(layout, live, texts);
+    auto plan = sample_plan(facts, keeping, &layout);
+    if (keeping.level != trace::Level::kFull)
+      plan.arrays.insert(plan.arrays.end(), states.begin(), states.end());
     const auto placed = trace::place_arrays(plan.arrays, storage, plan.keep_f32);
     const auto header =
         trace::format_sample_header(plan.id, placed, expected_texts(prompt, facts), keeping.level);
     return trace::data_bytes(placed) + header.size();
   };
+  const observe::RecordLayout observed(request.plan(), subject);
+  const auto facts = facts_of(observed, live, texts);
+  for (const auto& name : analyses)
+    states.push_back({trace::state_name(name), trace::DataType::kU8, {expected_state(config, facts, name)}});
   SampleBytes out;
   out.tables = of_level({trace::Level::kTables});
   out.compact = of_level({trace::Level::kCompact});
   out.chosen = of_level({trace::Level::kCompact, true});
   out.full = of_level({trace::Level::kFull});
-  out.large =
-      observe::RecordLayout(request.plan(), subject).expected_bytes().large / (request.float16 ? 2 : 1);
+  out.large = observed.expected_bytes().large / (request.float16 ? 2 : 1);
   return out;
 }
 

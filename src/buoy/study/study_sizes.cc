@@ -32,15 +32,18 @@ run::Arrangement without_noise(run::Arrangement arrangement) {
 }  // namespace
 
 StudyData expected_data(const study::ExpectedData& expected) {
-  constexpr std::int64_t kBytesOfExpectedToken = 4, kBytesOfInstruction = 250;
+  constexpr std::int64_t kBytesOfExpectedToken = 4, kBytesOfInstruction = 200;
   StudyData data;
   data.count = expected.questions;
   data.expected = true;
-  questions::Item item{.id = "expected", .question = std::string(60, 'q'), .answers = {"answer"}};
+  questions::Item item;
+  item.id = "expected";
+  item.question = std::string(60, 'q');
+  item.answers = {"answer"};
   const std::int64_t room = std::max<std::int64_t>(
       expected.prompt_tokens * kBytesOfExpectedToken - kBytesOfInstruction - std::ssize(item.question), 0);
   for (std::int64_t p = 0; p < expected.passages; ++p) {
-    const std::int64_t bytes = std::max<std::int64_t>(room / expected.passages - 30, 1);
+    const std::int64_t bytes = std::max<std::int64_t>(room / expected.passages - 6, 1);
     item.passages.push_back({.title = "",
                              .text = "answer" + std::string(static_cast<size_t>(bytes), 'p'),
                              .gold = p == 0,

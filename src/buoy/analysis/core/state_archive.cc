@@ -19,6 +19,7 @@ constexpr std::size_t kSumBytes = 8;
 constexpr std::size_t kHeaderBytes = 1 + kSumBytes;
 
 constexpr double kMostCount = 1LL << 53;
+constexpr std::uint64_t kMeasuredInteger = 1;  // most are small, or come in runs
 
 // How a vector is written.
 enum Form : std::uint8_t { kEach, kRuns };
@@ -115,6 +116,10 @@ void StateArchive::put_raw(const void* from, std::size_t size) {
 }
 
 void StateArchive::get_raw(void* to, std::size_t size) {
+  if (measures_) {
+    measured_ += size;
+    return;
+  }
   if (rest_.size() < size) refuse("more fields", "the end of the state");
   std::memcpy(to, rest_.data(), size);
   rest_ = rest_.subspan(size);
@@ -127,19 +132,16 @@ void StateArchive::flag(bool& value) {
 }
 
 void StateArchive::number(double& value) {
-  if (measures_) {
-    measured_ += sizeof(value);
-    return;
-  }
   reads_ ? get_raw(&value, sizeof(value)) : put_raw(&value, sizeof(value));
 }
 
 void StateArchive::number(std::int64_t& value, std::int64_t least, std::int64_t most) {
+  if (!reads_) return put(zigzag(value));
   if (measures_) {
-    ++measured_;
+    measured_ += kMeasuredInteger;
+    value = std::clamp(value, least, most);
     return;
   }
-  if (!reads_) return put(zigzag(value));
   value = unzigzag(get());
   if (value < least || value > most)
     refuse(fmt::format("a number from {} to {}", least, most), fmt::format("{}", value));
@@ -147,10 +149,6 @@ void StateArchive::number(std::int64_t& value, std::int64_t least, std::int64_t 
 
 template <typename Number>
 void StateArchive::raw_numbers(std::vector<Number>& values) {
-  if (measures_) {
-    measured_ += values.size() * sizeof(Number);
-    return;
-  }
   if (!reads_) {
     std::size_t in_runs = 0;
     for_each_run(values, [&](Number, std::size_t length) { in_runs += sizeof(Number) + bytes_of(length); });
@@ -161,6 +159,10 @@ void StateArchive::raw_numbers(std::vector<Number>& values) {
       put(length);
       put_raw(&value, sizeof(value));
     });
+    return;
+  }
+  if (measures_) {
+    measured_ += 1 + values.size() * sizeof(Number);
     return;
   }
   const std::uint64_t form = get();
@@ -191,7 +193,7 @@ void StateArchive::numbers(std::vector<float>& values) {
 void StateArchive::singles(std::vector<double>& values) {
   std::vector<float> narrow(values.begin(), values.end());
   raw_numbers(narrow);
-  if (reads_ && !measures_) std::copy(narrow.begin(), narrow.end(), values.begin());
+  if (reads_) std::copy(narrow.begin(), narrow.end(), values.begin());
 }
 
 void StateArchive::counts(std::vector<double>& values) {
@@ -203,14 +205,10 @@ void StateArchive::counts(std::vector<double>& values) {
     }
   }
   wide_integers(whole, 0, static_cast<std::int64_t>(kMostCount));
-  if (reads_ && !measures_) std::copy(whole.begin(), whole.end(), values.begin());
+  if (reads_) std::copy(whole.begin(), whole.end(), values.begin());
 }
 
 void StateArchive::wide_integers(std::vector<std::int64_t>& values, std::int64_t least, std::int64_t most) {
-  if (measures_) {
-    measured_ += values.size();  // most are small, or in runs
-    return;
-  }
   if (!reads_) {
     std::size_t each = 0, in_runs = 0;
     for (const auto value : values) each += bytes_of(zigzag(value));
@@ -227,6 +225,10 @@ void StateArchive::wide_integers(std::vector<std::int64_t>& values, std::int64_t
         put(zigzag(value));
       });
     }
+    return;
+  }
+  if (measures_) {
+    measured_ += 1 + values.size() * kMeasuredInteger;
     return;
   }
   const std::uint64_t form = get();

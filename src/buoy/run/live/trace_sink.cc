@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "buoy/base/error.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::run {
@@ -15,8 +16,8 @@ std::vector<std::int32_t> joined(const std::vector<std::vector<std::int32_t>>& r
 
 }  // namespace
 
-trace::SamplePlan sample_plan(const observe::RecordLayout& layout, const analysis::SampleFacts& facts,
-                              const Keeping& keeping) {
+trace::SamplePlan sample_plan(const analysis::SampleFacts& facts, const Keeping& keeping,
+                              const observe::RecordLayout* observed) {
   trace::SamplePlan plan;
   plan.id = facts.id();
   plan.keep_f32 = keeping.as_f32;
@@ -32,11 +33,12 @@ trace::SamplePlan sample_plan(const observe::RecordLayout& layout, const analysi
        {trace::kSteps, trace::kLayers, trace::kTokensByStep, trace::kGroupSizes, trace::kRowPositions})
     add(name, kI32);
   if (keeping.level == trace::Level::kFull) {
-    for (const auto* part : layout.stacked_parts())
-      add(part->schema->name, part->source->integers != nullptr ? kI32 : kF32, layout.addresses());
-    for (const auto step : layout.steps()) {
-      for (const auto layer : layout.layers()) {
-        for (const auto& part : layout.parts()) {
+    BUOY_CHECK(observed != nullptr);
+    for (const auto* part : observed->stacked_parts())
+      add(part->schema->name, part->source->integers != nullptr ? kI32 : kF32, observed->addresses());
+    for (const auto step : observed->steps()) {
+      for (const auto layer : observed->layers()) {
+        for (const auto& part : observed->parts()) {
           if (part.large) add(trace::array_name(part.schema->name, step, layer), kF32);
         }
       }
@@ -44,7 +46,8 @@ trace::SamplePlan sample_plan(const observe::RecordLayout& layout, const analysi
   }
   add(trace::kSpecial, kU8);
   if (keeping.level == trace::Level::kCompact) {
-    for (const auto& array : CompactArrays(facts, keeping.chosen).arrays()) plan.arrays.push_back(array);
+    const CompactArrays compact(facts, keeping.chosen);
+    plan.arrays.insert(plan.arrays.end(), compact.arrays().begin(), compact.arrays().end());
     plan.keep_f32.merge(CompactArrays::kept_as_f32());
   }
   return plan;
@@ -63,7 +66,7 @@ TraceSink::TraceSink(SharedRun& run, const observe::RecordLayout& layout, const 
   if (!run_.analyses.empty()) analyses_.emplace(run_.analyses, sample);
   if (!run_.writer) return;
   if (level_ == trace::Level::kCompact) compact_.emplace(sample, keeping.chosen);
-  file_ = run_.writer->begin_sample(sample_plan(layout, sample, keeping));
+  file_ = run_.writer->begin_sample(sample_plan(sample, keeping, &layout));
 }
 
 void TraceSink::take(const analysis::LayerView& layer) {

@@ -38,9 +38,10 @@ struct Keeping {
 };
 
 // The arrays of a sample in the order of its file: what frames it, what is observed (full) or made of it
-// (compact), what is known of tokens. States of analyses come behind them.
-trace::SamplePlan sample_plan(const observe::RecordLayout& layout, const analysis::SampleFacts& sample,
-                              const Keeping& keeping);
+// (compact), what is known of tokens. States of analyses come behind them. `observed` is asked for full
+// alone.
+trace::SamplePlan sample_plan(const analysis::SampleFacts& sample, const Keeping& keeping,
+                              const observe::RecordLayout* observed = nullptr);
 
 // Takes a sample while it runs, record by record: hands it to the analyses, and writes what is kept of it.
 class TraceSink final : public LiveSink {

@@ -71,11 +71,11 @@ void StoredRun::work(const RuleOptions& rules, ThreadPool& threads) {
             [&](std::int64_t l) { run_.finish_layer(sample, l); }});
     return;
   }
-  for (size_t a = 0; a < names_.size(); ++a) {
+  run_.read([&](size_t a) {
     const auto array = trace::state_name(names_[a]);
     require_array(sample, array);
-    run_.read(a, source_.stored().bytes(array), source_.stored().where(array));
-  }
+    return StateArchive(source_.stored().bytes(array), source_.stored().where(array));
+  });
 }
 
 }  // namespace buoy::analysis

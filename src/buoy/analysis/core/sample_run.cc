@@ -68,11 +68,10 @@ std::vector<std::vector<std::uint8_t>> SampleRun::states() const {
   return states;
 }
 
-void SampleRun::read(size_t analysis, std::span<const std::uint8_t> state, const std::string& where) {
+void SampleRun::read(const std::function<StateArchive(size_t analysis)>& state_of) {
   is_read_ = true;
   each([&](size_t a) {
-    if (a != analysis) return;
-    StateArchive archive(state, where);
+    StateArchive archive = state_of(a);
     kept_[a]->state(archive);
     archive.end();
   });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -40,9 +41,8 @@ class SampleRun {
 
   // What each analysis kept, in their order: of a sample that ended.
   std::vector<std::vector<std::uint8_t>> states() const;
-  // In place of take() and finish_layer(): what states() gave of the same sample. `where` names the state of
-  // an analysis in errors.
-  void read(size_t analysis, std::span<const std::uint8_t> state, const std::string& where);
+  // In place of take() and finish_layer(): each analysis reads what states() gave of the same sample.
+  void read(const std::function<StateArchive(size_t analysis)>& state_of);
 
  private:
   template <typename Work>

@@ -168,6 +168,7 @@ void LiveStream::end(const std::shared_ptr<Work>& work, analysis::ObservedSample
 void LiveStream::drop(const std::shared_ptr<Work>& work) {
   work->dropped = true;
   settle(work);
+  work->sink->drop();
 }
 
 }  // namespace buoy::run

@@ -57,6 +57,7 @@ class TraceSink final : public LiveSink {
   void finish_layer(const analysis::ObservedSample& sample, std::int64_t l) override;
   void end(const analysis::ObservedSample& sample) override;
   void fail(const analysis::ObservedSample& sample, const std::string& error) override;
+  void drop() override { file_.reset(); }
 
  private:
   void put_observed(const analysis::LayerView& layer);

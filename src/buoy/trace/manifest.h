@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "buoy/trace/kept_analyses.h"
 #include "buoy/trace/level.h"
 #include "buoy/trace/model_card.h"
 #include "buoy/trace/storage.h"
@@ -22,7 +23,7 @@ struct Manifest {
   std::string probe = "{}";     // likewise: what was observed, layers, steps, groups
   Storage storage = Storage::kF32;
   Level level = Level::kFull;
-  std::string analyses = "{}";  // a JSON object as text: whose states are kept, with which settings
+  KeptAnalyses analyses;  // of levels that keep states
   std::uint64_t seed = 0;
   std::vector<std::string> sample_ids;  // all that the run is to hold, in order
 };
@@ -43,6 +44,9 @@ struct SampleEntry {
 
   bool operator==(const SampleEntry&) const = default;
 };
+
+// What was observed, by the names of `observe` (schema.h); empty where the manifest does not say.
+std::vector<std::string> observed_names(const Manifest& manifest);
 
 // Throws UsageError: sizes that no model has, sums that are none, JSON texts that are no objects, ids that
 // are none or come twice.

@@ -174,6 +174,12 @@ std::vector<std::int32_t> StoredSample::integers_in(std::string_view array, cons
   return {values.begin(), values.end()};
 }
 
+std::span<const std::uint8_t> StoredSample::bytes(std::string_view array) const {
+  const SafetensorsEntry& entry = find(array);
+  if (entry.dtype != "U8") throw_input_error({where(array), "U8", entry.dtype});
+  return {reinterpret_cast<const std::uint8_t*>(entry.data.data()), entry.data.size()};
+}
+
 std::vector<std::int32_t> StoredSample::integers(std::string_view array) const {
   return integers_in(array, {0, elements(find(array))});
 }

@@ -29,7 +29,8 @@ class Compaction {
       throw_usage_error({"`keep`", "tables or compact", std::string(name_of(request.keep))});
     if (manifest_.level != trace::Level::kFull)
       throw_input_error({where + ": level", "a full trace", std::string(name_of(manifest_.level))});
-    if (!reader_.complete()) throw_input_error({where + ": complete", "a finished trace", "an unfinished one"});
+    if (!reader_.complete())
+      throw_input_error({where + ": complete", "a finished trace", "an unfinished one"});
     manifest_.level = request.keep;
     manifest_.command = request.command;
     if (request.keep == trace::Level::kCompact) {

@@ -21,7 +21,7 @@ struct CompactRequest {
   std::int64_t compact_samples = 4;   // as Request has it
   analysis::AnalysisOptions options;  // that states depend on
   std::string command;                // as typed
-  trace::Integrity integrity = trace::Integrity::kCompare;
+  trace::Integrity integrity = trace::Integrity::kChecksum;
   bool ignore_space = false;
 };
 

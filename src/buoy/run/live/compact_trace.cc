@@ -54,7 +54,7 @@ class Compaction {
     for (std::size_t n = 0; n < reader_.samples().size(); ++n) {
       const auto& entry = reader_.samples()[n];
       if (entry.status == trace::Status::kDone) {
-        take(entry.id, n);
+        take(n);
         ++result.samples;
       } else {
         shared_.writer->write_failure(entry.id, entry.error);
@@ -98,7 +98,7 @@ class Compaction {
     if (!request_.ignore_space) require_space(bytes, request_.out);
   }
 
-  void take(const std::string& id, std::size_t n) {
+  void take(std::size_t n) {
     const auto from = source(n);
     Keeping keeping{request_.keep, is_chosen(n)};
     for (;;) {

@@ -129,9 +129,9 @@ TEST_P(CompactPair, RowsOfTheAnswerAreTheMeanOverHeads) {
 
 TEST_P(CompactPair, StrongestKeysAndMassesAreThoseOfTheFullTrace) {
   const auto compact = compacted(false);
-  EXPECT_FALSE(compact.sample().has(trace::kHeadCodes)) << "of chosen samples alone";
-  EXPECT_FALSE(compact.sample().has(trace::kRowCodes));
-  EXPECT_FALSE(compact.sample().has(trace::kReceived));
+  EXPECT_FALSE(compact.stored().has(trace::kHeadCodes)) << "of chosen samples alone";
+  EXPECT_FALSE(compact.stored().has(trace::kRowCodes));
+  EXPECT_FALSE(compact.stored().has(trace::kReceived));
   EXPECT_FALSE(analysis::StoredRows(compact).has_heads());
   const auto& sample = full_->sample();
   const auto regions = std::ssize(sample.region_names);

@@ -29,20 +29,20 @@ std::optional<analysis::ObservedSample> facts_of_sample(const LoadedModel& model
 
 }  // namespace
 
-std::vector<TraceRunResult::LeftOut> leave_out_impossible(const LoadedModel& model, TraceRun& run) {
-  std::vector<TraceRunResult::LeftOut> left_out;
-  auto& names = run.analyses.names;
+std::vector<LeftOut> leave_out_impossible(std::vector<std::string>& names, const analysis::TraceFacts& trace,
+                                          const analysis::AnalysisOptions& options,
+                                          const SampleFactsOf& facts) {
+  std::vector<LeftOut> left_out;
   if (names.empty()) return left_out;
-  const analysis::TraceFacts facts{run.analyses.label, run.manifest};
   std::vector<std::string> possible;
   std::vector<std::string> reasons(names.size());
-  for (std::size_t n = 0; n < run.manifest.sample_ids.size() && possible.size() < names.size(); ++n) {
-    const auto sample = facts_of_sample(model, run, n);
+  for (std::size_t n = 0; n < trace.manifest.sample_ids.size() && possible.size() < names.size(); ++n) {
+    const auto sample = facts(n);
     if (!sample) continue;
     for (std::size_t a = 0; a < names.size(); ++a) {
       if (std::find(possible.begin(), possible.end(), names[a]) != possible.end()) continue;
       try {
-        analysis::find_analysis(names[a]).make(facts, run.analyses.options)->begin(*sample);
+        analysis::find_analysis(names[a]).make(trace, options)->begin(*sample);
         possible.push_back(names[a]);
       } catch (const InputError& error) {
         if (reasons[a].empty()) reasons[a] = error.what();
@@ -61,6 +61,11 @@ std::vector<TraceRunResult::LeftOut> leave_out_impossible(const LoadedModel& mod
                        [&](const auto& one) { return one.analysis == name; });
   });
   return left_out;
+}
+
+std::vector<LeftOut> leave_out_impossible(const LoadedModel& model, TraceRun& run) {
+  return leave_out_impossible(run.analyses.names, {run.analyses.label, run.manifest}, run.analyses.options,
+                              [&](std::size_t n) { return facts_of_sample(model, run, n); });
 }
 
 }  // namespace buoy::run

@@ -28,7 +28,10 @@ std::optional<SampleBytes> bytes_of_first(const ModelConfig& config, const Trace
       continue;
     }
     try {
-      return expected_bytes(config, run.request, *prompt, run.analyses.names);
+      // What a full trace would take as less, it would with every analysis that it allows.
+      const auto& names = run.analyses.names;
+      return expected_bytes(config, run.request, *prompt,
+                            names.empty() ? analyses_within(run.request.plan()) : names);
     } catch (const UsageError&) {
       if (!first) first = std::current_exception();
     }
@@ -126,7 +129,7 @@ class Run {
         {prompt, n, rounding, halves, keeping.chosen},
         [&](const LiveSample& sample, const std::set<std::string>& as_f32) {
           keeping.as_f32 = as_f32;
-          auto made = std::make_unique<TraceSink>(shared_, sample.layout(), sample.facts(), keeping);
+          auto made = std::make_unique<TraceSink>(shared_, sample.facts(), keeping, &sample.layout());
           sink = made.get();
           return made;
         },

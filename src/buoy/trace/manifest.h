@@ -1,16 +1,25 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "buoy/trace/kept_analyses.h"
 #include "buoy/trace/level.h"
 #include "buoy/trace/model_card.h"
 #include "buoy/trace/storage.h"
 
 namespace buoy::trace {
+
+// Analyses whose states a trace keeps in place of arrays, and the settings that went into them.
+struct KeptAnalyses {
+  std::vector<std::string> names;
+  std::map<std::string, double> settings;
+
+  bool has(std::string_view name) const;
+};
 
 // What one run is: everything that decides the bytes of its samples, and who made it where.
 struct Manifest {

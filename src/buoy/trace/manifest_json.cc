@@ -10,8 +10,8 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/sha256.h"
 #include "buoy/base/utf8.h"
+#include "buoy/trace/level.h"
 #include "buoy/trace/sample.h"
-#include "buoy/trace/version.h"
 
 namespace buoy::trace {
 namespace {

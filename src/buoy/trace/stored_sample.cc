@@ -13,8 +13,8 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/tensor/float16_spans.h"
 #include "buoy/trace/array.h"
+#include "buoy/trace/level.h"
 #include "buoy/trace/schema.h"
-#include "buoy/trace/version.h"
 
 namespace buoy::trace {
 namespace {

@@ -17,9 +17,9 @@ class StateArchive {
   // Reads. `where` names the state in errors.
   StateArchive(std::span<const std::uint8_t> bytes, std::string where);
 
-  // Reads nothing: fields stay as they are, and what they would take is added up. For sizes before a run.
+  // Counts what a state of this shape takes, about; otherwise it is a reader that leaves values as they are.
   static StateArchive measuring();
-  std::uint64_t measured() const { return measured_; }  // bytes, about
+  std::uint64_t measured() const { return measured_; }
 
   bool reads() const { return reads_; }
 
@@ -42,7 +42,7 @@ class StateArchive {
   void integers(std::vector<Integer>& values, std::int64_t least, std::int64_t most) {
     std::vector<std::int64_t> wide(values.begin(), values.end());
     wide_integers(wide, least, most);
-    if (reads_) std::transform(wide.begin(), wide.end(), values.begin(), narrow<Integer>);
+    if (reads_ && !measures_) std::transform(wide.begin(), wide.end(), values.begin(), narrow<Integer>);
   }
 
   // For the few vectors whose length the state itself decides.
@@ -50,7 +50,7 @@ class StateArchive {
   void length(std::vector<Value>& values, std::int64_t most) {
     auto size = static_cast<std::int64_t>(values.size());
     number(size, 0, most);
-    if (reads_) values.resize(static_cast<std::size_t>(size));
+    if (reads_ && !measures_) values.resize(static_cast<std::size_t>(size));
   }
 
   // Of a writer: the whole state.

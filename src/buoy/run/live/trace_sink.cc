@@ -59,14 +59,16 @@ void SharedRun::fail(const std::string& id, const std::string& error) {
   failed.push_back({id, error});
 }
 
-TraceSink::TraceSink(SharedRun& run, const observe::RecordLayout& layout, const analysis::SampleFacts& sample,
-                     const Keeping& keeping)
-    : run_(run), layout_(layout), level_(keeping.level) {
+TraceSink::TraceSink(SharedRun& run, const analysis::SampleFacts& sample, const Keeping& keeping,
+                     const observe::RecordLayout* observed)
+    : run_(run),
+      observed_(observed == nullptr ? std::nullopt : std::optional(*observed)),
+      level_(keeping.level) {
   const std::lock_guard lock(run_.mutex);
   if (!run_.analyses.empty()) analyses_.emplace(run_.analyses, sample);
   if (!run_.writer) return;
   if (level_ == trace::Level::kCompact) compact_.emplace(sample, keeping.chosen);
-  file_ = run_.writer->begin_sample(sample_plan(sample, keeping, &layout));
+  file_ = run_.writer->begin_sample(sample_plan(sample, keeping, observed));
 }
 
 void TraceSink::take(const analysis::LayerView& layer) {
@@ -76,8 +78,8 @@ void TraceSink::take(const analysis::LayerView& layer) {
 }
 
 void TraceSink::put_observed(const analysis::LayerView& layer) {
-  const std::int64_t cell = layer.s() * layout_.size_of('L') + layer.l;
-  for (const auto& part : layout_.parts()) {
+  const std::int64_t cell = layer.s() * observed_->size_of('L') + layer.l;
+  for (const auto& part : observed_->parts()) {
     if (part.large) {
       const auto name = trace::array_name(part.schema->name, layer.forward.number, layer.layer());
       file_->put(name, 0, layer.floats(name));
@@ -106,8 +108,10 @@ void TraceSink::end(const analysis::ObservedSample& sample) {
 }
 
 void TraceSink::write(const analysis::ObservedSample& sample) {
-  for (auto& array : layout_.frame(joined(sample.rows), joined(sample.group_sizes)))
-    frame_.arrays.push_back(std::move(array));
+  if (observed_) {
+    for (auto& array : observed_->frame(joined(sample.rows), joined(sample.group_sizes)))
+      frame_.arrays.push_back(std::move(array));
+  }
   if (level_ != trace::Level::kFull) {
     const auto states = analyses_->states();
     for (size_t a = 0; a < states.size(); ++a)

@@ -46,8 +46,9 @@ trace::SamplePlan sample_plan(const analysis::SampleFacts& sample, const Keeping
 // Takes a sample while it runs, record by record: hands it to the analyses, and writes what is kept of it.
 class TraceSink final : public LiveSink {
  public:
-  TraceSink(SharedRun& run, const observe::RecordLayout& layout, const analysis::SampleFacts& sample,
-            const Keeping& keeping);
+  // `observed` says what a running sample is asked for; a stored one has its whole frame.
+  TraceSink(SharedRun& run, const analysis::SampleFacts& sample, const Keeping& keeping,
+            const observe::RecordLayout* observed = nullptr);
 
   // When the sample is over: its texts, and arrays that did not come record by record.
   void close(trace::Sample frame) { frame_ = std::move(frame); }
@@ -64,7 +65,7 @@ class TraceSink final : public LiveSink {
   void write(const analysis::ObservedSample& sample);
 
   SharedRun& run_;
-  observe::RecordLayout layout_;
+  std::optional<observe::RecordLayout> observed_;
   trace::Level level_;
   std::optional<analysis::SampleRun> analyses_;
   std::optional<CompactArrays> compact_;

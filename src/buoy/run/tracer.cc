@@ -14,6 +14,8 @@ std::int64_t decoding_steps(const DecodeOptions& decode) {
   return decode.steps.value_or(decode.max_new_tokens);
 }
 
+}  // namespace
+
 observe::Subject subject_of(const ModelConfig& c, const Request& request, const ItemPrompt& prompt,
                             std::int64_t tokens) {
   const bool diffusion = is_masked_diffusion(c.family);
@@ -33,8 +35,6 @@ observe::Subject subject_of(const ModelConfig& c, const Request& request, const 
           .regions = std::move(regions),
           .groups = groups};
 }
-
-}  // namespace
 
 observe::Recorder::Bytes expected_bytes(const ModelConfig& config, const Request& request,
                                         const ItemPrompt& prompt) {

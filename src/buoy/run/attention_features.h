@@ -20,6 +20,7 @@ class AttentionFeatures final : public analysis::SampleAnalysis {
  public:
   explicit AttentionFeatures(const analysis::SampleFacts& sample);
   void take(const analysis::LayerView& layer) override;
+  void state(analysis::StateArchive& /*archive*/) override {}  // it is never kept
 
   // After the last forward. Those that a sample does not allow (no gold document, no evidence in the answer)
   // are left out.

@@ -66,9 +66,11 @@ TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) 
   TraceRun run;
   run.folder = request.folder;
   run.resume = request.resume;
+  run.ignore_space = request.ignore_space;
   run.request = request;
   run.manifest = describe_run(loaded.model, request.decode, request.command);
   run.manifest.storage = request.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
+  run.manifest.level = request.keep;
   for (const auto& item : request.items) run.manifest.sample_ids.push_back(item.id);
 
   run.prompt = prompts_of(request, loaded);

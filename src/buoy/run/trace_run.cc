@@ -13,7 +13,7 @@ namespace buoy::run {
 namespace {
 
 // The first prompt that can be made says what a sample takes; when none can, each will say why in the trace.
-std::optional<observe::Recorder::Bytes> bytes_of_first(const ModelConfig& config, const TraceRun& run) {
+std::optional<SampleBytes> bytes_of_first(const ModelConfig& config, const TraceRun& run) {
   std::exception_ptr first;
   for (std::size_t n = 0; n < run.manifest.sample_ids.size(); ++n) {
     std::optional<ItemPrompt> prompt;
@@ -25,7 +25,7 @@ std::optional<observe::Recorder::Bytes> bytes_of_first(const ModelConfig& config
       continue;
     }
     try {
-      return expected_bytes(config, run.request, *prompt);
+      return expected_bytes(config, run.request, *prompt, {});
     } catch (const UsageError&) {
       if (!first) first = std::current_exception();
     }
@@ -34,13 +34,21 @@ std::optional<observe::Recorder::Bytes> bytes_of_first(const ModelConfig& config
   return std::nullopt;
 }
 
+RunBytes bytes_of_run(const ModelConfig& config, const TraceRun& run) {
+  const auto samples = static_cast<std::uint64_t>(run.manifest.sample_ids.size());
+  return {bytes_of_first(config, run).value_or(SampleBytes{}), run.request.keep, samples,
+          static_cast<std::uint64_t>(run.request.compact_samples)};
+}
+
 }  // namespace
 
 TraceRunResult run_trace(const Context& context, LoadedModel& model, const TraceRun& run,
                          const TraceRunProgress& progress) {
   check_decoding(model.model.config(), run.request.decode);
   LiveTracer tracer(context, model, run.request, {});
-  progress.begin(bytes_of_first(model.model.config(), run).value_or(observe::Recorder::Bytes{}));
+  const auto bytes = bytes_of_run(model.model.config(), run);
+  progress.begin(bytes);
+  if (!run.ignore_space) require_space(bytes, run.folder);
   SharedTrace trace{run.resume ? trace::TraceWriter::resume(run.folder, run.manifest)
                                : trace::TraceWriter::create(run.folder, run.manifest)};
   TraceRunResult result;
@@ -62,7 +70,8 @@ TraceRunResult run_trace(const Context& context, LoadedModel& model, const Trace
         tracer.run(
             {prompt, n, trace::Storage::kF32, run.manifest.storage == trace::Storage::kF16},
             [&](const LiveSample& sample, const std::set<std::string>& as_f32) {
-              auto made = std::make_unique<TraceSink>(trace, sample.layout(), sample_plan(sample, as_f32));
+              auto made = std::make_unique<TraceSink>(
+                  trace, sample.layout(), sample_plan(sample.layout(), sample.facts(), {.as_f32 = as_f32}));
               sink = made.get();
               return made;
             },

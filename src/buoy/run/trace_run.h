@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "buoy/run/loaded_model.h"
+#include "buoy/run/sample_bytes.h"
 #include "buoy/run/tracer.h"
 #include "buoy/trace/manifest.h"
 
@@ -17,10 +18,11 @@ struct TraceRun {
   Request request;
   std::function<ItemPrompt(std::size_t number)> prompt;  // of every sample id; may throw for a single one
   bool resume = false;
+  bool ignore_space = false;  // begin even where the disk is too small for it
 };
 
 struct TraceRunProgress {
-  std::function<void(const observe::Recorder::Bytes& each)> begin;  // what the first sample will take
+  std::function<void(const RunBytes& bytes)> begin;  // by what the first sample will take
   std::function<void()> step;
 };
 

@@ -36,13 +36,6 @@ observe::Subject subject_of(const ModelConfig& c, const Request& request, const 
           .groups = groups};
 }
 
-observe::Recorder::Bytes expected_bytes(const ModelConfig& config, const Request& request,
-                                        const ItemPrompt& prompt) {
-  const auto tokens = static_cast<std::int64_t>(prompt.prompt.ids.size()) +
-                      std::max<std::int64_t>(request.decode.max_new_tokens, 0);
-  return observe::Recorder(request.plan(), subject_of(config, request, prompt, tokens)).expected_bytes();
-}
-
 Tracer::Tracer(const Context& context, model::Model& model, Request request,
                std::optional<text::Tokenizer> tokenizer)
     : context_(context),

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint32_t kMostQuestions = 10'000'000;  // that a world is asked for
 constexpr std::int64_t kMostControls = 1'000;         // draws of random heads
+constexpr std::int64_t kMostExpectedPassages = 250, kMostExpectedTokens = 1 << 20;
 
 // The key of a decoding option, by the type of its field.
 std::optional<bool> read_value(CheckedTable& table, const decode::DecodeOption& option, bool) {
@@ -125,7 +126,18 @@ DataEntry read_data(const toml::table& data, const TomlSource& source) {
     world.finish();
     entry.world = w;
   }
+  if (const auto* stated = table.table("expect")) {
+    CheckedTable expect(*stated, source, "data.expect");
+    ExpectedData e;
+    take(e.questions, expect.integer<std::uint64_t>("questions", {1, kMostQuestions}));
+    take(e.passages, expect.integer<std::int64_t>("passages", {0, kMostExpectedPassages}));
+    take(e.prompt_tokens, expect.integer<std::int64_t>("prompt_tokens", {1, kMostExpectedTokens}));
+    expect.finish();
+    entry.expected = e;
+  }
   table.finish();
+  if (entry.world && entry.expected)
+    table.fail("expect", "it with a file only", "it with a world, whose questions are known");
   if (entry.file.empty() != entry.world.has_value())
     table.fail("name", "either file or world", entry.world ? "both" : "neither");
   return entry;
@@ -182,6 +194,7 @@ TraceEntry read_trace(const toml::table& trace, const TomlSource& source) {
   take(t.request.layers, table.text("layers"));
   take(t.request.steps_observed, table.text("steps_observed"));
   take(t.request.float16, table.boolean("float16"));
+  take(t.request.compact_samples, table.integer<std::int64_t>("compact_samples", {0, kMostQuestions}));
   take(t.tasks_only, table.boolean("tasks_only"));
   table.finish();
   return t;

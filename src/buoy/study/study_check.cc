@@ -107,7 +107,10 @@ class Examination {
       for (const auto& item : data.sample) data.bytes += questions::item_json(item).dump().size() + 1;
       data.bytes = data.bytes / data.sample.size() * data.count;
     } else {
-      if (!is_there("data " + entry.name, "a file of questions", entry.file)) return;
+      if (!is_there("data " + entry.name, "a file of questions", entry.file)) {
+        if (entry.expected) facts_.data[entry.name] = expected_data(*entry.expected);
+        return;
+      }
       const bool asked =
           std::any_of(study_.evaluations.begin(), study_.evaluations.end(), [&](const auto& run) {
             return std::find(run.data.begin(), run.data.end(), entry.name) != run.data.end();
@@ -255,15 +258,26 @@ std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
     const auto count = [](std::uint64_t n) { return n == 0 ? Cell{} : Cell(static_cast<std::int64_t>(n)); };
     std::string bytes = part.known ? describe_bytes(part.bytes) : "not known";
     if (!part.known && part.questions > 0) bytes = "more than " + describe_bytes(part.bytes);
+    const auto as = [&](trace::Level level) {
+      const auto found = part.of_level.find(level);
+      return found == part.of_level.end() ? Cell{} : Cell(describe_bytes(found->second));
+    };
     table.add({{t.part, part.name},
                {t.questions, count(part.questions)},
                {t.forward_passes, count(part.forwards)},
-               {t.on_disk, std::move(bytes)}});
+               {t.on_disk, std::move(bytes)},
+               {t.keep, part.level ? Cell(std::string(name_of(*part.level))) : Cell{}},
+               {t.as_tables, as(trace::Level::kTables)},
+               {t.as_compact, as(trace::Level::kCompact)},
+               {t.as_full, as(trace::Level::kFull)}});
   };
   for (const auto& part : findings.parts) {
     add(part);
     sum.known &= part.known;
     sum.bytes += part.bytes;
+    // Each level in all: with what is no trace, which is the same whatever is kept.
+    for (const auto level : trace::kLevels)
+      sum.of_level[level] += part.of_level.empty() ? part.bytes : part.of_level.at(level);
     if (part.forwards == 0) continue;  // data are asked in other parts
     sum.questions += part.questions;
     sum.forwards += part.forwards;

@@ -72,6 +72,7 @@ void check_manifest(const Manifest& manifest) {
   if (manifest.tokenizer_sha256) check_sum(*manifest.tokenizer_sha256, "tokenizer_sha256");
   check_object(manifest.decoding, "decoding");
   check_object(manifest.probe, "probe");
+  check_object(manifest.analyses, "analyses");
   std::set<std::string> seen;
   for (const std::string& id : manifest.sample_ids) {
     check_sample_id(id);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "buoy/trace/level.h"
 #include "buoy/trace/model_card.h"
 #include "buoy/trace/storage.h"
 
@@ -20,6 +21,8 @@ struct Manifest {
   std::string decoding = "{}";  // a JSON object as text
   std::string probe = "{}";     // likewise: what was observed, layers, steps, groups
   Storage storage = Storage::kF32;
+  Level level = Level::kFull;
+  std::string analyses = "{}";  // a JSON object as text: whose states are kept, with which settings
   std::uint64_t seed = 0;
   std::vector<std::string> sample_ids;  // all that the run is to hold, in order
 };

@@ -49,7 +49,9 @@ OrderedJson to_json(const SampleEntry& entry) {
 }
 
 OrderedJson to_json(const Manifest& manifest, bool complete) {
-  OrderedJson json = {{"format", kFormatName}, {"version", kFormatVersion}, {"complete", complete}};
+  OrderedJson json = {
+      {"format", kFormatName}, {"version", version_of(manifest.level)}, {"complete", complete}};
+  if (manifest.level != Level::kFull) json["level"] = name_of(manifest.level);
   json["created_by"] = manifest.created_by;
   json["command"] = replace_invalid_utf8(manifest.command);
   json["machine"] = replace_invalid_utf8(manifest.machine);
@@ -57,6 +59,7 @@ OrderedJson to_json(const Manifest& manifest, bool complete) {
   json["tokenizer_sha256"] = manifest.tokenizer_sha256 ? OrderedJson(*manifest.tokenizer_sha256) : nullptr;
   json["decoding"] = parse_json(manifest.decoding, "manifest: decoding");
   json["probe"] = parse_json(manifest.probe, "manifest: probe");
+  if (manifest.level != Level::kFull) json["analyses"] = parse_json(manifest.analyses, "manifest: analyses");
   json["storage"] = name_of(manifest.storage);
   json["seed"] = manifest.seed;
   return json;
@@ -119,14 +122,27 @@ ModelCard parse_model(const JsonObject& object) {
 std::int64_t checked_version(const JsonObject& object) {
   if (object.text("format") != kFormatName) object.fail("format", fmt::format("\"{}\"", kFormatName));
   const std::int64_t version = object.required_integer("version");
-  if (version > kFormatVersion) {
+  if (version > kNewestVersion) {
     throw_input_error(
         {object.name() + ": version",
-         fmt::format("at most {} (this Buoy reads versions 1 to {})", kFormatVersion, kFormatVersion),
+         fmt::format("at most {} (this Buoy reads versions 1 to {})", kNewestVersion, kNewestVersion),
          fmt::format("{} (the trace is version {})", version, version)});
   }
   if (version < 1) object.fail("version", "1 or more");
   return version;
+}
+
+// Traces have it since version 3; those of level full never have.
+Level parse_level(const JsonObject& object, std::int64_t version) {
+  const auto name = object.text("level");
+  if (version < version_of(Level::kTables)) {
+    if (object.has("level")) object.fail("level", fmt::format("none in version {}", version));
+    return Level::kFull;
+  }
+  for (const Level level : kLevels) {
+    if (name && level != Level::kFull && *name == name_of(level)) return level;
+  }
+  object.fail("level", "\"tables\" or \"compact\"");
 }
 
 std::string checked_id(const Json& json, const std::string& where) {
@@ -204,6 +220,11 @@ ParsedManifest parse_manifest(const std::string& text, const std::string& name, 
   if (storage != "F32" && storage != "F16") object.fail("storage", "\"F32\" or \"F16\"");
   manifest.storage = storage == "F16" ? Storage::kF16 : Storage::kF32;
   manifest.seed = required_unsigned(object, "seed");
+  manifest.level = parse_level(object, parsed.version);
+  if (manifest.level != Level::kFull) {
+    required_object(object, "analyses");
+    manifest.analyses = json.at("analyses").dump();
+  }
 
   const std::string list = parsed.complete ? "samples" : "planned";
   std::set<std::string> seen;

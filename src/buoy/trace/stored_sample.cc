@@ -45,8 +45,8 @@ StoredSample::StoredSample(MappedFile file, std::string name, const Manifest& ma
   if (text(kFormat) != kSampleFormatName) {
     throw_input_error({where(kFormat), std::string(kSampleFormatName), text(kFormat)});
   }
-  if (integer_text(kVersion) < 1 || integer_text(kVersion) > kFormatVersion) {
-    throw_input_error({where(kVersion), fmt::format("1 to {}", kFormatVersion), text(kVersion)});
+  if (integer_text(kVersion) < 1 || integer_text(kVersion) > kNewestVersion) {
+    throw_input_error({where(kVersion), fmt::format("1 to {}", kNewestVersion), text(kVersion)});
   }
   id_ = text(kId);
   SampleView view{{}, contents_.metadata};

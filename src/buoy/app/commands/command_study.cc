@@ -29,8 +29,7 @@ void add_study(Command& app) {
   command->add_flag("--check", options->check,
                     "only say what is missing or wrong, and what every part will take: questions, forward "
                     "passes, bytes, memory");
-  command->add_flag("--ignore-space", options->ignore_space,
-                    "run even if the results will not fit on the disk");
+  add_ignore_space_flag(*command, options->ignore_space);
   command->speak_in_fields();
   command->footer(
       "Interrupted studies go on where they were. --out takes the place of the folder in the file.");

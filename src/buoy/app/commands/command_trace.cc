@@ -9,6 +9,7 @@
 #include "buoy/app/options/prompt_source.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/error.h"
+#include "buoy/base/file/disk_space.h"
 #include "buoy/base/interrupt.h"
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
@@ -24,19 +25,13 @@ struct TraceOptions {
   PromptSource source;
   RequestFlags flags;
   std::filesystem::path out;
-  bool no_final = false, resume = false, timing = false;
+  bool no_final = false, resume = false, timing = false, ignore_space = false;
 };
 
 // What the run will write, said before it begins.
-void announce(const observe::Recorder::Bytes& each, size_t samples, bool float16) {
-  if (each.all == 0) return;  // no prompt could be made: the samples will say why
-  const std::uint64_t divisor = float16 ? 2 : 1;
-  std::string text = fmt::format("{} sample{}, about {} each", samples, samples == 1 ? "" : "s",
-                                 describe_bytes(each.all / divisor));
-  if (samples > 1) text += fmt::format(", {} in all", describe_bytes(each.all / divisor * samples));
-  if (each.large > 0)
-    text += fmt::format("; of each, {} are dense matrices and states", describe_bytes(each.large / divisor));
-  say("{}\n", text);
+void announce(const run::RunBytes& bytes, const std::filesystem::path& folder) {
+  if (bytes.each.full == 0) return;  // no prompt could be made: the samples will say why
+  say("{}\n", run::describe(bytes, free_disk_bytes(folder)));
 }
 
 void report_result(const run::TraceRunResult& result, const std::filesystem::path& folder) {
@@ -55,11 +50,14 @@ void trace_run(TraceOptions options) {
   options.flags.request.final_row = !options.no_final;
   options.flags.request.plan();  // refused before anything is read
   auto request = read_prompt_request(options.source, options.flags);
+  if (request.keep != trace::Level::kFull)
+    throw_usage_error({"--keep", "full (the other levels are not built yet)", options.flags.keep});
   say_when_interrupted(
       "buoy: interrupted; the same command with --resume goes on behind the last whole sample\n");
   auto loaded = load_model_for(options.source, options.model, request);
   request.folder = options.out;
   request.resume = options.resume;
+  request.ignore_space = options.ignore_space;
   request.command = command_as_typed();
   const auto run = run::make_trace_run(request, loaded);
   clock.lap("loading");
@@ -68,8 +66,8 @@ void trace_run(TraceOptions options) {
   const auto result =
       run::run_trace({threads}, loaded, run,
                      {.begin =
-                          [&](const auto& each) {
-                            announce(each, request.items.size(), request.float16);
+                          [&](const auto& bytes) {
+                            announce(bytes, request.folder);
                             bar.emplace(stderr, "sample", static_cast<std::int64_t>(request.items.size()));
                           },
                       .step = [&] { bar->advance(); }});
@@ -90,6 +88,9 @@ void add_trace(Command& app) {
   add_out_option(*command, options->out)->required();
   add_observe_option(*command, options->flags.request.observe);
   add_observed_part_options(*command, options->flags.request, options->no_final);
+  add_keep_option(*command, options->flags.keep);
+  add_compact_samples_option(*command, options->flags.request.compact_samples);
+  add_ignore_space_flag(*command, options->ignore_space);
   add_resume_flag(*command, options->resume);
   add_timing_flag(*command, options->timing);
   add_decode_options(*command, options->flags.request.decode);

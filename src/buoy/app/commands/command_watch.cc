@@ -63,6 +63,8 @@ void write(const analysis::RunResult& result, const std::filesystem::path& out) 
 // What would otherwise be found out when the run is over.
 void check(const WatchOptions& options, const run::TraceRequest& request) {
   request.plan();
+  if (request.keep != trace::Level::kTables)
+    throw_usage_error({"--keep", "tables (the other levels are not built yet)", options.flags.keep});
   if (path_exists(options.out) && !is_folder(options.out))
     throw_usage_error({"--out", "a folder", fmt::format("the file \"{}\"", options.out)});
   const auto samples = std::ssize(request.items);
@@ -111,6 +113,7 @@ void add_watch(Command& app) {
       app.add_subcommand("watch", "decode and analyse at once: tables and figures, nothing else is stored");
   auto options = std::make_shared<WatchOptions>();
   options->flags.request.groups = "regions";
+  options->flags.request.keep = trace::Level::kTables;
   add_model_options(*command, options->model);
   add_prompt_source(*command, options->source, options->flags);
   add_out_option(*command, options->out)->required();
@@ -120,6 +123,8 @@ void add_watch(Command& app) {
   add_observed_part_options(*command, options->flags.request, options->no_final);
   add_decode_options(*command, options->flags.request.decode);
   add_change_options(*command, options->flags.changes);
+  add_keep_option(*command, options->flags.keep);
+  add_compact_samples_option(*command, options->flags.request.compact_samples);
   add_timing_flag(*command, options->timing);
   command->footer(
       "Runs the analyses while the model runs. The tables are those that `buoy trace` and `buoy analyze` "

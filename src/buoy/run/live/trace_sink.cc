@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "buoy/run/live/compact_arrays.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::run {
@@ -15,12 +16,11 @@ std::vector<std::int32_t> joined(const std::vector<std::vector<std::int32_t>>& r
 
 }  // namespace
 
-trace::SamplePlan sample_plan(const LiveSample& sample, const std::set<std::string>& as_f32) {
-  const auto& layout = sample.layout();
-  const auto& facts = sample.facts();
+trace::SamplePlan sample_plan(const observe::RecordLayout& layout, const analysis::SampleFacts& facts,
+                              const Keeping& keeping) {
   trace::SamplePlan plan;
   plan.id = facts.id();
-  plan.keep_f32 = as_f32;
+  plan.keep_f32 = keeping.as_f32;
   const auto add = [&](std::string_view name, trace::DataType dtype, std::int64_t cells = 1) {
     if (facts.has(name)) plan.arrays.push_back({std::string(name), dtype, facts.shape(name), cells});
   };
@@ -32,16 +32,22 @@ trace::SamplePlan sample_plan(const LiveSample& sample, const std::set<std::stri
   for (const auto name :
        {trace::kSteps, trace::kLayers, trace::kTokensByStep, trace::kGroupSizes, trace::kRowPositions})
     add(name, kI32);
-  for (const auto* part : layout.stacked_parts())
-    add(part->schema->name, part->source->integers != nullptr ? kI32 : kF32, layout.addresses());
-  for (const auto step : layout.steps()) {
-    for (const auto layer : layout.layers()) {
-      for (const auto& part : layout.parts()) {
-        if (part.large) add(trace::array_name(part.schema->name, step, layer), kF32);
+  if (keeping.level == trace::Level::kFull) {
+    for (const auto* part : layout.stacked_parts())
+      add(part->schema->name, part->source->integers != nullptr ? kI32 : kF32, layout.addresses());
+    for (const auto step : layout.steps()) {
+      for (const auto layer : layout.layers()) {
+        for (const auto& part : layout.parts()) {
+          if (part.large) add(trace::array_name(part.schema->name, step, layer), kF32);
+        }
       }
     }
   }
   add(trace::kSpecial, kU8);
+  if (keeping.level == trace::Level::kCompact) {
+    for (const auto& array : CompactArrays(facts, keeping.chosen).arrays()) plan.arrays.push_back(array);
+    plan.keep_f32.merge(CompactArrays::kept_as_f32());
+  }
   return plan;
 }
 

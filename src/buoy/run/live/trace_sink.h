@@ -7,6 +7,7 @@
 
 #include "buoy/run/live/live_stream.h"
 #include "buoy/run/trace_run.h"
+#include "buoy/trace/level.h"
 #include "buoy/trace/writer.h"
 
 namespace buoy::run {
@@ -39,7 +40,16 @@ class TraceSink final : public LiveSink {
   trace::Sample frame_;
 };
 
-// The arrays of a sample in the order of its file: what frames it, what is observed, what is known of tokens.
-trace::SamplePlan sample_plan(const LiveSample& sample, const std::set<std::string>& as_f32);
+// How much is kept of a sample.
+struct Keeping {
+  trace::Level level = trace::Level::kFull;
+  bool chosen = false;                // of those that compact keeps more of
+  std::set<std::string> as_f32 = {};  // arrays that F16 cannot hold
+};
+
+// The arrays of a sample in the order of its file: what frames it, what is observed (full) or made of it
+// (compact), what is known of tokens. States of analyses come behind them.
+trace::SamplePlan sample_plan(const observe::RecordLayout& layout, const analysis::SampleFacts& sample,
+                              const Keeping& keeping);
 
 }  // namespace buoy::run

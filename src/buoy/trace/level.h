@@ -1,0 +1,24 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace buoy::trace {
+
+// What a trace keeps of its samples. `tables`: states of analyses, from which their tables come. `compact`:
+// beside these what is drawn, quantised. `full`: the observed arrays.
+enum class Level { kTables, kCompact, kFull };
+
+inline constexpr std::array kLevels = {Level::kTables, Level::kCompact, Level::kFull};
+
+std::string_view name_of(Level level);
+std::string level_names();  // "tables, compact, full"
+// Throws UsageError that names the field `keep` and the names there are.
+Level level_from_name(std::string_view name);
+
+// Of the format that a trace of this level is written in.
+std::int64_t version_of(Level level);
+
+}  // namespace buoy::trace

@@ -193,10 +193,12 @@ TEST_F(FailingItems, ObservedAnswersFailOneByOneToo) {
         line(question(fmt::format("q{}", i), i == 4 ? "what is ~?" : fmt::format("what is number {}?", i)));
   const auto data = scratch_.write("q.jsonl", lines).string();
   for (const char* tokens : {"1", "4096"}) {
-    const auto result =
-        run("eval", tokens,
-            {"--data", data, "--observe", "features", "--resamples", "100", "--batch-tokens", tokens});
+    const auto result = run("eval", tokens,
+                            {"--data", data, "--observe", "features", "--resamples", "100", "--batch-tokens",
+                             tokens, "--timing"});
     ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_TRUE(holds_in_order(result.err, {"loading ", " s, decoding ", "handing records on ",
+                                            "waiting for features ", " s), writing ", " s in all\n"}));
     EXPECT_TRUE(holds_in_order(result.out, {"q4", "finite numbers", "8 of 9 answered, 1 failed"}));
   }
   const auto alone = answers("1");

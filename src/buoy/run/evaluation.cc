@@ -126,9 +126,8 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
     if (answered) continue;
     if (loaded != cell.model) {
       model.reset();
-      const auto started = Clock::now();
       model.emplace(load_model(cell.model->path, spec.device));
-      result.loading += seconds_since(started);
+      if (progress.clock != nullptr) progress.clock->lap("loading");
       loaded = cell.model;
     }
     const auto started = Clock::now();
@@ -145,12 +144,17 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
       progress.step();
     });
     result.seconds += seconds_since(started);
+    if (progress.clock != nullptr) progress.clock->lap("decoding");
     if (cut > 0)
       progress.note(fmt::format("{}: passages of {} items were cut to fit the model's context of {} tokens",
                                 cell.name(), cut, model->model.config().context));
     if (failed > 0) progress.note(fmt::format("{}: {} of {} items failed", cell.name(), failed, cell.items));
   }
   answers.finish();
+  if (progress.clock != nullptr && !spec.observe.empty()) {
+    progress.clock->within("handing records on", result.observing.handing_on);
+    progress.clock->within("waiting for features", result.observing.waiting);
+  }
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "buoy/base/file/named_path.h"
+#include "buoy/base/stopwatch.h"
 #include "buoy/decode/stream.h"
 #include "buoy/questions/score/normalise.h"
 #include "buoy/run/condition.h"
@@ -47,13 +48,13 @@ struct EvaluationProgress {
   std::function<void(std::size_t answers)> begin;  // how many there are to find
   std::function<void()> step;                      // one was found
   std::function<void(const std::string&)> note;    // a warning for people
+  Stopwatch* clock = nullptr;                      // told when loading and decoding end; may be null
 };
 
 struct EvaluationResult {
   std::size_t answers = 0;  // of the whole run
   std::size_t asked = 0;    // now, without those that were there already
   double seconds = 0;       // for these
-  double loading = 0;       // seconds before them, of all models
   LiveTimes observing;      // within these seconds
 };
 

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <mutex>
+
 #include "buoy/base/error.h"
 #include "buoy/questions/passages.h"
 #include "buoy/run/packed_asker.h"
+#include "buoy/run/sample_workers.h"
 
 namespace buoy::run {
 namespace {
@@ -113,26 +117,63 @@ LiveTimes Questioner::ask(std::size_t from, const TakeAnswer& take) {
   const Condition& condition = *cell_.condition;
   if (!spec_.observe.empty() && (!condition.heads_off.empty() || condition.hidden))
     throw_usage_error({"`observe`", "conditions that leave the model as it is", condition.name});
+  std::optional<ColumnBook> book;
+  if (condition.hidden) book.emplace(condition.column_traces.at(cell_.model->name));
+  const std::size_t questions = cell_.items - std::min(from, cell_.items);
+  SampleWorkers workers(
+      context_, model_,
+      samples_at_once(model_.model, context_.threads.size(), questions, spec_.batch.token_budget));
+  const auto count = static_cast<std::size_t>(workers.count());
+  // Each worker packs its share of the questions, so that none is left without.
+  decode::StreamOptions batch = spec_.batch;
+  batch.most_sequences = std::clamp<std::size_t>((questions + count - 1) / count, 1, batch.most_sequences);
+
   questions::ItemReader reader(cell_.data->path, spec_.read);
   std::size_t number = 0;
-  const auto next = [&]() -> std::optional<Question> {
-    while (const auto item = reader.next()) {
-      const std::size_t n = number++;
-      if (n < from) continue;
-      if (auto question = prepare(*item, n, take)) return question;
-    }
-    return std::nullopt;
+  bool stopped = false;  // a worker failed
+  std::mutex reading, taking;
+  const TakeAnswer take_one = [&](std::size_t n, const AnswerRecord& record) {
+    const std::lock_guard lock(taking);
+    take(n, record);
   };
-  PackedAsker asker(context_, model_.model, *this, spec_.batch, take);
-  if (!condition.hidden) {
-    asker.ask(next);
-    return asker.times();
-  }
-  const ColumnBook book(condition.column_traces.at(cell_.model->name));
+  const auto next = [&]() -> std::optional<Question> {
+    for (;;) {
+      std::optional<questions::Item> item;
+      std::size_t n = 0;
+      {
+        const std::lock_guard lock(reading);
+        if (stopped) return std::nullopt;
+        item = reader.next();
+        n = number++;
+      }
+      if (!item) return std::nullopt;
+      if (n < from) continue;
+      if (auto question = prepare(*item, n, take_one)) return question;
+    }
+  };
+  LiveTimes times;
+  workers.run([&](int worker) {
+    PackedAsker asker(workers.context(worker), workers.model(worker).model, *this, batch, take_one);
+    try {
+      book ? ask_with_hidden_columns(asker, *book, next, take_one) : asker.ask(next);
+    } catch (...) {
+      const std::lock_guard lock(reading);
+      stopped = true;
+      throw;
+    }
+    const std::lock_guard lock(taking);
+    times += asker.times().divided_by(workers.count());
+  });
+  return times;
+}
+
+void Questioner::ask_with_hidden_columns(PackedAsker& asker, const ColumnBook& book,
+                                         const std::function<std::optional<Question>()>& next,
+                                         const TakeAnswer& take) const {
   while (auto question = next()) {
     ColumnSets sets;
     try {
-      sets = book.choose(question->record.id, question->prompt.prompt.ids, *condition.hidden,
+      sets = book.choose(question->record.id, question->prompt.prompt.ids, *cell_.condition->hidden,
                          spec_.decode.seed + question->number);
     } catch (const InputError& error) {
       question->record.error = error.what();
@@ -142,7 +183,6 @@ LiveTimes Questioner::ask(std::size_t from, const TakeAnswer& take) {
     ColumnChangeProbe mask(std::move(sets));
     asker.ask_alone(std::move(*question), mask);
   }
-  return {};
 }
 
 }  // namespace buoy::run

@@ -33,6 +33,8 @@ struct Question {
 // What is done with an answer: `number` is its number in the cell.
 using TakeAnswer = std::function<void(std::size_t number, const AnswerRecord& record)>;
 
+class PackedAsker;
+
 // Asks one model the questions of one cell.
 class Questioner {
  public:
@@ -40,8 +42,9 @@ class Questioner {
              const questions::NoisePool* pool);
 
   // Items from number `from` on, packed by the token budget, or one by one where columns are hidden that are
-  // each item's own. A single question that cannot be asked or computed becomes a record with an error; what
-  // concerns all of them is thrown. Returns what observing took.
+  // each item's own; a small model by several workers (sample_workers.h). A single question that cannot be
+  // asked or computed becomes a record with an error; what concerns all of them is thrown. Answers are taken
+  // one at a time, in any order. Returns what observing took.
   LiveTimes ask(std::size_t from, const TakeAnswer& take);
 
   // For those who ask; by any number of threads at once.
@@ -55,6 +58,9 @@ class Questioner {
  private:
   std::optional<Question> prepare(const questions::Item& item, std::size_t number,
                                   const TakeAnswer& take) const;
+  void ask_with_hidden_columns(PackedAsker& asker, const ColumnBook& book,
+                               const std::function<std::optional<Question>()>& next,
+                               const TakeAnswer& take) const;
 
   const Context& context_;
   LoadedModel& model_;

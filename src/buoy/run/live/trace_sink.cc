@@ -45,7 +45,8 @@ trace::SamplePlan sample_plan(const observe::RecordLayout& layout, const analysi
   }
   add(trace::kSpecial, kU8);
   if (keeping.level == trace::Level::kCompact) {
-    for (const auto& array : CompactArrays(facts, keeping.chosen).arrays()) plan.arrays.push_back(array);
+    const CompactArrays compact(facts, keeping.chosen);
+    plan.arrays.insert(plan.arrays.end(), compact.arrays().begin(), compact.arrays().end());
     plan.keep_f32.merge(CompactArrays::kept_as_f32());
   }
   return plan;

@@ -12,7 +12,8 @@ namespace {
 constexpr std::int64_t kTokens = 1024, kHeads = 32, kGroups = 13, kRows = 32, kTop = 8, kSteps = 33,
                        kRegions = 13;
 
-// Numbers of the right size and range, the same for every forward.
+// Numbers of the right size and range, the same for every forward. Received attention is uneven as that of
+// models is: a rule selects a few positions, not all.
 class RandomLayer final : public analysis::LayerValues {
  public:
   std::span<const float> floats(std::string_view array) override {
@@ -20,8 +21,11 @@ class RandomLayer final : public analysis::LayerValues {
     if (!values.empty()) return values;
     std::mt19937 random(static_cast<unsigned>(array.size()));
     std::uniform_real_distribution<float> uniform(0.1f, 1.0f);
+    std::exponential_distribution<float> uneven(1.0f);
     values.resize(size_of(array));
-    for (float& value : values) value = uniform(random);
+    const float share = static_cast<float>(kTokens / kGroups) / static_cast<float>(kTokens);
+    const bool received = array == trace::kReceived;
+    for (float& value : values) value = received ? share * uneven(random) * uneven(random) : uniform(random);
     return values;
   }
   std::span<const std::int32_t> integers(std::string_view) override {

@@ -71,6 +71,13 @@ class Sample:
                              f"{self._data.size}")
         return np.asarray(self._data[begin:end]).view(_TYPES[dtype]).reshape(shape)
 
+    def shares(self, name):
+        """What codes stand for: shares("mean"), shares("head"), shares("row") of a compact trace, as float32."""
+        codes, scales = self[f"{name}_codes"], self[f"{name}_scales"].astype("f4")
+        low, high = scales[..., :1], scales[..., 1:]
+        ratio = np.divide(high, low, out=np.ones_like(high), where=low > 0)
+        return np.where(codes > 0, low * ratio ** ((codes.astype("f4") - 1) / 254), np.float32(0))
+
     def texts(self, key):
         """A list of texts: token_texts, region_names, group_names."""
         return json.loads(self.metadata[key])

@@ -27,6 +27,8 @@ class KeepAll final : public probe::Probe {
     for (std::int64_t i = 0; i < extent.query_rows; ++i)
       r.group_of_row.push_back(static_cast<std::uint8_t>(i % 4));
     r.rows = {0};
+    r.row_mass = r.group_mass = true;
+    r.key_sets = sets_of(address.sequence, extent.key_rows);
     if (extent.query_rows > 4) r.rows.push_back(static_cast<std::int32_t>(extent.query_rows - 2));
     return r;
   }
@@ -42,6 +44,16 @@ class KeepAll final : public probe::Probe {
     kept["values"] = {s.values, s.values + s.key_rows * s.kv_heads * s.head_dim};
     order.push_back(address.layer);
     if (context != nullptr) expect_of_own_states(address, r);
+  }
+
+  // Every sequence has another number of sets.
+  const std::shared_ptr<const KeySets>& sets_of(std::int64_t sequence, std::int64_t keys) {
+    auto& sets = key_sets[{sequence, keys}];
+    if (sets) return sets;
+    auto made = std::make_shared<KeySets>();
+    for (std::int64_t set = 0; set < 3 + sequence; ++set)
+      made->add(keys, [&](std::int32_t key) { return key % (set + 2) == 0; });
+    return sets = std::move(made);
   }
 
   // What is reported must follow from the very queries and keys the card worked on: the CPU measures those.
@@ -73,6 +85,10 @@ class KeepAll final : public probe::Probe {
     expect("log_sum_exp", r.log_sum_exp, expected.log_sum_exp);
     expect("first_share", r.first_share, expected.first_share);
     expect("row_weights", r.row_weights, expected.row_weights);
+    expect("row_mass", r.row_mass, expected.row_mass);
+    expect("group_mass", r.group_mass, expected.group_mass);
+    EXPECT_EQ(std::ssize(r.row_mass),
+              std::ssize(observation.request.rows) * s.heads * (3 + address.sequence));
     expect("top_weights", r.top_weights, expected.top_weights);
     expect("dot", r.qk_after.dot, expected.qk_after.dot);
     expect("cosine", r.qk_after.cosine, expected.qk_after.cosine);
@@ -91,6 +107,7 @@ class KeepAll final : public probe::Probe {
   const Context* context = nullptr;  // to measure the card's own states with
   std::int64_t skip_layer = -1, changed = -1;
   std::vector<float> bias, scale;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::shared_ptr<const KeySets>> key_sets;
   std::map<std::pair<std::int64_t, std::int64_t>, std::map<std::string, std::vector<float>>> records;
   std::vector<std::int64_t> order;
 };

@@ -37,7 +37,7 @@ TEST(Observables, ASourceGivesFloatsOrIntegersAsTheSchemaSays) {
 TEST(Observables, EachAsksForSomething) {
   for (const auto& observable : observables()) {
     probe::LayerRequest request;
-    observable.ask(request, {{0}, 8});
+    observable.ask(request, {{0}, 8, nullptr});
     EXPECT_TRUE(request.any()) << observable.name;
   }
 }

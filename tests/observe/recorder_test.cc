@@ -34,6 +34,21 @@ std::vector<float> counted(std::int64_t count, float start) {
   return out;
 }
 
+std::vector<float> summed(const std::vector<float>& weights, const KeySets& sets) {
+  std::vector<float> out;
+  for (size_t row = 0; row * kTokens < weights.size(); ++row) {
+    for (std::int64_t set = 0; set < sets.count(); ++set) {
+      float sum = 0;
+      for (const auto& run : sets.of(set)) {
+        for (auto key = run.begin; key < run.end; ++key)
+          sum += weights[row * kTokens + static_cast<size_t>(key)];
+      }
+      out.push_back(sum);
+    }
+  }
+  return out;
+}
+
 // Answers every request of two steps and two layers with numbers that tell where they come from.
 void feed(Recorder& recorder, const std::vector<std::int32_t>& row, std::int64_t step) {
   for (std::int64_t layer = 0; layer < 2; ++layer) {
@@ -46,8 +61,10 @@ void feed(Recorder& recorder, const std::vector<std::int32_t>& row, std::int64_t
     if (request.norms) record.value_norm = counted(kTokens, 2);
     if (request.norms) record.query_norm = counted(kHeads * kTokens, 0);
     if (request.norms) record.key_norm = counted(kTokens, 0);
-    if (request.row_weights)
-      record.row_weights = counted(static_cast<std::int64_t>(request.rows.size()) * kHeads * kTokens, base);
+    const auto rows = counted(std::ssize(request.rows) * kHeads * kTokens, base);
+    if (request.row_weights) record.row_weights = rows;
+    if (request.row_mass) record.row_mass = summed(rows, *request.key_sets);
+    if (request.group_mass) record.group_mass = summed(record.received, *request.key_sets);
     recorder.take(address, std::move(record));
   }
 }

@@ -13,28 +13,41 @@ namespace {
 
 constexpr double kSteps = 254;  // between code 1 and code 255
 
-// Natural logarithm of a positive normal number, within 1e-7: a thousandth of a step is more than enough, and
-// rows are many. 2 atanh((m - 1) / (m + 1)) of a mantissa between sqrt(1/2) and sqrt(2).
-double quick_log(double value) {
-  constexpr std::int64_t kMantissa = (std::int64_t{1} << 52) - 1;
-  constexpr std::int64_t kHalfRoot = 0x3FE6A09E667F3BCD;  // the bits of sqrt(1/2)
-  const auto bits = std::bit_cast<std::int64_t>(value);
-  const std::int64_t above = bits - kHalfRoot;
-  const auto exponent = static_cast<double>(static_cast<std::int32_t>(above >> 52));
-  const auto mantissa = std::bit_cast<double>((above & kMantissa) + kHalfRoot);
-  const double z = (mantissa - 1) / (mantissa + 1);
-  const double zz = z * z;
-  return exponent * 0.69314718055994530942 +
-         2 * z * (1 + zz * (1.0 / 3 + zz * (1.0 / 5 + zz * (1.0 / 7 + zz * (1.0 / 9)))));
-}
+// Binary logarithms by a table of mantissas and a line between two of its entries: rows are many, and 2^-22
+// is far below a step of the codes.
+class QuickLog {
+ public:
+  QuickLog() {
+    for (size_t i = 0; i < values_.size(); ++i)
+      values_[i] = std::log2(1 + static_cast<double>(i) / static_cast<double>(kEntries));
+  }
+
+  // Of a positive normal number.
+  double operator()(double value) const {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    const auto at = static_cast<size_t>(bits >> kRest) & (kEntries - 1);
+    const auto rest =
+        static_cast<double>(static_cast<std::int64_t>(bits & ((std::uint64_t{1} << kRest) - 1)));
+    const auto exponent = static_cast<double>(static_cast<std::int32_t>(bits >> kMantissa) - kBias);
+    return exponent + values_[at] + rest * kOfRest * (values_[at + 1] - values_[at]);
+  }
+
+ private:
+  static constexpr int kMantissa = 52, kBias = 1023, kIndex = 9, kRest = kMantissa - kIndex;
+  static constexpr size_t kEntries = size_t{1} << kIndex;
+  static constexpr double kOfRest = 1.0 / static_cast<double>(std::uint64_t{1} << kRest);
+
+  std::array<double, kEntries + 1> values_;
+};
 
 }  // namespace
 
 RowScale quantise_row(std::span<const double> row, std::span<std::uint8_t> codes) {
   BUOY_CHECK(row.size() == codes.size());
+  constexpr double kLargest = std::numeric_limits<double>::max();
   double largest = 0;
   for (const double value : row) {
-    if (std::isfinite(value)) largest = std::max(largest, value);
+    if (value > largest && value <= kLargest) largest = value;
   }
   // Below the smallest normal float there is nothing that a scale could tell.
   const double least = std::max(largest * kQuantisedFloor, double{std::numeric_limits<float>::min()});
@@ -48,6 +61,7 @@ RowScale quantise_row(std::span<const double> row, std::span<std::uint8_t> codes
     std::fill(codes.begin(), codes.end(), std::uint8_t{0});
     return {};
   }
+  static const QuickLog quick_log;
   const double low = quick_log(scale.low), span = quick_log(scale.high) - low;
   const double per_step = span > 0 ? kSteps / span : 0.0;
   for (std::size_t i = 0; i < row.size(); ++i) {

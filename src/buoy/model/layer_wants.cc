@@ -17,6 +17,10 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
     log_sum_exp |= r.log_sum_exp || r.dense || r.dense_mean;
     first_share |= r.first_share;
     row_weights |= r.row_weights && !r.rows.empty();
+    row_mass |= r.row_mass && !r.rows.empty() && r.sets() > 0;
+    group_mass |= r.group_mass && r.received && r.sets() > 0;
+    sets = std::max(sets, r.sets());
+    key_sets.push_back(r.key_sets);
     qk_after |= r.qk_after;
     qk_before |= r.qk_before;
     norms |= r.norms;
@@ -30,7 +34,7 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
     grouped |= r.received && !r.group_of_row.empty();
     top = std::max(top, r.rows.empty() ? 0 : r.top);
     first_close.push_back(static_cast<std::int64_t>(close_rows.size()));
-    if (!r.row_weights && r.top == 0) continue;
+    if (!r.looks_closely()) continue;
     for (const auto row : r.rows) close_rows.push_back(static_cast<std::int32_t>(batch.first_rows[n]) + row);
   }
   if (top > 64) throw_usage_error({"top keys on the device", "at most 64", std::to_string(top)});
@@ -50,10 +54,10 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
 
 void LayerWants::append_shape(std::vector<std::int64_t>& shape) const {
   std::int64_t flags = 0;
-  for (const bool flag :
-       {received, entropy, log_sum_exp, first_share, row_weights, qk_after, qk_before, norms})
+  for (const bool flag : {received, entropy, log_sum_exp, first_share, row_weights, row_mass, group_mass,
+                          qk_after, qk_before, norms})
     flags = 2 * flags + (flag ? 1 : 0);
-  shape.insert(shape.end(), {flags, groups, top, static_cast<std::int64_t>(close_rows.size())});
+  shape.insert(shape.end(), {flags, groups, top, sets, static_cast<std::int64_t>(close_rows.size())});
   shape.insert(shape.end(), first_close.begin(), first_close.end());
 }
 
@@ -73,12 +77,16 @@ ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wan
   first_share = take(wants.first_share, c.heads * rows);
   top_keys = take(wants.top > 0, close * c.heads * wants.top);
   top_weights = take(wants.top > 0, close * c.heads * wants.top);
+  row_mass = take(wants.row_mass, close * c.heads * wants.sets);
+  group_mass = take(wants.group_mass, static_cast<std::int64_t>(wants.observations.size()) * wants.groups *
+                                          c.heads * wants.sets);
   after = take(wants.qk_after, 4 * c.heads * columns);
   before = take(wants.qk_before, 4 * c.heads * columns);
   query_norm = take(wants.norms, c.heads * rows);
   key_norm = take(wants.norms, c.kv_heads * columns);
   value_norm = take(wants.norms, c.kv_heads * columns);
-  // Last: the strongest keys are found in the whole rows, but those leave the card only when asked for.
+  // Last: the strongest keys and sums are found in the whole rows, but those leave the card only when asked
+  // for.
   copied = size;
   row_weights = take(close > 0, close * c.heads * row_weight_stride);
   if (wants.row_weights) copied = size;

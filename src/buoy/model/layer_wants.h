@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "buoy/checkpoint/config.h"
@@ -27,13 +28,15 @@ struct LayerWants {
   std::vector<LayerObservation> observations;  // of every sequence; empty: nobody watches
 
   bool received = false, entropy = false, log_sum_exp = false, first_share = false, row_weights = false;
+  bool row_mass = false, group_mass = false;
   bool qk_after = false, qk_before = false, norms = false, dense = false, states = false;
   bool biased = false, bias_per_head = false, scaled = false;
   std::int64_t groups = 1;
   std::vector<std::uint8_t> group_of_row;  // [packed rows]; empty: all in group 0
-  std::int64_t top = 0;
-  std::vector<std::int32_t> close_rows;   // packed rows
-  std::vector<std::int64_t> first_close;  // of each sequence in close_rows
+  std::int64_t top = 0, sets = 0;
+  std::vector<std::shared_ptr<const KeySets>> key_sets;  // of every sequence; null: none
+  std::vector<std::int32_t> close_rows;                  // packed rows
+  std::vector<std::int64_t> first_close;                 // of each sequence in close_rows
 };
 
 // Where each result lies in the buffer of one layer, in units of four bytes; kAbsent for what is not wanted.
@@ -46,7 +49,8 @@ struct ObservationLayout {
 
   std::int64_t received = kAbsent, entropy = kAbsent, log_sum_exp = kAbsent, first_share = kAbsent;
   std::int64_t top_keys = kAbsent, top_weights = kAbsent, row_weights = kAbsent;
-  std::int64_t after = kAbsent, before = kAbsent;  // four of [heads, columns] each
+  std::int64_t row_mass = kAbsent, group_mass = kAbsent;  // [..., sets]
+  std::int64_t after = kAbsent, before = kAbsent;         // four of [heads, columns] each
   std::int64_t query_norm = kAbsent, key_norm = kAbsent, value_norm = kAbsent;
   std::int64_t row_weight_stride = 0;
   std::int64_t copied = 0;  // what the host gets

@@ -1,6 +1,7 @@
 #include "buoy/model/observation.h"
 
 #include "buoy/ops/attention/attention_statistics.h"
+#include "buoy/ops/attention/set_masses.h"
 #include "buoy/ops/moments/qk_moments.h"
 
 namespace buoy::model {
@@ -25,12 +26,24 @@ void measure_weights(const Context& context, const ops::AttentionShape& shape,
   wanted.log_sum_exp = sized(record.log_sum_exp, request.log_sum_exp, per_row);
   wanted.first_share = sized(record.first_share, request.first_share, per_row);
   wanted.rows = request.rows;
-  wanted.row_weights = sized(record.row_weights, request.row_weights, close * shape.heads * s.key_rows);
+  std::vector<float> summed;  // rows that are only summed over sets
+  wanted.row_weights = sized(request.row_weights ? record.row_weights : summed,
+                             request.row_weights || request.row_mass, close * shape.heads * s.key_rows);
   wanted.top = request.top;
   record.top_keys.resize(static_cast<size_t>(close * shape.heads * request.top));
   wanted.top_keys = record.top_keys.data();
   wanted.top_weights = sized(record.top_weights, request.top > 0, close * shape.heads * request.top);
   ops::attention_statistics(context, shape, s, wanted);
+  if (request.sets() == 0) return;
+  if (request.row_mass && close > 0) {
+    sized(record.row_mass, true, close * shape.heads * request.sets());
+    ops::set_masses(context, request.row_weights ? record.row_weights : summed, s.key_rows, *request.key_sets,
+                    record.row_mass);
+  }
+  if (request.group_mass && request.received) {
+    sized(record.group_mass, true, request.groups * shape.heads * request.sets());
+    ops::set_masses(context, record.received, s.key_rows, *request.key_sets, record.group_mass);
+  }
 }
 
 void measure_moments(const Context& context, const ops::AttentionShape& shape,

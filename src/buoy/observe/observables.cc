@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "buoy/observe/region_mass.h"
+#include "buoy/observe/contribution.h"
 
 namespace buoy::observe {
 namespace {
@@ -17,9 +17,27 @@ bool has_evidence(const Subject& subject) {
   return !subject.regions.evidence.empty();
 }
 
-std::vector<float> mass(const std::vector<float>& weights, const Subject& subject) {
-  const auto& regions = subject.regions;
-  return mass_of_regions(weights, regions.of_token, static_cast<std::int64_t>(regions.names.size()));
+// Sums over sets: those of the first sets, or of one set.
+std::vector<float> columns_of(const std::vector<float>& masses, std::int64_t sets, std::int64_t first,
+                              std::int64_t count) {
+  std::vector<float> out;
+  out.reserve(masses.size());
+  for (std::int64_t at = 0; at + sets <= std::ssize(masses); at += sets)
+    out.insert(out.end(), masses.begin() + at + first, masses.begin() + at + first + count);
+  return out;
+}
+
+std::int64_t regions_of(const Subject& subject) {
+  return std::ssize(subject.regions.names);
+}
+
+std::int64_t sets_of(const Subject& subject) {
+  return regions_of(subject) + (has_evidence(subject) ? 1 : 0);
+}
+
+Values mass_of_regions(const std::vector<float>& masses, const Subject& subject) {
+  if (!has_evidence(subject)) return masses;
+  return columns_of(masses, sets_of(subject), 0, regions_of(subject));
 }
 
 // Weights of the rows that write the answer.
@@ -37,7 +55,10 @@ constexpr std::array kObservables = {
     Observable{"received", true, "attention received by every key, per head and query group",
                [](LayerRequest& r, const Close&) { r.received = true; }},
     Observable{"mass", true, "the same summed over regions: from query groups to regions",
-               [](LayerRequest& r, const Close&) { r.received = true; }},
+               [](LayerRequest& r, const Close& close) {
+                 r.received = r.group_mass = true;
+                 r.key_sets = close.sets;
+               }},
     Observable{"contribution", true, "attention received times the length of the key's value vector",
                [](LayerRequest& r, const Close&) { r.received = r.norms = true; }},
     Observable{"entropy", true, "entropy of every row",
@@ -47,7 +68,12 @@ constexpr std::array kObservables = {
     Observable{"first", true, "weight of every row on the first token",
                [](LayerRequest& r, const Close&) { r.first_share = true; }},
     Observable{"rows", false, "all weights of the rows that write the answer (large)", ask_rows},
-    Observable{"row-mass", true, "the same summed over regions, and over the evidence", ask_rows},
+    Observable{"row-mass", true, "the same summed over regions, and over the evidence",
+               [](LayerRequest& r, const Close& close) {
+                 r.rows = close.rows;
+                 r.row_mass = true;
+                 r.key_sets = close.sets;
+               }},
     Observable{"top", true, "the strongest keys of those rows",
                [](LayerRequest& r, const Close& close) { r.rows = close.rows, r.top = close.top; }},
     Observable{"qk", true, "q.k, cosine and norms per key, before and after the rotation",
@@ -64,7 +90,8 @@ constexpr std::array kObservables = {
 
 constexpr std::array kSources = {
     ArraySource{trace::kReceived, [](const Seen& s) -> Values { return s.record.received; }},
-    ArraySource{trace::kMass, [](const Seen& s) -> Values { return mass(s.record.received, s.subject); },
+    ArraySource{trace::kMass,
+                [](const Seen& s) -> Values { return mass_of_regions(s.record.group_mass, s.subject); },
                 nullptr, has_regions},
     ArraySource{trace::kContribution,
                 [](const Seen& s) -> Values {
@@ -76,11 +103,11 @@ constexpr std::array kSources = {
     ArraySource{trace::kFirstShare, [](const Seen& s) -> Values { return s.record.first_share; }},
     ArraySource{trace::kRowWeights, [](const Seen& s) -> Values { return s.record.row_weights; }},
     ArraySource{trace::kRowMass,
-                [](const Seen& s) -> Values { return mass(s.record.row_weights, s.subject); }, nullptr,
-                has_regions},
+                [](const Seen& s) -> Values { return mass_of_regions(s.record.row_mass, s.subject); },
+                nullptr, has_regions},
     ArraySource{trace::kEvidenceMass,
                 [](const Seen& s) -> Values {
-                  return mass_of_flagged(s.record.row_weights, s.subject.regions.evidence);
+                  return columns_of(s.record.row_mass, sets_of(s.subject), regions_of(s.subject), 1);
                 },
                 nullptr, has_evidence},
     ArraySource{trace::kTopWeights, [](const Seen& s) -> Values { return s.record.top_weights; }},

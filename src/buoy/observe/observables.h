@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@ namespace buoy::observe {
 struct Close {
   std::vector<std::int32_t> rows;
   std::int64_t top = 0;
+  std::shared_ptr<const KeySets> sets;  // the regions, then the evidence where there is any
 };
 
 // One thing that can be observed. trace::array_schema() says which arrays it fills and their shapes, so what

@@ -14,6 +14,18 @@ std::int64_t index_in(const std::vector<std::int64_t>& sorted, std::int64_t valu
   return std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin();
 }
 
+// What weights are summed over: the regions, then the evidence where there is any.
+std::shared_ptr<const KeySets> key_sets(const Regions& regions) {
+  const auto keys = std::ssize(regions.of_token);
+  auto sets = std::make_shared<KeySets>();
+  for (std::int64_t region = 0; region < std::ssize(regions.names); ++region)
+    sets->add(keys, [&](std::int32_t key) { return regions.of_token[static_cast<size_t>(key)] == region; });
+  if (!regions.evidence.empty())
+    sets->add(std::ssize(regions.evidence),
+              [&](std::int32_t key) { return regions.evidence[static_cast<size_t>(key)] != 0; });
+  return sets;
+}
+
 }  // namespace
 
 std::int64_t RecordLayout::Part::cell_size() const {
@@ -32,8 +44,9 @@ RecordLayout::RecordLayout(const Plan& plan, const Subject& subject)
   rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
   parts_ = find_parts();
   probe::LayerRequest request;
-  for (const auto* observable : plan_.wanted) observable->ask(request, {rows_, plan_.top_count});
-  looks_closely_ = request.row_weights || request.top > 0;
+  sets_ = key_sets(subject.regions);
+  for (const auto* observable : plan_.wanted) observable->ask(request, {rows_, plan_.top_count, sets_});
+  looks_closely_ = request.row_weights || request.row_mass || request.top > 0;
 }
 
 std::int64_t RecordLayout::size_of(char letter) const {
@@ -131,7 +144,7 @@ probe::LayerRequest RecordLayout::request(const probe::LayerExtent& extent) cons
   probe::LayerRequest r;
   r.groups = subject_.groups.count();
   r.group_of_row = subject_.groups.assign({extent.tokens, subject_.prompt_length, subject_.mask_token});
-  for (const auto* observable : plan_.wanted) observable->ask(r, {rows_, plan_.top_count});
+  for (const auto* observable : plan_.wanted) observable->ask(r, {rows_, plan_.top_count, sets_});
   return r;
 }
 

@@ -71,6 +71,7 @@ class RecordLayout {
   std::vector<std::int32_t> rows_;
   std::vector<Part> parts_;
   bool looks_closely_ = false;
+  std::shared_ptr<const KeySets> sets_;
 };
 
 }  // namespace buoy::observe

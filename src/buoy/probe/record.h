@@ -35,6 +35,8 @@ struct LayerRecord {
   std::vector<float> log_sum_exp;      // [heads, queries]
   std::vector<float> first_share;      // [heads, queries]
   std::vector<float> row_weights;      // [rows, heads, keys]
+  std::vector<float> row_mass;         // [rows, heads, sets]
+  std::vector<float> group_mass;       // [groups, heads, sets]
   std::vector<std::int32_t> top_keys;  // [rows, heads, top], -1: no more
   std::vector<float> top_weights;      // [rows, heads, top]
   QkRecord qk_after, qk_before;

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
+
+#include "buoy/tensor/key_sets.h"
 
 namespace buoy::probe {
 
@@ -32,6 +35,11 @@ struct LayerRequest {
   bool row_weights = false;        // all their weights
   std::int64_t top = 0;            // their strongest keys
 
+  // Weights summed over sets of keys, where the attention is computed; null: no sets.
+  std::shared_ptr<const KeySets> key_sets;
+  bool row_mass = false;    // of `rows`
+  bool group_mass = false;  // of what each group of queries gives; needs `received`
+
   bool qk_after = false;   // column means of q.k, cos and |q||k| as the softmax sees them
   bool qk_before = false;  // the same before the rotation
   bool norms = false;      // |q|, |k|, |v|
@@ -41,8 +49,10 @@ struct LayerRequest {
   bool states = false;      // queries, keys and values
 
   bool needs_second_pass() const {
-    return received || entropy || log_sum_exp || first_share || ((row_weights || top > 0) && !rows.empty());
+    return received || entropy || log_sum_exp || first_share || looks_closely();
   }
+  bool looks_closely() const { return (row_weights || row_mass || top > 0) && !rows.empty(); }
+  std::int64_t sets() const { return key_sets ? key_sets->count() : 0; }
   bool needs_normaliser() const { return needs_second_pass() || dense || dense_mean; }
   bool needs_moments() const { return qk_after || qk_before || norms; }
   bool any() const { return needs_normaliser() || needs_moments() || states; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/disk_space.h"
 #include "buoy/base/progress.h"
@@ -45,42 +46,85 @@ std::map<std::string, std::string> expected_texts(const ItemPrompt& prompt,
   return texts;
 }
 
-}  // namespace
-
-// Bytes of what an analysis keeps of a sample.
-std::int64_t expected_state(const analysis::SampleFacts& /*sample*/, const std::string& /*analysis*/) {
-  return 0;
+// Bytes of what an analysis keeps of a sample that is not drawn; nothing where it is not possible.
+std::int64_t expected_state(const trace::Manifest& manifest, const analysis::SampleFacts& sample,
+                            const std::string& name) {
+  analysis::AnalysisOptions options;
+  options.sample = -1;
+  options.bootstrap.replicates = 1;
+  auto archive = analysis::StateArchive::measuring();
+  try {
+    analysis::find_analysis(name).make({"", manifest}, options)->begin(sample)->state(archive);
+  } catch (const InputError&) {
+    return 0;
+  }
+  return static_cast<std::int64_t>(archive.measured());
 }
+
+class FileBytes {
+ public:
+  FileBytes(const trace::Manifest& manifest, const analysis::SampleFacts& sample,
+            const std::vector<std::string>& analyses)
+      : storage_(manifest.storage) {
+    for (const auto& name : analyses)
+      states_.push_back(
+          {trace::state_name(name), trace::DataType::kU8, {expected_state(manifest, sample, name)}});
+  }
+
+  std::uint64_t of(trace::SamplePlan plan, trace::Level level,
+                   const std::map<std::string, std::string>& texts) const {
+    if (level != trace::Level::kFull) plan.arrays.insert(plan.arrays.end(), states_.begin(), states_.end());
+    const auto placed = trace::place_arrays(plan.arrays, storage_, plan.keep_f32);
+    return trace::data_bytes(placed) + trace::format_sample_header(plan.id, placed, texts, level).size();
+  }
+
+ private:
+  trace::Storage storage_;
+  std::vector<trace::PlannedArray> states_;
+};
+
+}  // namespace
 
 SampleBytes expected_bytes(const ModelConfig& config, const Request& request, const ItemPrompt& prompt,
                            const std::vector<std::string>& analyses) {
   const auto tokens = static_cast<std::int64_t>(prompt.prompt.ids.size()) +
                       std::max<std::int64_t>(request.decode.max_new_tokens, 0);
   const auto subject = subject_of(config, request, prompt, tokens);
-  const bool diffusion = is_masked_diffusion(config.family);
-  const auto storage = request.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
-  const auto of_level = [&](const Keeping& keeping) {
-    const observe::RecordLayout layout(keeping.chosen ? with_rows(request.plan()) : request.plan(), subject);
-    const LivePrompt live{prompt, 0, diffusion, request.final_row};
-    const auto facts = facts_of(layout, live, !prompt.prompt.rendered.empty());
-    auto plan = sample_plan(layout, facts, keeping);
-    if (keeping.level != trace::Level::kFull) {
-      for (const auto& name : analyses)
-        plan.arrays.push_back({trace::state_name(name), trace::DataType::kU8, {expected_state(facts, name)}});
-    }
-    const auto placed = trace::place_arrays(plan.arrays, storage, plan.keep_f32);
-    const auto header =
-        trace::format_sample_header(plan.id, placed, expected_texts(prompt, facts), keeping.level);
-    return trace::data_bytes(placed) + header.size();
+  const LivePrompt live{prompt, 0, is_masked_diffusion(config.family), request.final_row};
+  trace::Manifest manifest;
+  manifest.model.layers = config.layers, manifest.model.heads = config.heads;
+  manifest.model.kv_heads = config.kv_heads, manifest.model.head_dim = config.head_dim;
+  manifest.storage = request.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
+  const auto facts_with = [&](const observe::RecordLayout& layout) {
+    return facts_of(layout, live, !prompt.prompt.rendered.empty());
+  };
+  const observe::RecordLayout observed(request.plan(), subject), closer(with_rows(request.plan()), subject);
+  const auto facts = facts_with(observed);
+  const auto texts = expected_texts(prompt, facts);
+  const FileBytes bytes(manifest, facts, analyses);
+  const auto of = [&](trace::Level level) {
+    return bytes.of(sample_plan(facts, {level}, &observed), level, texts);
   };
   SampleBytes out;
-  out.tables = of_level({trace::Level::kTables});
-  out.compact = of_level({trace::Level::kCompact});
-  out.chosen = of_level({trace::Level::kCompact, true});
-  out.full = of_level({trace::Level::kFull});
-  out.large =
-      observe::RecordLayout(request.plan(), subject).expected_bytes().large / (request.float16 ? 2 : 1);
+  out.tables = of(trace::Level::kTables);
+  out.compact = of(trace::Level::kCompact);
+  out.full = of(trace::Level::kFull);
+  out.chosen = bytes.of(sample_plan(facts_with(closer), {trace::Level::kCompact, true}),
+                        trace::Level::kCompact, texts);
+  out.large = observed.expected_bytes().large / (request.float16 ? 2 : 1);
   return out;
+}
+
+SampleBytes expected_bytes(const analysis::SampleFacts& stored,
+                           const std::map<std::string, std::string>& texts, const trace::Manifest& manifest,
+                           const std::vector<std::string>& analyses) {
+  const FileBytes bytes(manifest, stored, analyses);
+  const auto of = [&](const Keeping& keeping) {
+    return bytes.of(sample_plan(stored, keeping), keeping.level, texts);
+  };
+  return {.tables = of({trace::Level::kTables}),
+          .compact = of({trace::Level::kCompact}),
+          .chosen = of({trace::Level::kCompact, true})};
 }
 
 std::uint64_t SampleBytes::of_run(trace::Level level, std::uint64_t samples,

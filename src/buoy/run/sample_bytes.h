@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "buoy/analysis/sample/sample_facts.h"
 #include "buoy/run/prompter.h"
 #include "buoy/run/request.h"
+#include "buoy/trace/manifest.h"
 
 namespace buoy::run {
 
@@ -23,6 +25,11 @@ struct SampleBytes {
 // Before the sample is run and without any weights: from the plan that its file will be written by. Texts of
 // tokens and of the answer are guessed. `analyses` are those whose states are kept.
 SampleBytes expected_bytes(const ModelConfig& config, const Request& request, const ItemPrompt& prompt,
+                           const std::vector<std::string>& analyses);
+
+// Of a stored sample that is to be kept as less.
+SampleBytes expected_bytes(const analysis::SampleFacts& stored,
+                           const std::map<std::string, std::string>& texts, const trace::Manifest& manifest,
                            const std::vector<std::string>& analyses);
 
 // What a run will write, before it begins.

@@ -70,6 +70,8 @@ class StudyRun {
     const auto result =
         run::run_trace({threads}, loaded, run, {.begin = [](const auto&) {}, .step = [&] { bar.advance(); }});
     clock_.lap("decoding");
+    for (const auto& [analysis, reason] : result.left_out)
+      fmt::print("{}: {} is left out: {}\n", request.folder.string(), analysis, reason);
     if (!result.failed.empty())
       fmt::print("{}: {} of {} samples failed, the first with: {}\n", request.folder.string(),
                  result.failed.size(), request.items.size(), result.failed.front().error);

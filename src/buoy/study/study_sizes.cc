@@ -19,13 +19,6 @@ constexpr std::uint64_t kBytesOfTables = std::uint64_t{1} << 19;  // and figures
 constexpr std::uint64_t kBytesOfReport = std::uint64_t{24} << 20;
 constexpr std::size_t kTriedAnswers = 20;  // conditions are many, and their prompts much alike
 
-// States of all of them are kept, whatever a report shows.
-std::vector<std::string> names_of_analyses() {
-  std::vector<std::string> names;
-  for (const auto& kind : analysis::analysis_kinds()) names.emplace_back(kind.producer.name);
-  return names;
-}
-
 // As many passages, without looking for noise.
 run::Arrangement without_noise(run::Arrangement arrangement) {
   if (arrangement.noise) {
@@ -39,15 +32,18 @@ run::Arrangement without_noise(run::Arrangement arrangement) {
 }  // namespace
 
 StudyData expected_data(const study::ExpectedData& expected) {
-  constexpr std::int64_t kBytesOfExpectedToken = 4, kBytesOfInstruction = 250;
+  constexpr std::int64_t kBytesOfExpectedToken = 4, kBytesOfInstruction = 200;
   StudyData data;
   data.count = expected.questions;
   data.expected = true;
-  questions::Item item{.id = "expected", .question = std::string(60, 'q'), .answers = {"answer"}};
+  questions::Item item;
+  item.id = "expected";
+  item.question = std::string(60, 'q');
+  item.answers = {"answer"};
   const std::int64_t room = std::max<std::int64_t>(
       expected.prompt_tokens * kBytesOfExpectedToken - kBytesOfInstruction - std::ssize(item.question), 0);
   for (std::int64_t p = 0; p < expected.passages; ++p) {
-    const std::int64_t bytes = std::max<std::int64_t>(room / expected.passages - 30, 1);
+    const std::int64_t bytes = std::max<std::int64_t>(room / expected.passages - 6, 1);
     item.passages.push_back({.title = "",
                              .text = "answer" + std::string(static_cast<size_t>(bytes), 'p'),
                              .gold = p == 0,
@@ -122,8 +118,9 @@ StudyPart StudySizes::trace(const study::TraceEntry& entry, const study::ModelEn
   const std::size_t count = std::min(data.count, entry.request.read.limit);
   auto request = plan_.trace_request(entry, entry_of_model);
   request.decode = run::fitting(model.config->family, request.decode);
-  const auto tried = try_prompts({model, request, false, data.expected, names_of_analyses()}, data.sample,
-                                 std::min(count, StudyData::kSample));
+  const auto tried =
+      try_prompts({model, request, false, data.expected, plan_.kept_analyses(entry, request.plan())},
+                  data.sample, std::min(count, StudyData::kSample));
   note_failure(part.name, tried, count);
   longest_[entry_of_model.name] = std::max(longest_[entry_of_model.name], tried.longest);
   part.questions = count;

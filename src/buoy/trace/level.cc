@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "buoy/base/error.h"
-#include "buoy/trace/version.h"
 
 namespace buoy::trace {
 

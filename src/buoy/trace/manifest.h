@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "buoy/trace/level.h"
@@ -10,6 +12,14 @@
 #include "buoy/trace/storage.h"
 
 namespace buoy::trace {
+
+// Analyses whose states a trace keeps in place of arrays, and the settings that went into them.
+struct KeptAnalyses {
+  std::vector<std::string> names;
+  std::map<std::string, double> settings;
+
+  bool has(std::string_view name) const;
+};
 
 // What one run is: everything that decides the bytes of its samples, and who made it where.
 struct Manifest {
@@ -22,7 +32,7 @@ struct Manifest {
   std::string probe = "{}";     // likewise: what was observed, layers, steps, groups
   Storage storage = Storage::kF32;
   Level level = Level::kFull;
-  std::string analyses = "{}";  // a JSON object as text: whose states are kept, with which settings
+  KeptAnalyses analyses;  // of levels that keep states
   std::uint64_t seed = 0;
   std::vector<std::string> sample_ids;  // all that the run is to hold, in order
 };
@@ -43,6 +53,9 @@ struct SampleEntry {
 
   bool operator==(const SampleEntry&) const = default;
 };
+
+// What was observed, by the names of `observe` (schema.h); empty where the manifest does not say.
+std::vector<std::string> observed_names(const Manifest& manifest);
 
 // Throws UsageError: sizes that no model has, sums that are none, JSON texts that are no objects, ids that
 // are none or come twice.

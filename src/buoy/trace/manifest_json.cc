@@ -10,8 +10,8 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/sha256.h"
 #include "buoy/base/utf8.h"
+#include "buoy/trace/level.h"
 #include "buoy/trace/sample.h"
-#include "buoy/trace/version.h"
 
 namespace buoy::trace {
 namespace {
@@ -59,7 +59,8 @@ OrderedJson to_json(const Manifest& manifest, bool complete) {
   json["tokenizer_sha256"] = manifest.tokenizer_sha256 ? OrderedJson(*manifest.tokenizer_sha256) : nullptr;
   json["decoding"] = parse_json(manifest.decoding, "manifest: decoding");
   json["probe"] = parse_json(manifest.probe, "manifest: probe");
-  if (manifest.level != Level::kFull) json["analyses"] = parse_json(manifest.analyses, "manifest: analyses");
+  if (manifest.level != Level::kFull)
+    json["analyses"] = {{"names", manifest.analyses.names}, {"settings", manifest.analyses.settings}};
   json["storage"] = name_of(manifest.storage);
   json["seed"] = manifest.seed;
   return json;
@@ -145,6 +146,21 @@ Level parse_level(const JsonObject& object, std::int64_t version) {
   object.fail("level", "\"tables\" or \"compact\"");
 }
 
+KeptAnalyses parse_analyses(const JsonObject& object) {
+  KeptAnalyses analyses;
+  for (const Json& name : required_list(object, "names")) {
+    if (!name.is_string()) object.fail("names", "a list of texts");
+    analyses.names.push_back(name.get<std::string>());
+  }
+  const Json* settings = object.find("settings");
+  if (settings == nullptr || !settings->is_object()) object.fail("settings", "an object of numbers");
+  for (const auto& [name, value] : settings->items()) {
+    if (!value.is_number()) object.fail("settings", "an object of numbers");
+    analyses.settings[name] = value.get<double>();
+  }
+  return analyses;
+}
+
 std::string checked_id(const Json& json, const std::string& where) {
   if (!json.is_string() || !is_sample_id(json.get_ref<const std::string&>())) {
     throw_input_error({where, "a sample id (A-Z a-z 0-9 . _ -)", describe_json(json)});
@@ -221,10 +237,7 @@ ParsedManifest parse_manifest(const std::string& text, const std::string& name, 
   manifest.storage = storage == "F16" ? Storage::kF16 : Storage::kF32;
   manifest.seed = required_unsigned(object, "seed");
   manifest.level = parse_level(object, parsed.version);
-  if (manifest.level != Level::kFull) {
-    required_object(object, "analyses");
-    manifest.analyses = json.at("analyses").dump();
-  }
+  if (manifest.level != Level::kFull) manifest.analyses = parse_analyses(required_object(object, "analyses"));
 
   const std::string list = parsed.complete ? "samples" : "planned";
   std::set<std::string> seen;

@@ -13,6 +13,13 @@
 #include "buoy/trace/sample_rules.h"
 
 namespace buoy::trace {
+namespace {
+
+bool is_aligned(std::span<const std::byte> bytes) {
+  return !bytes.empty() && reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(std::uint16_t) == 0;
+}
+
+}  // namespace
 
 ExceedsF16::ExceedsF16(const std::string& id, std::set<std::string> arrays)
     : Error(describe({fmt::format("sample {}: {}", id, fmt::join(arrays, ", ")),
@@ -38,8 +45,12 @@ SampleFile::SampleFile(const SamplePlace& place, SamplePlan plan)
   check({});
   for (const PlacedArray& array : placed_) columns_.try_emplace(array.plan.name, array);
   data_begin_ = format_sample_header(plan_.id, placed_, plan_.texts, level_).size();
-  file_.reserve(data_begin_ + data_bytes_);
   pieces_ = std::make_unique<WrittenPieces>(file_, data_begin_ + data_bytes_);
+}
+
+// Gigabytes take a while, so it is for the first who writes, not for the model that waits for the file.
+void SampleFile::reserve() {
+  std::call_once(reserved_, [this] { file_.reserve(data_begin_ + data_bytes_); });
 }
 
 void SampleFile::refuse(std::string_view array, const std::string& expected, const std::string& found) const {
@@ -130,6 +141,7 @@ void SampleFile::put_whole(const Array& array) {
 // U8 is the smallest element, so what is there stays where it is.
 void SampleFile::append(const Array& bytes) {
   if (bytes.dtype != DataType::kU8) refuse(bytes.name, "U8 to append", std::string(name_of(bytes.dtype)));
+  reserve();
   plan_.arrays.push_back({bytes.name, bytes.dtype, bytes.shape, 1});
   placed_ = place_arrays(plan_.arrays, storage_, plan_.keep_f32);
   check({});
@@ -142,6 +154,14 @@ void SampleFile::append(const Array& bytes) {
 
 void SampleFile::write_floats(Column& column, std::uint64_t offset, std::span<const float> values) {
   if (column.place.stored == DataType::kF32) return write(offset, std::as_bytes(values));
+  reserve();
+  const std::uint64_t bytes = values.size() * sizeof(std::uint16_t);
+  if (const auto to = file_.mapped(data_begin_ + offset, bytes); is_aligned(to)) {
+    if (floats_to_f16(values, {reinterpret_cast<std::uint16_t*>(to.data()), values.size()}))
+      column.exceeds = true;
+    pieces_->wrote(data_begin_ + offset, bytes);
+    return;
+  }
   std::array<std::uint16_t, size_t{1} << 15> halves;
   while (!values.empty()) {
     const auto part = std::span(halves).first(std::min(halves.size(), values.size()));
@@ -153,6 +173,7 @@ void SampleFile::write_floats(Column& column, std::uint64_t offset, std::span<co
 }
 
 void SampleFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  reserve();
   file_.write_at(data_begin_ + offset, bytes);
   pieces_->wrote(data_begin_ + offset, bytes.size());
 }
@@ -192,6 +213,7 @@ SampleEntry SampleFile::finish(const std::map<std::string, std::string>& texts, 
                                ThreadPool* threads) {
   refuse_own_texts(plan_.id, texts);
   for (const auto& [key, text] : texts) plan_.texts[key] = text;
+  reserve();
   for (const Array& array : arrays) put_whole(array);
   require_every_cell();
   finished_ = true;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -46,7 +47,8 @@ struct SamplePlace {
 // IoErrors name the file; UsageErrors the sample and the array.
 class SampleFile {
  public:
-  // Takes the room on the disk. Throws UsageError when no sample can be what the plan says.
+  // Throws UsageError when no sample can be what the plan says. The room on the disk is taken by the first
+  // put().
   SampleFile(const SamplePlace& place, SamplePlan plan);
 
   // One cell of an array; several threads may put different cells at once. Each cell comes once. float for
@@ -87,6 +89,7 @@ class SampleFile {
   template <typename T>
   void put_as(std::string_view array, DataType dtype, std::int64_t cell, std::span<const T> values);
   void put_whole(const Array& array);
+  void reserve();
   void write_floats(Column& column, std::uint64_t offset, std::span<const float> values);
   void write(std::uint64_t offset, std::span<const std::byte> bytes);  // behind the header
   void require_every_cell() const;
@@ -101,6 +104,7 @@ class SampleFile {
   std::map<std::string, Column, std::less<>> columns_;
   std::uint64_t data_begin_, data_bytes_;
   PlacedFile file_;
+  std::once_flag reserved_;
   std::unique_ptr<WrittenPieces> pieces_;
   bool finished_ = false;
 };

@@ -8,8 +8,8 @@
 
 #include "buoy/base/container/safetensors.h"
 #include "buoy/base/error.h"
+#include "buoy/trace/level.h"
 #include "buoy/trace/schema.h"
-#include "buoy/trace/version.h"
 
 namespace buoy::trace {
 

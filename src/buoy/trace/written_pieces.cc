@@ -40,14 +40,21 @@ void WrittenPieces::wrote(std::uint64_t offset, std::uint64_t bytes) {
     if (before == part) {
       sum(piece);
       file_.begin_sync(begin_of(piece), end_of(piece) - begin_of(piece));
+      file_.let_go(begin_of(piece), end_of(piece) - begin_of(piece));
     }
     offset += part;
   }
 }
 
 void WrittenPieces::sum(size_t piece) {
-  std::array<std::byte, size_t{1} << 16> buffer;
   Sha256 sum;
+  if (const auto mapped = file_.mapped(begin_of(piece), end_of(piece) - begin_of(piece)); !mapped.empty()) {
+    sum.update(mapped);
+    digests_[piece] = sum.digest();
+    summed_[piece] = 1;
+    return;
+  }
+  std::array<std::byte, size_t{1} << 16> buffer;
   for (std::uint64_t at = begin_of(piece); at < end_of(piece);) {
     const auto part = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), end_of(piece) - at));
     file_.read_at(at, part);

@@ -19,6 +19,7 @@ constexpr std::size_t kSumBytes = 8;
 constexpr std::size_t kHeaderBytes = 1 + kSumBytes;
 
 constexpr double kMostCount = 1LL << 53;
+constexpr std::uint64_t kMeasuredInteger = 1;  // most are small, or come in runs
 
 // How a vector is written.
 enum Form : std::uint8_t { kEach, kRuns };
@@ -62,6 +63,13 @@ StateArchive::StateArchive(std::span<const std::uint8_t> bytes, std::string wher
   for (const auto byte : bytes.subspan(1, kSumBytes)) stored += fmt::format("{:02x}", byte);
   if (const auto found = sum_of(rest_); found != stored)
     refuse(fmt::format("fields with the sum {}", stored), found + " (the state was changed)");
+}
+
+StateArchive StateArchive::measuring() {
+  StateArchive archive;
+  archive.reads_ = archive.measures_ = true;
+  archive.measured_ = kHeaderBytes;
+  return archive;
 }
 
 void StateArchive::refuse(const std::string& expected, const std::string& found) const {
@@ -108,6 +116,10 @@ void StateArchive::put_raw(const void* from, std::size_t size) {
 }
 
 void StateArchive::get_raw(void* to, std::size_t size) {
+  if (measures_) {
+    measured_ += size;
+    return;
+  }
   if (rest_.size() < size) refuse("more fields", "the end of the state");
   std::memcpy(to, rest_.data(), size);
   rest_ = rest_.subspan(size);
@@ -125,6 +137,11 @@ void StateArchive::number(double& value) {
 
 void StateArchive::number(std::int64_t& value, std::int64_t least, std::int64_t most) {
   if (!reads_) return put(zigzag(value));
+  if (measures_) {
+    measured_ += kMeasuredInteger;
+    value = std::clamp(value, least, most);
+    return;
+  }
   value = unzigzag(get());
   if (value < least || value > most)
     refuse(fmt::format("a number from {} to {}", least, most), fmt::format("{}", value));
@@ -142,6 +159,10 @@ void StateArchive::raw_numbers(std::vector<Number>& values) {
       put(length);
       put_raw(&value, sizeof(value));
     });
+    return;
+  }
+  if (measures_) {
+    measured_ += 1 + values.size() * sizeof(Number);
     return;
   }
   const std::uint64_t form = get();
@@ -204,6 +225,10 @@ void StateArchive::wide_integers(std::vector<std::int64_t>& values, std::int64_t
         put(zigzag(value));
       });
     }
+    return;
+  }
+  if (measures_) {
+    measured_ += 1 + values.size() * kMeasuredInteger;
     return;
   }
   const std::uint64_t form = get();

@@ -17,6 +17,10 @@ class StateArchive {
   // Reads. `where` names the state in errors.
   StateArchive(std::span<const std::uint8_t> bytes, std::string where);
 
+  // Counts what a state of this shape takes, about; otherwise it is a reader that leaves values as they are.
+  static StateArchive measuring();
+  std::uint64_t measured() const { return measured_; }
+
   bool reads() const { return reads_; }
 
   void flag(bool& value);
@@ -38,7 +42,7 @@ class StateArchive {
   void integers(std::vector<Integer>& values, std::int64_t least, std::int64_t most) {
     std::vector<std::int64_t> wide(values.begin(), values.end());
     wide_integers(wide, least, most);
-    if (reads_) std::transform(wide.begin(), wide.end(), values.begin(), narrow<Integer>);
+    if (reads_ && !measures_) std::transform(wide.begin(), wide.end(), values.begin(), narrow<Integer>);
   }
 
   // For the few vectors whose length the state itself decides.
@@ -46,7 +50,7 @@ class StateArchive {
   void length(std::vector<Value>& values, std::int64_t most) {
     auto size = static_cast<std::int64_t>(values.size());
     number(size, 0, most);
-    if (reads_) values.resize(static_cast<std::size_t>(size));
+    if (reads_ && !measures_) values.resize(static_cast<std::size_t>(size));
   }
 
   // Of a writer: the whole state.
@@ -74,7 +78,8 @@ class StateArchive {
   void put_raw(const void* from, std::size_t size);
   void get_raw(void* to, std::size_t size);
 
-  bool reads_ = false;
+  bool reads_ = false, measures_ = false;
+  std::uint64_t measured_ = 0;
   std::string where_;
   std::span<const std::uint8_t> rest_;  // of a reader
   std::vector<std::uint8_t> fields_;    // of a writer

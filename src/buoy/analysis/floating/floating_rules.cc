@@ -7,32 +7,13 @@
 
 #include "buoy/analysis/core/uniform.h"
 #include "buoy/base/error.h"
+#include "buoy/tensor/logarithms.h"
 
 namespace buoy::analysis {
 namespace {
 
 constexpr double kRulliEpsilon = 3.0;  // "eps = 3 everywhere"
 constexpr double kMadToDeviation = 1.4826;
-
-struct Spread {
-  double mean, deviation;
-};
-
-Spread spread_of(std::span<const double> values) {
-  const auto n = static_cast<double>(values.size());
-  double sum = 0, squares = 0;
-  for (const double v : values) sum += v;
-  const double mean = sum / n;
-  for (const double v : values) squares += (v - mean) * (v - mean);
-  return {mean, std::sqrt(squares / n)};
-}
-
-// Of values whose order may be changed; the mean of the middle two if their number is even.
-double median_of(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 }  // namespace
 
@@ -73,26 +54,38 @@ AnchorDetector::AnchorDetector(bool causal, std::int64_t tokens, const RuleOptio
     floor_.push_back(std::max(1.0 / static_cast<double>(tokens), null));
     share_.push_back(options.share_factor * floor_.back());
     share_double_.push_back(2 * share_.back());
+    flat_ = flat_ && floor_.back() == floor_.front();
   }
 }
 
 void AnchorDetector::look(std::span<const double> received) {
   BUOY_CHECK(static_cast<std::int64_t>(received.size()) == tokens_ && tokens_ > 0);
   received_ = received;
-  const Spread spread = spread_of(received);
-  mean_ = spread.mean;
-  deviation_ = spread.deviation;
-  total_ = mean_ * static_cast<double>(tokens_);
-  top_ = 0;
-  second_ = 0;
+  lift_.clear();
+  const auto n = static_cast<double>(received.size());
+  double sum = received[0], second = 0;
+  size_t top = 0;
   for (size_t j = 1; j < received.size(); ++j) {
-    if (received[j] > received[static_cast<size_t>(top_)]) {
-      second_ = received[static_cast<size_t>(top_)];
-      top_ = static_cast<std::int64_t>(j);
-    } else if (j == 1 || received[j] > second_) {
-      second_ = received[j];
+    const double value = received[j];
+    sum += value;
+    if (value > received[top]) {
+      second = received[top];
+      top = j;
+    } else if (j == 1 || value > second) {
+      second = value;
     }
   }
+  top_ = static_cast<std::int64_t>(top);
+  second_ = second;
+  mean_ = sum / n;
+  total_ = mean_ * n;
+  double off = 0;
+  squares_ = 0;
+  for (const double value : received) {
+    off += (value - mean_) * (value - mean_);
+    squares_ += value * value;
+  }
+  deviation_ = std::sqrt(off / n);
 }
 
 void AnchorDetector::find(Rule rule, Anchors& out) {
@@ -135,24 +128,28 @@ void AnchorDetector::find(Rule rule, Anchors& out) {
     out.positions.push_back(static_cast<std::int32_t>(top_));
 }
 
-std::int64_t AnchorDetector::top_lift() const {
-  size_t top = 0;
-  for (size_t j = 1; j < received_.size(); ++j) {
-    if (received_[j] / floor_[j] > received_[top] / floor_[top]) top = j;
-  }
-  return static_cast<std::int64_t>(top);
+const std::vector<double>& AnchorDetector::lift() {
+  if (!lift_.empty()) return lift_;
+  lift_.resize(received_.size());
+  for (size_t j = 0; j < received_.size(); ++j) lift_[j] = received_[j] / floor_[j];
+  return lift_;
 }
 
-double AnchorDetector::entropy() const {
+std::int64_t AnchorDetector::top_lift() {
+  return std::max_element(lift().begin(), lift().end()) - lift_.begin();
+}
+
+double AnchorDetector::entropy() {
+  scratch_.resize(received_.size());
+  for (size_t j = 0; j < received_.size(); ++j) scratch_[j] = received_[j] > 0 ? received_[j] : 1.0;
+  logarithms(scratch_, scratch_);
   double sum = 0;
-  for (const double a : received_) sum -= a > 0 ? a * std::log(a) : 0.0;
+  for (size_t j = 0; j < received_.size(); ++j) sum -= received_[j] * scratch_[j];
   return sum;
 }
 
 double AnchorDetector::anchor_count() const {
-  double squares = 0;
-  for (const double a : received_) squares += a * a;
-  return squares > 0 ? total_ * total_ / squares : 0;
+  return squares_ > 0 ? total_ * total_ / squares_ : 0;
 }
 
 void AnchorDetector::above(double threshold, Anchors& out) const {
@@ -163,6 +160,7 @@ void AnchorDetector::above(double threshold, Anchors& out) const {
 }
 
 void AnchorDetector::above_each(const std::vector<double>& thresholds, Anchors& out) const {
+  if (flat_) return above(thresholds[0], out);
   for (size_t j = 0; j < received_.size(); ++j) {
     if (received_[j] > thresholds[j]) out.positions.push_back(static_cast<std::int32_t>(j));
   }
@@ -173,32 +171,37 @@ void AnchorDetector::above_others(double scale, Anchors& out) const {
   out.defined = tokens_ > 1;
   if (!out.defined) return;
   const auto others = static_cast<double>(tokens_ - 1);
+  const auto exceeds = [&](double value) {
+    return scale * value > scale * (total_ - value) / others + kRulliEpsilon;
+  };
+  // The larger a score, the more it exceeds the others: the rule is asked near its threshold alone.
+  const double threshold = (total_ / others + kRulliEpsilon / scale) / (1 + 1 / others);
+  constexpr double kRounding = 1e-9;
+  const double unsure = threshold * (1 - kRounding), sure = threshold * (1 + kRounding);
+  if (!(received_[static_cast<size_t>(top_)] > unsure)) return;
   for (size_t j = 0; j < received_.size(); ++j) {
-    if (scale * received_[j] > scale * (total_ - received_[j]) / others + kRulliEpsilon)
+    if (received_[j] > unsure && (received_[j] > sure || exceeds(received_[j])))
       out.positions.push_back(static_cast<std::int32_t>(j));
   }
 }
 
-void AnchorDetector::three_sigma_of_lift(Anchors& out) const {
+void AnchorDetector::three_sigma_of_lift(Anchors& out) {
   double sum = 0, squares = 0;
   const auto n = static_cast<double>(tokens_);
-  for (size_t j = 0; j < received_.size(); ++j) sum += received_[j] / floor_[j];
+  for (const double lift : lift()) sum += lift;
   const double mean = sum / n;
-  for (size_t j = 0; j < received_.size(); ++j) {
-    const double off = received_[j] / floor_[j] - mean;
-    squares += off * off;
-  }
+  for (const double lift : lift_) squares += (lift - mean) * (lift - mean);
   const double threshold = mean + options_.epsilon * std::sqrt(squares / n);
-  for (size_t j = 0; j < received_.size(); ++j) {
-    if (received_[j] / floor_[j] > threshold) out.positions.push_back(static_cast<std::int32_t>(j));
+  for (size_t j = 0; j < lift_.size(); ++j) {
+    if (lift_[j] > threshold) out.positions.push_back(static_cast<std::int32_t>(j));
   }
 }
 
 void AnchorDetector::robust(Anchors& out) {
-  scratch_.assign(received_.begin(), received_.end());
-  const double median = median_of(scratch_);
+  const double median = median_.of(received_);
+  scratch_.resize(received_.size());
   for (size_t j = 0; j < received_.size(); ++j) scratch_[j] = std::abs(received_[j] - median);
-  const double mad = median_of(scratch_);
+  const double mad = median_.of(scratch_);
   out.defined = mad > 0;
   if (out.defined) above(median + options_.mad_factor * kMadToDeviation * mad, out);
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "buoy/stats/median.h"
+
 namespace buoy::analysis {
 
 // How floating tokens and sinks are told from the rest of the received attention of one step, layer and head
@@ -63,27 +65,31 @@ class AnchorDetector {
   void look(std::span<const double> received);
   void find(Rule rule, Anchors& out);
   std::int64_t top() const { return top_; }
-  std::int64_t top_lift() const;  // the largest of received / max(1/T, null), the first of equal ones
+  std::int64_t top_lift();  // the largest of received / max(1/T, null), the first of equal ones
   double top_share() const { return received_[static_cast<size_t>(top_)]; }
   double margin() const { return top_share() - second_; }  // of the largest over the second
-  double entropy() const;                                  // nats
+  double entropy();                                        // nats
   double anchor_count() const;                             // 1 / sum of squares
 
  private:
   void above(double threshold, Anchors& out) const;
   void above_each(const std::vector<double>& thresholds, Anchors& out) const;
   void above_others(double scale, Anchors& out) const;
-  void three_sigma_of_lift(Anchors& out) const;
+  const std::vector<double>& lift();  // received / floor
+  void three_sigma_of_lift(Anchors& out);
   void robust(Anchors& out);
 
   bool causal_;
   std::int64_t tokens_;
   RuleOptions options_;
   std::vector<double> null_, floor_, share_, share_double_;  // floor: max(1/T, null)
+  bool flat_ = true;                                         // the floor is the same everywhere
   std::span<const double> received_;
-  double total_ = 0, mean_ = 0, deviation_ = 0, second_ = 0;
+  double total_ = 0, mean_ = 0, deviation_ = 0, squares_ = 0, second_ = 0;
   std::int64_t top_ = 0;
+  std::vector<double> lift_;  // empty: not yet made
   std::vector<double> scratch_;
+  stats::MedianFinder median_;
 };
 
 // Of a set: the attention it holds.

@@ -49,15 +49,20 @@ void QkColumns::read_stage(Stage stage, const LayerView& layer) {
   const std::int64_t T = layer.sample.tokens, heads = layer.sample.heads;
   const auto size = static_cast<size_t>(heads * columns_);
   to.dot.resize(size), to.cosine.resize(size), to.norm.resize(size);
+  const double* queries = queries_.data();
   for (std::int64_t h = 0; h < heads; ++h) {
+    const float *dots = dot.data() + h * T, *cosines = cosine.data() + h * T, *norms = norm.data() + h * T,
+                *self_dots = self_dot.data() + h * T;
+    const double* selves = self_norm_.data() + h * T;
+    double* __restrict to_dot = to.dot.data() + h * columns_;
+    double* __restrict to_cosine = to.cosine.data() + h * columns_;
+    double* __restrict to_norm = to.norm.data() + h * columns_;
     for (std::int64_t j = 0; j < columns_; ++j) {
-      const auto from = static_cast<size_t>(h * T + j), at = static_cast<size_t>(h * columns_ + j);
-      const auto n = static_cast<double>(layer.sample.causal ? T - j : T);
-      const double self = self_norm_[from];
-      const double self_cosine = self > kSmallestNorm ? self_dot[from] / self : 0.0;
-      to.dot[at] = (n * dot[from] - self_dot[from]) / (n - 1);
-      to.cosine[at] = (n * cosine[from] - self_cosine) / (n - 1);
-      to.norm[at] = (n * norm[from] - self) / (n - 1);
+      const double n = queries[j], self = selves[j], others = n - 1;
+      const double direction = self_dots[j] / std::max(self, kSmallestNorm);
+      to_dot[j] = (n * dots[j] - self_dots[j]) / others;
+      to_cosine[j] = (n * cosines[j] - (self > kSmallestNorm ? direction : 0.0)) / others;
+      to_norm[j] = (n * norms[j] - self) / others;
     }
   }
 }
@@ -68,6 +73,9 @@ void QkColumns::read(const LayerView& layer) {
   const std::int64_t T = sample.tokens, group = sample.heads / sample.kv_heads;
   columns_ = T > 1 ? (sample.causal ? T - 1 : T) : 0;
   self_norm_.resize(queries.size());
+  queries_.resize(static_cast<size_t>(columns_));
+  for (std::int64_t j = 0; j < columns_; ++j)
+    queries_[static_cast<size_t>(j)] = static_cast<double>(sample.causal ? T - j : T);
   for (std::int64_t h = 0; h < sample.heads; ++h) {
     for (std::int64_t j = 0; j < T; ++j)
       self_norm_[static_cast<size_t>(h * T + j)] =
@@ -79,8 +87,10 @@ void QkColumns::read(const LayerView& layer) {
   largest_change_ = mean_change_ = 0;
   const auto after = layer.floats(kArrays[kAfterRotation].norm),
              before = layer.floats(kArrays[kBeforeRotation].norm);
-  for (size_t i = 0; i < after.size(); ++i) {
-    const double change = std::abs(double{before[i]} - after[i]) / std::max<double>(after[i], kSmallestNorm);
+  changes_.resize(after.size());
+  for (size_t i = 0; i < after.size(); ++i)
+    changes_[i] = std::abs(double{before[i]} - after[i]) / std::max<double>(after[i], kSmallestNorm);
+  for (const double change : changes_) {
     largest_change_ = std::max(largest_change_, change);
     mean_change_ += change / static_cast<double>(after.size());
   }

@@ -42,6 +42,8 @@ class QkColumns {
 
   std::int64_t columns_ = 0;
   std::vector<double> self_norm_;  // [heads, tokens]: |q_j||k_j|
+  std::vector<double> queries_;    // [columns] that see the column, itself among them
+  std::vector<double> changes_;    // [heads, tokens]
   std::array<Values, 2> values_;
   double largest_change_ = 0, mean_change_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "buoy/stats/not_a_number.h"
+#include "buoy/tensor/logarithms.h"
 
 namespace buoy::analysis {
 namespace {
@@ -25,13 +26,23 @@ double rank_share(std::span<const double> values, double value) {
 
 ColumnTotals::ColumnTotals(const ColumnMeans& columns) {
   const auto all = parts(columns);
-  for (size_t part = 0; part < 3; ++part) {
-    for (const double value : all[part]) {
-      sum[part] += value;
-      square[part] += value * value;
+  const auto count = columns.norm.size();
+  logs.resize(count);
+  for (size_t j = 0; j < count; ++j) logs[j] = std::max(columns.norm[j], kSmallest);
+  logarithms(logs, logs);
+  std::array<double, 3> sums{}, squares{};
+  double log_sum = 0;
+  for (size_t j = 0; j < count; ++j) {
+    for (size_t part = 0; part < 3; ++part) {
+      const double value = all[part][j];
+      sums[part] += value;
+      squares[part] += value * value;
     }
+    log_sum += logs[j];
   }
-  for (const double norm : columns.norm) log_norm += std::log(std::max(norm, kSmallest));
+  sum = sums;
+  square = squares;
+  log_norm = log_sum;
 }
 
 ContrastValues contrast(const ColumnMeans& columns, const ColumnTotals& totals,
@@ -49,7 +60,7 @@ ContrastValues contrast(const ColumnMeans& columns, const ColumnTotals& totals,
       sum[part] += value;
       square[part] += value * value;
     }
-    log_norm += std::log(std::max(columns.norm[static_cast<size_t>(j)], kSmallest));
+    log_norm += totals.logs[static_cast<size_t>(j)];
     size += 1;
   }
   const double others = static_cast<double>(count) - size;

@@ -47,6 +47,7 @@ struct ColumnTotals {
   explicit ColumnTotals(const ColumnMeans& columns);
   std::array<double, 3> sum{}, square{};  // dot, cosine, norm
   double log_norm = 0;
+  std::vector<double> logs;  // of each norm
 };
 
 // `floating` are positions, ascending; those that are no columns are passed over. `strongest` is the one

@@ -8,12 +8,13 @@
 
 namespace buoy::analysis {
 
+// What a sample of less than full says it has includes what was observed and is not kept.
 StoredRows::StoredRows(const StoredSource& source)
     : source_(source),
-      full_(source.sample().has(trace::kReceived)),
-      heads_(source.sample().has(trace::kHeadCodes) && source.sample().has(trace::kHeadScales)) {
+      full_(source.stored().has(trace::kReceived)),
+      heads_(source.stored().has(trace::kHeadCodes) && source.stored().has(trace::kHeadScales)) {
   if (full_) return;
-  if (!source.sample().has(trace::kMeanCodes)) require_array(source.sample(), trace::kReceived);
+  if (!source.stored().has(trace::kMeanCodes)) source.received(0, 0);  // throws, and says what is lacking
   require_array(source.sample(), trace::kMeanScales);
 }
 

@@ -1,7 +1,6 @@
 #include "buoy/analysis/structure/structure_classes.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "buoy/base/error.h"
 #include "buoy/stats/not_a_number.h"
@@ -34,28 +33,50 @@ AnswerPlaces::AnswerPlaces(const SampleFacts& sample)
 }
 
 StructureClasses::StructureClasses(const AnswerPlaces& places, std::span<const TokenType> types)
-    : has_gold_(!places.gold.empty()), has_evidence_(!places.evidence.empty()), classes_(types.size(), 0) {
-  for (size_t j = 0; j < classes_.size(); ++j) {
-    const TokenType type = types[j];
+    : has_gold_(!places.gold.empty()), has_evidence_(!places.evidence.empty()), tokens_(std::ssize(types)) {
+  for (std::int64_t j = 0; j < tokens_; ++j) {
+    const auto at = static_cast<size_t>(j);
+    const TokenType type = types[at];
     BUOY_CHECK(type != TokenType::kUnknown);
-    const std::int64_t kind = is_structural(type) ? kStructural : kStructural + (is_content(type) ? 1 : 2);
-    // The first seven classes are the token types in their order.
-    std::uint32_t bits = 1u << static_cast<unsigned>(type) | 1u << kind;
-    if (has_gold_ && places.gold[j] != 0) bits |= 1u << kGold;
-    if (has_evidence_ && places.evidence[j] != 0) bits |= 1u << kEvidence;
-    classes_[j] = static_cast<std::uint16_t>(bits);
+    const auto add = [&](std::int64_t to) {
+      positions_[static_cast<size_t>(to)].push_back(static_cast<std::int32_t>(j));
+    };
+    add(static_cast<std::int64_t>(type));  // the first seven classes are the token types in their order
+    add(is_structural(type) ? kStructural : kStructural + (is_content(type) ? 1 : 2));
+    if (has_gold_ && places.gold[at] != 0) add(kGold);
+    if (has_evidence_ && places.evidence[at] != 0) add(kEvidence);
   }
 }
 
-std::array<double, kStructureCount> StructureClasses::mass(std::span<const double> received) const {
-  std::array<double, kStructureCount> sums{};
-  for (size_t j = 0; j < received.size(); ++j) {
-    for (unsigned bits = classes_[j]; bits != 0; bits &= bits - 1)
-      sums[static_cast<size_t>(std::countr_zero(bits))] += received[j];
+// Several vectors at once: each sum waits for its last addition, those of other vectors need not.
+template <size_t kVectors>
+void StructureClasses::add_up(const double* received, Masses* sums) const {
+  for (size_t c = 0; c < positions_.size(); ++c) {
+    std::array<double, kVectors> sum{};
+    for (const auto j : positions_[c]) {
+      for (size_t v = 0; v < kVectors; ++v) sum[v] += received[static_cast<std::int64_t>(v) * tokens_ + j];
+    }
+    for (size_t v = 0; v < kVectors; ++v) sums[v][c] = sum[v];
   }
-  if (!has_gold_) sums[kGold] = stats::kNan;
-  if (!has_evidence_) sums[kEvidence] = stats::kNan;
-  return sums;
+  for (size_t v = 0; v < kVectors; ++v) {
+    if (!has_gold_) sums[v][kGold] = stats::kNan;
+    if (!has_evidence_) sums[v][kEvidence] = stats::kNan;
+  }
+}
+
+StructureClasses::Masses StructureClasses::mass(std::span<const double> received) const {
+  return masses(received).front();
+}
+
+std::vector<StructureClasses::Masses> StructureClasses::masses(std::span<const double> received) const {
+  constexpr std::int64_t kAtOnce = 8;
+  const std::int64_t vectors = std::ssize(received) / tokens_;
+  BUOY_CHECK(vectors * tokens_ == std::ssize(received));
+  std::vector<Masses> out(static_cast<size_t>(vectors));
+  std::int64_t v = 0;
+  for (; v + kAtOnce <= vectors; v += kAtOnce) add_up<kAtOnce>(received.data() + v * tokens_, out.data() + v);
+  for (; v < vectors; ++v) add_up<1>(received.data() + v * tokens_, out.data() + v);
+  return out;
 }
 
 }  // namespace buoy::analysis

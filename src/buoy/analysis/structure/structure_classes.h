@@ -39,12 +39,20 @@ class StructureClasses {
  public:
   StructureClasses(const AnswerPlaces& places, std::span<const TokenType> types);
 
+  using Masses = std::array<double, kStructureCount>;
+
   // Attention on each class; NaN for gold and evidence where the sample has none.
-  std::array<double, kStructureCount> mass(std::span<const double> received) const;
+  Masses mass(std::span<const double> received) const;
+  // The same of many vectors, [vectors, tokens].
+  std::vector<Masses> masses(std::span<const double> received) const;
 
  private:
+  template <size_t kVectors>
+  void add_up(const double* received, Masses* sums) const;
+
   bool has_gold_, has_evidence_;
-  std::vector<std::uint16_t> classes_;  // [tokens]: one bit per class
+  std::int64_t tokens_;
+  std::array<std::vector<std::int32_t>, kStructureCount> positions_;  // of each class
 };
 
 }  // namespace buoy::analysis

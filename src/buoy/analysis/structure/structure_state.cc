@@ -43,8 +43,9 @@ void StructureSample::take(const LayerView& layer) {
   const auto base = sums.mass(null_), answer_base = sums.mass(answer_null_);
   const Received& received = layer.received();
   add_mass(grids.cells.at({layer.l, kAllQueries, 0}), sums.mass(received.mean), base);
+  const auto by_head = sums.masses(received.share);
   for (std::int64_t h = 0; h < layer.sample.heads; ++h)
-    add_head(grids.head_cells.at({layer.l, h, 0}), sums.mass(received.of(h)), base);
+    add_head(grids.head_cells.at({layer.l, h, 0}), by_head[static_cast<size_t>(h)], base);
   count_floating(layer);
   if (answer_groups_.empty() || layer.sample.prompt_length == layer.sample.tokens) return;
   add_mass(grids.cells.at({layer.l, kAnswerQueries, 0}), sums.mass(layer.received(answer_groups_).mean),

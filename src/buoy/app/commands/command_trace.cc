@@ -3,13 +3,13 @@
 #include <memory>
 
 #include "buoy/app/command_line.h"
+#include "buoy/app/commands/announce.h"
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/flags.h"
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/prompt_source.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/error.h"
-#include "buoy/base/file/disk_space.h"
 #include "buoy/base/interrupt.h"
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
@@ -28,12 +28,6 @@ struct TraceOptions {
   bool no_final = false, resume = false, timing = false, ignore_space = false;
 };
 
-// What the run will write, said before it begins.
-void announce(const run::RunBytes& bytes, const std::filesystem::path& folder) {
-  if (bytes.each.full == 0) return;  // no prompt could be made: the samples will say why
-  say("{}\n", run::describe(bytes, free_disk_bytes(folder)));
-}
-
 void report_result(const run::TraceRunResult& result, const std::filesystem::path& folder) {
   std::vector<study::Failure> failures;
   for (const auto& failed : result.failed) failures.push_back({failed.id, failed.error});
@@ -50,8 +44,6 @@ void trace_run(TraceOptions options) {
   options.flags.request.final_row = !options.no_final;
   options.flags.request.plan();  // refused before anything is read
   auto request = read_prompt_request(options.source, options.flags);
-  if (request.keep != trace::Level::kFull)
-    throw_usage_error({"--keep", "full (the other levels are not built yet)", options.flags.keep});
   say_when_interrupted(
       "buoy: interrupted; the same command with --resume goes on behind the last whole sample\n");
   auto loaded = load_model_for(options.source, options.model, request);
@@ -67,13 +59,14 @@ void trace_run(TraceOptions options) {
       run::run_trace({threads}, loaded, run,
                      {.begin =
                           [&](const auto& bytes) {
-                            announce(bytes, request.folder);
+                            announce_bytes(bytes, request.folder);
                             bar.emplace(stderr, "sample", static_cast<std::int64_t>(request.items.size()));
                           },
                       .step = [&] { bar->advance(); }});
   bar.reset();
   clock.lap("decoding and writing");
   if (options.timing) say("{}\n", clock.describe());
+  for (const auto& [analysis, reason] : result.left_out) say("note: {} is left out: {}\n", analysis, reason);
   report_result(result, request.folder);
 }
 

@@ -69,7 +69,7 @@ inline Option* add_keep_option(Command& command, std::string& keep) {
       .add_option(
           "--keep", keep,
           "what to keep of a sample: tables (what analyses made; default of watch), compact (also what\n"
-          "the explorer draws), full (all that is observed; default of trace)")
+          "the explorer draws; default of compact), full (all that is observed; default of trace)")
       ->one_of({"tables", "compact", "full"})
       ->type_name("LEVEL");
 }

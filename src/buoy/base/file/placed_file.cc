@@ -2,9 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "buoy/base/error.h"
@@ -31,6 +35,16 @@ void move_all(const char* action, const std::string& target, std::uint64_t offse
   }
 }
 
+// File systems on which writing to reserved room cannot fail for want of it. Through a mapping that would be
+// a signal and no error.
+bool keeps_room(int descriptor) {
+  struct statfs system {};
+  if (::fstatfs(descriptor, &system) != 0) return false;
+  constexpr std::uint32_t kXfs = 0x58465342;
+  const auto type = static_cast<std::uint32_t>(system.f_type);
+  return type == TMPFS_MAGIC || type == EXT4_SUPER_MAGIC || type == kXfs;
+}
+
 }  // namespace
 
 PlacedFile::PlacedFile(const std::filesystem::path& path)
@@ -41,12 +55,19 @@ PlacedFile::PlacedFile(const std::filesystem::path& path)
 }
 
 PlacedFile::~PlacedFile() {
+  unmap();
   if (descriptor_ < 0) return;
   ::close(descriptor_);
   ::unlink(partial_.c_str());
 }
 
+void PlacedFile::unmap() {
+  if (map_ != nullptr) ::munmap(map_, mapped_);
+  map_ = nullptr;
+}
+
 void PlacedFile::reserve(std::uint64_t bytes) {
+  unmap();
   if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
     throw_io_error(fmt::format("write (expected room for {} bytes)", bytes), target_, errno);
   }
@@ -56,13 +77,35 @@ void PlacedFile::reserve(std::uint64_t bytes) {
     failure = ::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   } while (failure == EINTR);
   // Other failures are of file systems that know no such call: their writes will say what there is to say.
+  if (failure == 0 && keeps_room(descriptor_)) {
+    void* map = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    if (map == MAP_FAILED) return;  // writing needs none
+    map_ = static_cast<std::byte*>(map);
+    mapped_ = bytes;
+  }
   if (failure != ENOSPC && failure != EDQUOT && failure != EFBIG) return;
   throw_io_error(
       fmt::format("write (expected room for {} bytes, found {} free)", bytes, free_disk_bytes(partial_)),
       target_, failure);
 }
 
+std::span<std::byte> PlacedFile::mapped(std::uint64_t offset, std::uint64_t bytes) const {
+  if (map_ == nullptr || offset > mapped_ || bytes > mapped_ - offset) return {};
+  return {map_ + offset, bytes};
+}
+
+void PlacedFile::let_go(std::uint64_t offset, std::uint64_t bytes) const {
+  if (map_ == nullptr) return;
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t begin = (offset + page - 1) / page * page, end = (offset + bytes) / page * page;
+  if (begin < end) ::madvise(map_ + begin, end - begin, MADV_DONTNEED);
+}
+
 void PlacedFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  if (const auto to = mapped(offset, bytes.size()); !to.empty()) {
+    std::memcpy(to.data(), bytes.data(), bytes.size());
+    return;
+  }
   move_all("write", target_, offset, bytes.size(), [&](size_t done, off_t at) {
     return ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done, at);
   });
@@ -80,6 +123,7 @@ void PlacedFile::begin_sync(std::uint64_t offset, std::uint64_t bytes) const {
 }
 
 void PlacedFile::commit() {
+  unmap();
   const int descriptor = std::exchange(descriptor_, -1);
   const char* failed = nullptr;
   if (::fsync(descriptor) != 0) failed = "sync";

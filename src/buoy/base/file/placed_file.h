@@ -22,8 +22,14 @@ class PlacedFile {
   const std::string& partial() const { return partial_; }  // its name until commit()
 
   // Makes the file as long as this, and takes the room on the disk where the file system can: then a disk
-  // that is too small says so now.
+  // that is too small says so now. Nobody else uses the file meanwhile.
   void reserve(std::uint64_t bytes);
+  // These bytes of the reserved file as memory to write to and read from, where the file system is known to
+  // keep the room it promised; else empty. Threads that write to memory do not wait for each other, those
+  // that write to one file do.
+  std::span<std::byte> mapped(std::uint64_t offset, std::uint64_t bytes) const;
+  // Mapped bytes that are not needed for now: they need not count as memory of this program.
+  void let_go(std::uint64_t offset, std::uint64_t bytes) const;
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) const;
   void read_at(std::uint64_t offset, std::span<std::byte> bytes) const;
   // These bytes will not change soon: they may go to the disk, so that commit() waits for less. A hint.
@@ -32,8 +38,12 @@ class PlacedFile {
   void commit();
 
  private:
+  void unmap();
+
   std::string target_, partial_;
   int descriptor_;
+  std::byte* map_ = nullptr;  // of the whole file
+  std::uint64_t mapped_ = 0;  // bytes
 };
 
 }  // namespace buoy

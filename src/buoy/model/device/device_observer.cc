@@ -70,7 +70,7 @@ const LayerWants& DeviceObserver::wants(std::int64_t layer) {
 
 bool DeviceObserver::in_plan(const LayerWants& wanted) const {
   return planned_ && planned_->groups == wanted.groups && planned_->group_of_row == wanted.group_of_row &&
-         planned_->close_rows == wanted.close_rows;
+         planned_->close_rows == wanted.close_rows && planned_->key_sets == wanted.key_sets;
 }
 
 bool DeviceObserver::recordable(std::int64_t layer) {
@@ -123,12 +123,16 @@ bool DeviceObserver::prepare(const Context& context, const Stream& stream, std::
   const void* before = here.device.data();
   here.device.reserve(static_cast<size_t>(here.layout.size) * sizeof(float));
   here.copied.hold(stream);  // what was in it before
+  bool sets_moved = false;
   if (wanted.statistics() && !in_plan(wanted)) {
     plan.set_groups(wanted.group_of_row, wanted.groups, stream);
     plan.set_close_rows(wanted.close_rows, stream);
-    planned_ = {wanted.groups, wanted.group_of_row, wanted.close_rows};
+    if (wanted.sets > 0)
+      sets_moved = key_sets_.set(
+          {wanted.key_sets, first_columns_, wanted.first_close, std::ssize(wanted.close_rows)}, stream);
+    planned_ = {wanted.groups, wanted.group_of_row, wanted.close_rows, wanted.key_sets};
   }
-  return here.device.data() != before;
+  return sets_moved || here.device.data() != before;
 }
 
 void DeviceObserver::attach(std::int64_t layer, DeviceStates& states, ops::DeviceAttentionOutputs& outputs) {
@@ -198,6 +202,13 @@ void DeviceObserver::measure(const Stream& stream, std::int64_t layer, ops::Atte
     statistics.top_weights = at(base, layout.top_weights);
     if (wanted.moments()) statistics.moments = &moments_;
     ops::attention_statistics_cuda(plan, states.rotated, statistics, measuring_);
+    if (wanted.row_mass || wanted.group_mass) {
+      ops::set_masses_cuda(key_sets_,
+                           {config_.heads, at(base, layout.row_weights), layout.row_weight_stride,
+                            std::ssize(wanted.close_rows), at(base, layout.row_mass),
+                            at(base, layout.received), wanted.groups, columns_, at(base, layout.group_mass)},
+                           measuring_);
+    }
   }
   if (wanted.moments() && !wanted.statistics()) ops::qk_moments_cuda(plan, moments_, measuring_);
   measured_.record(measuring_);
@@ -273,7 +284,7 @@ void DeviceObserver::finish(const Context& context) {
 }
 
 std::uint64_t DeviceObserver::device_bytes() const {
-  std::uint64_t bytes = bias_.bytes() + scale_.bytes() + widened_.bytes();
+  std::uint64_t bytes = bias_.bytes() + scale_.bytes() + widened_.bytes() + key_sets_.bytes();
   for (const Slot& one : slots_) bytes += one.device.bytes();
   return bytes;
 }

@@ -8,6 +8,7 @@
 #include "buoy/model/device/device_record.h"
 #include "buoy/model/layer_wants.h"
 #include "buoy/ops/attention/attention_cuda.h"
+#include "buoy/ops/attention/set_masses_cuda.h"
 #include "buoy/ops/moments/qk_moments_cuda.h"
 #include "buoy/tensor/context.h"
 #include "buoy/tensor/device_memory.h"
@@ -81,6 +82,7 @@ class DeviceObserver {
     std::int64_t groups;
     std::vector<std::uint8_t> group_of_row;
     std::vector<std::int32_t> close_rows;
+    std::vector<std::shared_ptr<const KeySets>> key_sets;
   };
 
   Slot& slot(std::int64_t layer) { return slots_[static_cast<size_t>(layer % buffers())]; }
@@ -113,6 +115,7 @@ class DeviceObserver {
   ops::DeviceQkMoments moments_;  // likewise
   bool measuring_now_ = false;
   DeviceMemory bias_, scale_, widened_;
+  ops::DeviceKeySets key_sets_;
   probe::LayerRecord record_;  // what a probe leaves in it is used again
 };
 

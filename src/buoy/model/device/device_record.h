@@ -20,6 +20,7 @@ struct RecordPlace {
   std::int64_t rows = 0, columns = 0;            // of the packed batch
   std::int64_t first_row = 0, first_column = 0;  // of the sequence in it
   std::int64_t first_close = 0, top = 0;
+  std::int64_t sequence = 0, groups = 0, sets = 0;
 
   // With a context all its threads copy. Dense matrices and states are left as they are.
   void fill(const float* results, probe::LayerRecord& record, const Context* context) const;

@@ -85,6 +85,11 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   gather(request.row_weights && close > 0, out.row_weights,
          layout.row_weights + first_close * heads * layout.row_weight_stride, close * heads,
          layout.row_weight_stride, key_rows);
+  const std::int64_t own_sets = request.sets();
+  gather(request.row_mass && close > 0 && own_sets > 0, out.row_mass,
+         layout.row_mass + first_close * heads * sets, close * heads, sets, own_sets);
+  gather(request.group_mass && request.received && own_sets > 0, out.group_mass,
+         layout.group_mass + sequence * groups * heads * sets, request.groups * heads, sets, own_sets);
   per_column(request.received, out.received, layout.received, request.groups * heads);
   per_row(request.entropy, out.entropy, layout.entropy);
   per_row(request.log_sum_exp, out.log_sum_exp, layout.log_sum_exp);
@@ -122,6 +127,7 @@ std::uint64_t RecordPlace::bytes() const {
   numbers += (request.entropy + request.log_sum_exp + request.first_share) * H * Q;
   numbers += request.row_weights ? R * H * K : 0;
   numbers += 2 * request.top * R * H;
+  numbers += request.sets() * H * ((request.row_mass ? R : 0) + (request.group_mass ? request.groups : 0));
   numbers += 4 * (request.qk_after + request.qk_before) * H * K;
   numbers += request.norms ? H * Q + 2 * V * K : 0;
   return static_cast<std::uint64_t>(numbers) * sizeof(float);
@@ -144,7 +150,10 @@ RecordPlace DeviceObserver::place_of(const Slot& from, const LayerWants& wanted,
           batch_->first_rows[n],
           first_columns_[n],
           wanted.first_close[n],
-          wanted.top};
+          wanted.top,
+          static_cast<std::int64_t>(n),
+          wanted.groups,
+          wanted.sets};
 }
 
 void DeviceObserver::fill_record(const Context& context, const Slot& from, const LayerWants& wanted,

@@ -81,8 +81,7 @@ bool can_ride(const PlanState& s, const DeviceQkMoments& moments) {
     return q.first_position == 0 && q.query_rows == q.key_rows;
   };
   return std::all_of(s.sequences.begin(), s.sequences.end(), whole) && s.mask_block == kWholeSequence &&
-         moments.use_row == nullptr && moments.query_norm == nullptr && moments.key_norm == nullptr &&
-         moments.value_norm == nullptr;
+         moments.use_row == nullptr && (moments.after.dot != nullptr || moments.before.dot != nullptr);
 }
 
 }  // namespace
@@ -154,6 +153,9 @@ void attention_statistics_cuda(AttentionPlan& plan, const DeviceAttentionInputs&
       const int chunk_rows = s.queries_summed ? kRowsPadded : moments.chunk_rows;
       args.moments = {moments.sums,           chunk_rows,          moments.padded_rows, wanted.moments->after,
                       wanted.moments->before, wanted.moments->rope};
+      if (moments.wanted.query_norm != nullptr || moments.wanted.key_norm != nullptr ||
+          moments.wanted.value_norm != nullptr)
+        launch_row_norms(s, moments, stream);
     } else {
       qk_moments_cuda(plan, *wanted.moments, stream);
     }

@@ -15,12 +15,27 @@ constexpr std::size_t kMostUsed = 96;
 
 std::uint64_t bytes_of(const probe::LayerRecord& record) {
   std::uint64_t numbers = record.top_keys.size();
-  for (const auto* values :
-       {&record.received, &record.entropy, &record.log_sum_exp, &record.first_share, &record.row_weights,
-        &record.top_weights, &record.qk_after.dot, &record.qk_after.cosine, &record.qk_after.norm_product,
-        &record.qk_after.self_dot, &record.qk_before.dot, &record.qk_before.cosine,
-        &record.qk_before.norm_product, &record.qk_before.self_dot, &record.query_norm, &record.key_norm,
-        &record.value_norm, &record.dense, &record.dense_mean})
+  for (const auto* values : {&record.received,
+                             &record.entropy,
+                             &record.log_sum_exp,
+                             &record.first_share,
+                             &record.row_weights,
+                             &record.row_mass,
+                             &record.group_mass,
+                             &record.top_weights,
+                             &record.qk_after.dot,
+                             &record.qk_after.cosine,
+                             &record.qk_after.norm_product,
+                             &record.qk_after.self_dot,
+                             &record.qk_before.dot,
+                             &record.qk_before.cosine,
+                             &record.qk_before.norm_product,
+                             &record.qk_before.self_dot,
+                             &record.query_norm,
+                             &record.key_norm,
+                             &record.value_norm,
+                             &record.dense,
+                             &record.dense_mean})
     numbers += values->size();
   return numbers * sizeof(float);
 }
@@ -176,6 +191,7 @@ void LiveStream::end(const std::shared_ptr<Work>& work, analysis::ObservedSample
 void LiveStream::drop(const std::shared_ptr<Work>& work) {
   work->dropped = true;
   settle(work);
+  work->sink->drop();
 }
 
 }  // namespace buoy::run

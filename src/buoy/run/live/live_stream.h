@@ -28,6 +28,8 @@ class LiveSink {
   // taken (InputError).
   virtual void end(const analysis::ObservedSample& sample) = 0;
   virtual void fail(const analysis::ObservedSample& sample, const std::string& error) = 0;
+  // In place of both: the sample is run again, or not at all. Nothing may be held back for it.
+  virtual void drop() {}
 };
 
 // Hands records of running samples to sinks, on threads of its own, while the model goes on. What is on its

@@ -33,7 +33,8 @@ class LiveTracer {
     const ItemPrompt& prompt;
     std::size_t number;
     trace::Storage rounding = trace::Storage::kF32;
-    bool halves = false;  // values are stored as F16, by the trace or by the sink
+    bool halves = false;     // values are stored as F16, by the trace or by the sink
+    bool with_rows = false;  // the rows that write the answer are observed, whatever else is
   };
   // `ran` is called when the sample is over, before its end is handed to the sink.
   void run(const ToRun& sample, const MakeSink& make_sink, const std::function<void(const Ran&)>& ran);

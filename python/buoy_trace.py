@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-VERSION = 2
+VERSION = 3
 _PIECE = 1 << 22
 _TYPES = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "I32": np.dtype("<i4"), "U8": np.dtype("u1")}
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
@@ -70,6 +70,13 @@ class Sample:
             raise TraceError(f"{self.path}: {name}: expected {size} bytes, found [{begin}, {end}) of "
                              f"{self._data.size}")
         return np.asarray(self._data[begin:end]).view(_TYPES[dtype]).reshape(shape)
+
+    def shares(self, name):
+        """What codes stand for: shares("mean"), shares("head"), shares("row") of a compact trace, as float32."""
+        codes, scales = self[f"{name}_codes"], self[f"{name}_scales"].astype("f4")
+        low, high = scales[..., :1], scales[..., 1:]
+        ratio = np.divide(high, low, out=np.ones_like(high), where=low > 0)
+        return np.where(codes > 0, low * ratio ** ((codes.astype("f4") - 1) / 254), np.float32(0))
 
     def texts(self, key):
         """A list of texts: token_texts, region_names, group_names."""

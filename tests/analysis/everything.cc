@@ -1,5 +1,7 @@
 #include "analysis/everything.h"
 
+#include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -9,7 +11,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "buoy/analysis/core/kept.h"
 #include "buoy/analysis/core/run.h"
+#include "buoy/analysis/sample/replay.h"
 #include "buoy/base/error.h"
 #include "buoy/base/sha256.h"
 #include "buoy/base/tree_sha256.h"
@@ -18,6 +22,7 @@
 #include "buoy/trace/reader.h"
 #include "buoy/trace/sample.h"
 #include "buoy/trace/schema.h"
+#include "support/temp_folder.h"
 
 namespace buoy::testing {
 namespace fs = std::filesystem;
@@ -109,7 +114,7 @@ trace::Sample sample_of(bool causal) {
   add(trace::byte_array(trace::kEvidence, {T}, evidence));
   add(trace::byte_array(trace::kSpecial, {T}, special));
   for (const auto& schema : trace::array_schema()) {
-    if (schema.element != trace::Element::kFloat) continue;
+    if (schema.element != trace::Element::kFloat || schema.observe.empty()) continue;
     std::vector<std::int64_t> shape;
     for (const char letter : schema.shape) {
       if (letter != ' ') shape.push_back(sizes.at(letter));
@@ -202,6 +207,80 @@ PackedTrace small_packed_trace(bool causal) {
        .tree_sha256 = tree_sha256_hex(std::as_bytes(std::span(sample)))}};
   const auto manifest = nlohmann::ordered_json::parse(format_manifest(manifest_of(causal), entries));
   return {manifest.dump(), sample};
+}
+
+PackedTrace small_packed_states(bool causal) {
+  const TempFolder folder;
+  small_packed_trace(causal).write(folder.path());
+  const auto reader = trace::TraceReader::open(folder.path());
+  const analysis::StoredSource source(reader.manifest(), reader.read(kId));
+  std::vector<std::string> names;
+  std::vector<std::unique_ptr<analysis::Analysis>> analyses;
+  for (const auto& kind : analysis::analysis_kinds()) {
+    names.emplace_back(kind.producer.name);
+    analyses.push_back(kind.make({"small", reader.manifest()}, {}));
+  }
+  analysis::SampleRun run(analyses, source.sample());
+  ThreadPool alone(1);
+  analysis::replay(source, {}, alone,
+                   {[&](const analysis::LayerView& layer) { run.take(layer); },
+                    [&](std::int64_t l) { run.finish_layer(source.sample(), l); }});
+  run.end(source.sample());
+  trace::Sample sample = sample_of(causal);
+  nlohmann::ordered_json observed = nlohmann::ordered_json::array();
+  std::erase_if(sample.arrays, [&](const trace::Array& array) {
+    const auto observe = std::string(trace::find_array(array.name)->observe);
+    if (!observe.empty() && std::find(observed.begin(), observed.end(), observe) == observed.end())
+      observed.push_back(observe);
+    return !observe.empty();
+  });
+  const auto states = run.states();
+  for (size_t a = 0; a < states.size(); ++a)
+    sample.arrays.push_back(
+        trace::byte_array(trace::state_name(names[a]), {std::ssize(states[a])}, states[a]));
+  const std::string bytes = trace::format_sample(sample, trace::Storage::kF32);
+  trace::Manifest manifest = manifest_of(causal);
+  manifest.level = trace::Level::kTables;
+  manifest.analyses = analysis::describe_kept(names, {});
+  manifest.probe = nlohmann::ordered_json({{"observe", observed}}).dump();
+  trace::SampleEntry entry{.id = kId};
+  entry.file = std::string("samples/") + kId + ".safetensors";
+  entry.bytes = bytes.size();
+  entry.tree_sha256 = tree_sha256_hex(std::as_bytes(std::span(bytes)));
+  return {nlohmann::ordered_json::parse(format_manifest(manifest, {entry})).dump(), bytes};
+}
+
+void change_state(PackedTrace& trace, std::minstd_rand& random) {
+  constexpr size_t kHeader = 9;  // of a state: version and sum
+  std::uint64_t size = 0;
+  if (trace.sample.size() < 8) return;
+  std::memcpy(&size, trace.sample.data(), 8);
+  if (size > trace.sample.size() - 8) return;
+  const auto header = nlohmann::json::parse(trace.sample.substr(8, size), nullptr, false);
+  if (!header.is_object()) return;
+  std::vector<std::pair<size_t, size_t>> states;  // begin, bytes
+  for (const auto& [name, entry] : header.items()) {
+    if (!name.starts_with("state_") || !entry.is_object() || !entry.contains("data_offsets")) continue;
+    const auto& offsets = entry["data_offsets"];
+    if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
+        !offsets[1].is_number_unsigned())
+      continue;
+    const auto begin = offsets[0].get<std::uint64_t>(), end = offsets[1].get<std::uint64_t>();
+    if (begin + kHeader < end && end <= trace.sample.size() - 8 - size)
+      states.emplace_back(8 + size + begin, end - begin);
+  }
+  if (states.empty()) return;
+  const auto [begin, bytes] = states[random() % states.size()];
+  constexpr unsigned kBytes[] = {0, 1, 2, 3, 0x7f, 0x80, 0xff, 0xfe, 0x40};
+  for (size_t changes = 1 + random() % 3; changes > 0; --changes) {
+    // Most near the beginning, where lengths and forms are.
+    const size_t fields = bytes - kHeader, most = random() % 2 == 0 ? std::min<size_t>(fields, 64) : fields;
+    trace.sample[begin + kHeader + random() % most] =
+        static_cast<char>(random() % 2 == 0 ? kBytes[random() % std::size(kBytes)] : random());
+  }
+  const auto* fields = reinterpret_cast<const std::uint8_t*>(trace.sample.data()) + begin + kHeader;
+  const auto sealed = analysis::StateArchive::sealed({fields, bytes - kHeader});
+  std::copy(sealed.begin(), sealed.end(), trace.sample.begin() + static_cast<std::ptrdiff_t>(begin));
 }
 
 void compute_everything(const fs::path& folder) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <random>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,12 @@ struct PackedTrace {
 
 // A small trace with every array of the schema.
 PackedTrace small_packed_trace(bool causal);
+
+// The same run as a trace that keeps states of all analyses in place of what was observed.
+PackedTrace small_packed_states(bool causal);
+
+// Changes fields of one of its states, and makes the sum of the state right again.
+void change_state(PackedTrace& trace, std::minstd_rand& random);
 
 // Everything that computes from a trace: every analysis, every float of every array, the export. Checksums
 // are not compared, so that changes reach the computations. An Error of one does not keep the others from

@@ -38,6 +38,15 @@ Files files_of(const fs::path& folder) {
   return files;
 }
 
+// Tables and figures, without the trace around them.
+Files results_of(const fs::path& folder) {
+  Files files = files_of(folder);
+  std::erase_if(files, [](const auto& file) {
+    return !file.first.starts_with("tables/") && !file.first.starts_with("figures/");
+  });
+  return files;
+}
+
 void expect_same(const Files& found, const Files& expected) {
   for (const auto& [name, bytes] : expected) {
     ASSERT_TRUE(found.contains(name)) << name;
@@ -95,7 +104,69 @@ TEST_P(WatchPair, WritesTheFilesOfTraceAndAnalyze) {
   const auto expected = files_of(scratch_ / "analysed");
   EXPECT_TRUE(expected.contains("tables/floating_by_head.csv"));
   EXPECT_GT(expected.size(), 60u);
-  expect_same(files_of(scratch_ / "watched"), expected);
+  expect_same(results_of(scratch_ / "watched"), expected);
+}
+
+TEST_P(WatchPair, ItsFolderIsATraceThatKeepsLess) {
+  const auto watched = run("watch", "watched", {});
+  ASSERT_EQ(watched.exit_code, 0) << watched.err;
+  const auto expected = results_of(scratch_ / "watched");
+  const std::string trace =
+      pair_folder(GetParam()).filename().string() + "=" + (scratch_ / "watched").string();
+  for (const auto& kind : analysis::analysis_kinds()) {
+    const auto analysed =
+        run_buoy({"analyze", std::string(kind.producer.name), trace, "--out", scratch_ / "analysed"});
+    ASSERT_EQ(analysed.exit_code, 0) << analysed.err;
+  }
+  expect_same(files_of(scratch_ / "analysed"), expected);
+
+  const auto inspected = run_buoy({"inspect", scratch_ / "watched"});
+  EXPECT_EQ(inspected.exit_code, 0) << inspected.err;
+  EXPECT_TRUE(
+      holds_in_order(inspected.out, {"complete", "keeps", "tables: what floating, drift", "state_drift"}));
+  const auto reported = run_buoy({"report", scratch_ / "watched", "--out", scratch_ / "report"});
+  EXPECT_EQ(reported.exit_code, 0) << reported.err;
+  EXPECT_TRUE(holds_in_order(reported.out, {"report.html: 8 analyses"}));
+  for (const auto& [name, bytes] : results_of(scratch_ / "report")) {
+    if (name.ends_with(".csv") && expected.contains(name)) EXPECT_TRUE(bytes == expected.at(name)) << name;
+  }
+  const auto other = run_buoy({"analyze", "floating", trace, "--epsilon", "2", "--out", scratch_ / "other"});
+  EXPECT_EQ(other.exit_code, 3);
+  EXPECT_TRUE(holds_in_order(other.err, {"--epsilon", "3", "2", "full"}));
+
+  // Nothing is left to do, or something: the same files.
+  const auto again = run("watch", "watched", {"--resume"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  expect_same(results_of(scratch_ / "watched"), expected);
+  const auto sample = fs::directory_iterator(scratch_ / "watched/samples")->path();
+  const auto whole = read_file(sample);
+  fs::resize_file(sample, whole.size() / 2);
+  const auto mended = run("watch", "watched", {"--resume"});
+  EXPECT_EQ(mended.exit_code, 0) << mended.err;
+  EXPECT_EQ(read_file(sample), whole);
+  expect_same(results_of(scratch_ / "watched"), expected);
+  const auto fuller = run("watch", "watched", {"--resume", "--keep", "full"});
+  EXPECT_EQ(fuller.exit_code, 3);
+  EXPECT_TRUE(holds_in_order(fuller.err, {"manifest.json: level", "tables as in the trace", "full"}));
+}
+
+TEST_P(WatchPair, KeepsAsMuchAsItIsTold) {
+  for (const char* level : {"compact", "full"}) {
+    const auto watched = run("watch", level, {"--keep", level, "--analyze", "floating"});
+    ASSERT_EQ(watched.exit_code, 0) << watched.err;
+  }
+  expect_same(results_of(scratch_ / "full"), results_of(scratch_ / "compact"));
+  EXPECT_GT(read_file(fs::directory_iterator(scratch_ / "full/samples")->path()).find("received"), 0u);
+}
+
+TEST_P(WatchPair, WhatNoPromptAllowsIsLeftOut) {
+  const auto watched =
+      run_buoy({"watch", "--model", pair_folder(GetParam()).string(), "--prompt",
+                "Who employs Klados Hebwick?", "--max-new-tokens", "4", "--out", scratch_ / "out"});
+  ASSERT_EQ(watched.exit_code, 0) << watched.err;
+  EXPECT_TRUE(holds_in_order(watched.err, {"note: retrieval is left out: ", "evidence"}));
+  EXPECT_FALSE(fs::exists(scratch_ / "out/tables/retrieval_by_head.csv"));
+  EXPECT_TRUE(fs::exists(scratch_ / "out/tables/floating_by_head.csv"));
 }
 
 TEST_P(WatchPair, SomeAnalysesOfSomeQuestionsWithTheirSettings) {
@@ -116,7 +187,7 @@ TEST_P(WatchPair, SomeAnalysesOfSomeQuestionsWithTheirSettings) {
     const auto analysed = run_buoy(call);
     ASSERT_EQ(analysed.exit_code, 0) << analysed.err;
   }
-  expect_same(files_of(scratch_ / "watched"), files_of(scratch_ / "analysed"));
+  expect_same(results_of(scratch_ / "watched"), files_of(scratch_ / "analysed"));
 }
 
 TEST_P(WatchPair, RefusesBeforeAnyWork) {
@@ -259,16 +330,18 @@ TEST_F(WatchFailing, WhatFailsIsListedInItsOrderAndTheOthersCount) {
     EXPECT_TRUE(holds_in_order(
         some.err, {"sample infinite failed: ", "norm_product", "inf", "sample burst failed: ", "layer 1",
                    "sample empty failed: ", "an empty prompt", "sample nan failed: ", "layer 0"}));
-    expect_same(files_of(scratch_ / out), files_of(scratch_ / "good"));
+    expect_same(results_of(scratch_ / out), results_of(scratch_ / "good"));
   }
 }
 
 TEST_F(WatchFailing, NoSampleAtAllIsAnError) {
+  int number = 0;
   for (const char* prompt : {"What is ^?", "What is `?", "What is ~?", ""}) {
-    const auto all = watch("none", line("a", prompt) + line("b", prompt));
+    const std::string out = "none" + std::to_string(number++);
+    const auto all = watch(out, line("a", prompt) + line("b", prompt));
     EXPECT_EQ(all.exit_code, 3) << all.err;
     EXPECT_TRUE(holds_in_order(all.err, {"every sample failed, the first with: "}));
-    EXPECT_FALSE(fs::exists(scratch_ / "none"));
+    EXPECT_FALSE(fs::exists(scratch_ / out / "tables"));
   }
 }
 

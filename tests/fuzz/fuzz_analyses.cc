@@ -228,14 +228,19 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
                                                unsigned seed) {
   Random random(seed + 1);
   PackedTrace trace = PackedTrace::unpack({reinterpret_cast<const char*>(data), size});
-  if (trace.sample.size() < 100) trace = buoy::testing::small_packed_trace(random() % 2 == 0);
+  if (trace.sample.size() < 100) {
+    const bool causal = random() % 2 == 0;
+    trace = random() % 2 == 0 ? buoy::testing::small_packed_trace(causal)
+                              : buoy::testing::small_packed_states(causal);
+  }
   for (std::size_t changes = 1 + below(random, 3); changes > 0; --changes) {
     try {
       const std::size_t kind = below(random, 16);
       if (kind == 0) return LLVMFuzzerMutate(data, size, most);
       if (kind < 4) change_manifest(trace, random);
       if (kind == 4) change_heads(trace, random);
-      if (kind > 4) change_sample(trace, random);
+      if (kind > 10) buoy::testing::change_state(trace, random);
+      if (kind > 4 && kind < 13) change_sample(trace, random);
     } catch (const Json::exception&) {
       // A field of another type than the mutator took it for.
     }

@@ -32,6 +32,8 @@ TEST(Plan, NamesWhatIsObserved) {
   EXPECT_EQ(plan.names(), (std::vector<std::string>{"received", "entropy"}));
   EXPECT_FALSE(parse_plan("all", "", "").has("dense")) << "T x T only when asked for by name";
   EXPECT_TRUE(parse_plan("all,dense", "", "").has("dense"));
+  EXPECT_FALSE(parse_plan("all", "", "").has("rows")) << "grows with the answer times the steps";
+  EXPECT_TRUE(parse_plan("all,rows", "", "").has("rows"));
   EXPECT_THROW(parse_plan("recieved", "", ""), UsageError);
   EXPECT_THROW(parse_plan("", "", ""), UsageError);
 }

@@ -96,7 +96,7 @@ TEST(Explorer, ValuesComeBackWithinTheStatedError) {
       const auto row = h == 0 ? read_row(data, "mean", mean++) : read_row(data, "head", single++);
       for (std::int64_t j = 0; j < 60; ++j) {
         const double expected = share(forward * (size.heads + 1) + h, j);
-        EXPECT_NEAR(row[static_cast<size_t>(j)], expected, expected * QuantisedRows::kMostError);
+        EXPECT_NEAR(row[static_cast<size_t>(j)], expected, expected * kMostQuantisedError);
       }
     }
   }
@@ -104,12 +104,12 @@ TEST(Explorer, ValuesComeBackWithinTheStatedError) {
 }
 
 TEST(Explorer, TheStatedErrorIsThatOfTheCode) {
-  EXPECT_GE(QuantisedRows::kMostError, std::pow(1 / QuantisedRows::kFloor, 0.5 / 254) - 1);
+  EXPECT_GE(kMostQuantisedError, std::pow(1 / kQuantisedFloor, 0.5 / 254) - 1);
   QuantisedRows rows;
   std::vector<double> row;
   for (int i = 0; i <= 5000; ++i) row.push_back(0.9 * std::pow(10.0, -i / 1000.0));
   rows.add(row);
-  EXPECT_LE(rows.largest_error(), QuantisedRows::kMostError);
+  EXPECT_LE(rows.largest_error(), kMostQuantisedError);
   EXPECT_GE(rows.largest_error(), 0.022) << "the bound is no looser than it must be";
 }
 

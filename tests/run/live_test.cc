@@ -66,9 +66,35 @@ class LiveRuns {
     return as_text(analysis::assemble(names, std::move(runs), options));
   }
 
+  // From the states of a trace that keeps less.
+  Tables kept(trace::Level level, int threads) {
+    auto asked = request;
+    asked.keep = level;
+    asked.analyses = {names, options, "run"};
+    asked.folder = scratch_ / std::to_string(number_++);
+    ThreadPool pool(threads);
+    run_trace({pool}, model_, make_trace_run(asked, model_), {[](const auto&) {}, [] {}});
+    const auto files = testing::files_of(asked.folder / "samples");
+    const auto [first, is_new] = first_files_.try_emplace(level, files);
+    EXPECT_TRUE(testing::same_files(files, first->second)) << threads << " threads";
+    analysis::RunOptions run;
+    run.analysis = options;
+    run.threads = threads;
+    return as_text(analysis::run_analyses(names, {{asked.folder, "run"}}, run));
+  }
+
   void expect_equal() {
     const Tables expected = stored();
     EXPECT_FALSE(expected.empty());
+    first_files_.clear();
+    for (const auto level : {trace::Level::kTables, trace::Level::kCompact}) {
+      for (const int threads : {1, 2, 16}) {
+        const Tables found = kept(level, threads);
+        EXPECT_EQ(found.size(), expected.size());
+        for (const auto& [name, text] : expected)
+          EXPECT_EQ(found.at(name), text) << name << ", " << name_of(level) << ", " << threads;
+      }
+    }
     for (const int threads : {1, 2, 16}) {
       const Tables found = live(threads);
       EXPECT_EQ(found.size(), expected.size());
@@ -80,6 +106,7 @@ class LiveRuns {
   testing::TempFolder scratch_;
   LoadedModel model_;
   int number_ = 0;
+  std::map<trace::Level, testing::Files> first_files_;
 };
 
 class LivePair : public ::testing::TestWithParam<bool> {

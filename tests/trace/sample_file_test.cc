@@ -114,6 +114,30 @@ TEST_F(StreamedSample, DataBeginAtTheirAlignment) {
   }
 }
 
+// States of analyses have a size when the sample is over.
+TEST_F(StreamedSample, BytesThatAreAppendedComeBehindAllOthers) {
+  for (const size_t size : {size_t{0}, size_t{5}, size_t{3} << 20}) {
+    Sample sample = stacked_sample("sample-0", 70'001);
+    SampleFile stream(place(Storage::kF16), streamed_plan(sample, Storage::kF16));
+    for (const auto& cell : cells_of(sample)) put(stream, cell);
+    const auto given = small_arrays(sample);
+    for (const char* name : {"x_late", "x_later"}) {
+      std::vector<std::uint8_t> bytes(size);
+      for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::uint8_t>(i * 31);
+      sample.arrays.push_back(byte_array(name, {static_cast<std::int64_t>(size)}, bytes));
+      stream.append(sample.arrays.back());
+    }
+    const std::string expected = format_sample(sample, Storage::kF16);
+    const SampleEntry entry = stream.finish(sample.metadata, given);
+    EXPECT_TRUE(slurp(file()) == expected) << size;
+    EXPECT_EQ(entry.tree_sha256, tree_sha256_hex(bytes_of(expected)));
+    fs::remove(file());
+  }
+  SampleFile stream(place(Storage::kF32), streamed_plan(stacked_sample("a", 5), Storage::kF32));
+  EXPECT_TRUE(fails_with<UsageError>([&] { stream.append(float_array("x_late", {1}, std::vector{1.0F})); },
+                                     {"sample a: x_late", "U8 to append", "F32"}));
+}
+
 // Texts that come in the end move the data: up, down and not at all.
 TEST_F(StreamedSample, AHeaderThatTurnsOutLongerOrShorterGivesTheSameBytes) {
   Sample sample = stacked_sample("sample-0", 20'000);  // alignment 32 KiB

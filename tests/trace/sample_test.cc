@@ -132,8 +132,8 @@ TEST(CheckSample, RefusesWhatTheSchemaDoesNotSay) {
 }
 
 TEST(CheckSample, TakesEveryArrayOfTheSchemaAndPrivateOnes) {
-  const std::map<char, std::int64_t> sizes = {{'S', 2}, {'L', 3}, {'G', 1}, {'H', 4}, {'V', 2},
-                                              {'C', 3}, {'T', 5}, {'R', 0}, {'K', 2}, {'D', 4}};
+  const std::map<char, std::int64_t> sizes = {{'S', 2}, {'L', 3}, {'G', 1}, {'H', 4}, {'V', 2}, {'C', 3},
+                                              {'T', 5}, {'R', 0}, {'K', 2}, {'D', 4}, {'2', 2}, {'N', 6}};
   Sample sample{"a", {float_array("x_mine", {1, 2}, std::vector<float>(2))}, {}};
   for (const ArraySchema& schema : array_schema()) {
     std::vector<std::int64_t> shape;
@@ -144,6 +144,7 @@ TEST(CheckSample, TakesEveryArrayOfTheSchemaAndPrivateOnes) {
     for (const char* mark : {"{s}", "{l}"}) {
       if (const size_t at = name.find(mark); at != std::string::npos) name.replace(at, 3, "12");
     }
+    if (const size_t at = name.find("{name}"); at != std::string::npos) name.replace(at, 6, "mine");
     const DataType dtype = schema.element == Element::kFloat     ? DataType::kF32
                            : schema.element == Element::kInteger ? DataType::kI32
                                                                  : DataType::kU8;

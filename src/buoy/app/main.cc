@@ -47,6 +47,7 @@ void add_commands(Command& app) {
   add_forward(app);
   add_trace(app);
   add_watch(app);
+  add_compact(app);
   add_export(app);
   add_analyze(app);
   add_report(app);

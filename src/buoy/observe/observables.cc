@@ -67,7 +67,7 @@ constexpr std::array kObservables = {
                [](LayerRequest& r, const Close&) { r.log_sum_exp = true; }},
     Observable{"first", true, "weight of every row on the first token",
                [](LayerRequest& r, const Close&) { r.first_share = true; }},
-    Observable{"rows", true, "all weights of the rows that write the answer", ask_rows},
+    Observable{"rows", false, "all weights of the rows that write the answer (large)", ask_rows},
     Observable{"row-mass", true, "the same summed over regions, and over the evidence",
                [](LayerRequest& r, const Close& close) {
                  r.rows = close.rows;

@@ -52,7 +52,7 @@ KeptRows read_rows(const ExploredSample& sample, const ExplorerPlan& plan) {
       const auto values = sample.received(plan.steps[s], plan.layers[l]);
       const std::span<const double> all(values);
       kept.means.add(all.first(tokens));
-      if (!holds(plan.head_steps, s) || !holds(plan.head_layers, l)) continue;
+      if (!sample.has_heads || !holds(plan.head_steps, s) || !holds(plan.head_layers, l)) continue;
       for (std::int64_t h = 0; h < sample.heads; ++h)
         kept.heads.add(all.subspan(static_cast<size_t>(1 + h) * tokens, tokens));
     }
@@ -67,6 +67,7 @@ std::string step_name(const ExploredSample& sample, std::int64_t index) {
 
 std::string heads_note(const ExploredSample& sample, const ExplorerPlan& plan) {
   if (sample.heads < 2) return "The model has one head.";
+  if (!sample.has_heads) return "Single heads of this sample were not kept.";
   if (plan.head_steps.empty()) return "Single heads had no room.";
   std::vector<std::string> names;
   for (const auto s : plan.head_steps) names.push_back(step_name(sample, plan.steps[static_cast<size_t>(s)]));
@@ -83,7 +84,7 @@ std::string note_of(const ExploredSample& sample, const ExplorerPlan& plan, cons
       "one byte, within {:.1f}% of themselves (here {:.1f}%); less than 1/100,000 of the largest in a row "
       "is shown as 0.",
       plan.layers.size(), sample.layers.size(), plan.steps.size(), sample.steps.size(),
-      heads_note(sample, plan), 100 * QuantisedRows::kMostError,
+      heads_note(sample, plan), 100 * kMostQuantisedError,
       std::ceil(1000 * std::max(rows.means.largest_error(), rows.heads.largest_error())) / 10);
 }
 
@@ -120,8 +121,8 @@ ExplorerPanel explorer_panel(const ExploredSample& sample, std::int64_t budget) 
                     describe_bytes(static_cast<std::uint64_t>(budget)));
     return panel;
   }
-  const ExplorerPlan plan =
-      plan_explorer({std::ssize(sample.steps), std::ssize(sample.layers), sample.heads, rows});
+  const ExplorerPlan plan = plan_explorer(
+      {std::ssize(sample.steps), std::ssize(sample.layers), sample.has_heads ? sample.heads : 0, rows});
   const KeptRows kept = read_rows(sample, plan);
   panel.data = script_safe({{"trace", sample.trace},
                             {"sample", sample.id},
@@ -150,11 +151,16 @@ ExplorerPanel explorer_panel(const ExploredSample& sample, std::int64_t budget) 
   return panel;
 }
 
+void add_sample(ExplorerPanel& panel, const ExploredSample& sample) {
+  auto further = explorer_panel(sample, kFurtherBudget);
+  if (further.lacking.empty()) panel.more.push_back(std::move(further.data));
+}
+
 std::string explorer_html(std::span<const ExplorerPanel> panels) {
   if (panels.empty()) return "";
   std::string out =
       "<section id=\"explorer\">\n<h2 id=\"explore\">Explore</h2>\n<p class=\"question\">"
-      "Attention received by every position of one sample per trace, mean over the queries. Hover for a "
+      "Attention received by every position of a sample, mean over the queries. Hover for a "
       "token; click a row to choose it; with a panel in focus the arrow keys change step and layer. All "
       "panels show the same relative step and depth, and the address keeps what you see.</p>\n"
       "<noscript><p class=\"notes\">This section needs JavaScript.</p></noscript>\n"
@@ -167,8 +173,11 @@ std::string explorer_html(std::span<const ExplorerPanel> panels) {
     }
     out += fmt::format(
         "<details class=\"explorer-panel\"{}><summary>{}</summary>"
-        "<script type=\"application/json\">{}</script></details>\n",
+        "<script type=\"application/json\">{}</script>",
         panel.folded ? "" : " open", escape_html(panel.trace), panel.data);
+    for (const auto& data : panel.more)
+      out += fmt::format("\n<script type=\"application/json\">{}</script>", data);
+    out += "</details>\n";
   }
   return out + "</section>\n";
 }

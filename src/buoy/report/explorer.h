@@ -13,6 +13,7 @@ struct ExploredSample {
   std::string trace, id;  // label of the trace, id of the sample
   bool causal = false, masked_diffusion = false;
   bool last_is_final_row = false;  // the last forward is no step but a look at the finished row
+  bool has_heads = true;           // false: only the mean over heads was kept
   std::int64_t model_layers = 0, heads = 0, tokens = 0, prompt_length = 0;
   std::vector<std::int32_t> steps, layers;    // numbers of the observed forwards and layers
   std::vector<std::string> token_texts;       // [tokens], empty when the trace has none
@@ -22,23 +23,26 @@ struct ExploredSample {
   std::vector<std::int32_t> region_of_token;  // [tokens], -1: none; empty when the trace has none
   std::vector<std::uint8_t> evidence;         // [tokens], empty when the trace has none
   std::function<std::vector<double>(std::int64_t step, std::int64_t layer)>
-      received;  // by index; [1 + heads, tokens]: the mean over the heads, then every head
+      received;  // by index; [1 + heads, tokens]: the mean over the heads, then every head, if there are
 };
 
 // What is drawn of one trace: data for the page's script, or why there is none.
 struct ExplorerPanel {
   std::string trace;
-  std::string data;     // a JSON object, safe inside <script>
-  std::string lacking;  // a sentence; then data is empty
-  bool folded = false;  // opened by a click only
+  std::string data;                    // a JSON object, safe inside <script>
+  std::string lacking;                 // a sentence; then data is empty
+  bool folded = false;                 // opened by a click only
+  std::vector<std::string> more = {};  // further samples, as `data`
 };
 
-// Bytes of attention per panel, before base64.
-inline constexpr std::int64_t kExplorerBudget = 3 << 19;
+// Bytes of attention of the first sample of a panel, and of every further one, before base64.
+inline constexpr std::int64_t kExplorerBudget = 3 << 19, kFurtherBudget = kExplorerBudget / 3;
 
 // Head means of all layers and steps come first, single heads at as many steps as the budget has left; what
 // was left out is said in the panel.
 ExplorerPanel explorer_panel(const ExploredSample& sample, std::int64_t budget = kExplorerBudget);
+// One more sample of the same trace to choose, with less of it; nothing where a row of it does not fit.
+void add_sample(ExplorerPanel& panel, const ExploredSample& sample);
 
 // The section "Explore"; empty without panels.
 std::string explorer_html(std::span<const ExplorerPanel> panels);

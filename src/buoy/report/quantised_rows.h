@@ -2,21 +2,16 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
+
+#include "buoy/base/quantised_row.h"
 
 namespace buoy::report {
 
-// Rows of shares in one byte each, for pages that carry their data. Attention spans orders of magnitude, so
-// codes are spaced evenly in the logarithm between the smallest and the largest value of the row: code 0 is
-// nothing, code c from 1 to 255 is low * (high / low)^((c - 1) / 254).
+// Quantised rows one behind the other, for pages that carry their data.
 class QuantisedRows {
  public:
-  // Values below this share of the largest of their row become 0.
-  static constexpr double kFloor = 1e-5;
-  // Half the distance of two codes when a row spans all of that: sqrt(1e5^(1 / 254)) - 1, rounded up.
-  static constexpr double kMostError = 0.023;
-  static constexpr std::int64_t kScaleBytes = 2 * sizeof(float);  // low and high, beside the codes of a row
+  static constexpr std::int64_t kScaleBytes = kScaleNumbers * sizeof(float);  // beside the codes of a row
 
   void add(std::span<const double> row);
 
@@ -27,6 +22,7 @@ class QuantisedRows {
  private:
   std::vector<std::uint8_t> codes_;
   std::vector<float> scales_;
+  std::vector<double> read_back_;
   double largest_error_ = 0;
 };
 

@@ -20,6 +20,7 @@ class AttentionFeatures final : public analysis::SampleAnalysis {
  public:
   explicit AttentionFeatures(const analysis::SampleFacts& sample);
   void take(const analysis::LayerView& layer) override;
+  void state(analysis::StateArchive& /*archive*/) override {}  // it is never kept
 
   // After the last forward. Those that a sample does not allow (no gold document, no evidence in the answer)
   // are left out.
@@ -36,6 +37,9 @@ class AttentionFeatures final : public analysis::SampleAnalysis {
   std::optional<analysis::RetrievalRows> rows_;  // where there is evidence
   std::vector<Layer> layers_;
 };
+
+// UsageError unless an evaluation may observe this: nothing, or what the features need.
+void require_features(const std::string& observe);
 
 // Of a stored sample.
 std::map<std::string, double> attention_features(const analysis::StoredSource& source);

@@ -119,6 +119,7 @@ Json describe_observed(const Request& request, Device device, const std::string&
               {"prompts_sha256", prompts_sum}};
   if (device == Device::kCuda) out["device"] = "cuda";
   if (request.changes.any()) out["changes"] = request.changes.texts;
+  if (request.keep == trace::Level::kCompact) out["compact_samples"] = request.compact_samples;
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "buoy/run/chat_choice.h"
 #include "buoy/run/decoding.h"
 #include "buoy/tensor/device.h"
+#include "buoy/trace/level.h"
 
 namespace buoy::run {
 
@@ -28,6 +29,8 @@ struct Request {
   std::string groups;                  // of queries; "": state
   bool final_row = true;  // masked diffusion: observe one more forward over the row when all is revealed
   bool float16 = false;   // traces in half the space
+  trace::Level keep = trace::Level::kFull;  // how much traces keep of a sample
+  std::int64_t compact_samples = 4;         // the first so many keep heads and rows where compact is kept
 
   Changes changes;               // made to the model while it decodes and is observed
   Device device = Device::kCpu;  // a GPU rounds otherwise, so its answers may differ

@@ -1,5 +1,7 @@
 #include "buoy/run/trace_request.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -66,9 +68,19 @@ TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) 
   TraceRun run;
   run.folder = request.folder;
   run.resume = request.resume;
+  run.ignore_space = request.ignore_space;
   run.request = request;
   run.manifest = describe_run(loaded.model, request.decode, request.command);
   run.manifest.storage = request.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
+  run.manifest.level = request.keep;
+  run.analyses = request.analyses;
+  if (request.keep != trace::Level::kFull && run.analyses.names.empty()) {
+    run.analyses.names = analyses_within(request.plan());
+    if (run.analyses.names.empty())
+      throw_usage_error({"`observe`",
+                         fmt::format("what an analysis needs, because `keep` is {}", name_of(request.keep)),
+                         fmt::format("\"{}\"", request.observe)});
+  }
   for (const auto& item : request.items) run.manifest.sample_ids.push_back(item.id);
 
   run.prompt = prompts_of(request, loaded);

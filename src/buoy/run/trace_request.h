@@ -18,7 +18,8 @@ struct TraceRequest : Request {
   std::string command;           // as typed
   std::vector<questions::Item> items;
   std::optional<Prompt> ids;  // the one item's prompt, where it is given as token ids
-  bool resume = false;
+  bool resume = false, ignore_space = false;
+  LiveAnalyses analyses = {};  // none where less than full is kept: all that what is observed allows
 };
 
 // The prompt of every item of a request; may throw for a single one.

@@ -14,6 +14,8 @@ std::int64_t decoding_steps(const DecodeOptions& decode) {
   return decode.steps.value_or(decode.max_new_tokens);
 }
 
+}  // namespace
+
 observe::Subject subject_of(const ModelConfig& c, const Request& request, const ItemPrompt& prompt,
                             std::int64_t tokens) {
   const bool diffusion = is_masked_diffusion(c.family);
@@ -32,15 +34,6 @@ observe::Subject subject_of(const ModelConfig& c, const Request& request, const 
           .mask_token = diffusion ? request.decode.mask_token.value_or(*c.mask_token) : -1,
           .regions = std::move(regions),
           .groups = groups};
-}
-
-}  // namespace
-
-observe::Recorder::Bytes expected_bytes(const ModelConfig& config, const Request& request,
-                                        const ItemPrompt& prompt) {
-  const auto tokens = static_cast<std::int64_t>(prompt.prompt.ids.size()) +
-                      std::max<std::int64_t>(request.decode.max_new_tokens, 0);
-  return observe::Recorder(request.plan(), subject_of(config, request, prompt, tokens)).expected_bytes();
 }
 
 Tracer::Tracer(const Context& context, model::Model& model, Request request,

@@ -18,9 +18,9 @@ struct Traced {
   std::unique_ptr<decode::StepMachine> machine;  // as it ended
 };
 
-// What a sample of this prompt will take, before it is run and without any weights.
-observe::Recorder::Bytes expected_bytes(const ModelConfig& config, const Request& request,
-                                        const ItemPrompt& prompt);
+// What is observed of a prompt whose row will have this many tokens.
+observe::Subject subject_of(const ModelConfig& config, const Request& request, const ItemPrompt& prompt,
+                            std::int64_t tokens);
 
 // Decodes prompts and turns each into a sample of a trace.
 class Tracer {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "buoy/base/error.h"
+#include "buoy/stats/rounded_moments.h"
 
 namespace buoy::stats {
 
@@ -42,6 +43,16 @@ void Moments::add(const Moments& other) {
     count_[i] += other.count_[i];
     sum_[i] += other.sum_[i];
     square_[i] += other.square_[i];
+  }
+}
+
+void Moments::add(const RoundedMoments& other) {
+  BUOY_CHECK(other.count.size() == count_.size());
+  for (size_t i = 0; i < count_.size(); ++i) {
+    const double mean = other.mean[i], spread = other.spread.empty() ? 0.0 : other.spread[i];
+    count_[i] += other.count[i];
+    sum_[i] += mean * other.count[i];
+    square_[i] += spread + mean * mean * other.count[i];
   }
 }
 

@@ -19,6 +19,8 @@ class Grid {
   std::int64_t size_ = 1;
 };
 
+struct RoundedMoments;
+
 // Running mean and deviation of each of many cells.
 class Moments {
  public:
@@ -28,6 +30,7 @@ class Moments {
   void add(std::int64_t cell, double value);
   void add(const std::vector<double>& values);  // one per cell
   void add(const Moments& other);               // cell by cell, what was added to the other
+  void add(const RoundedMoments& other);
   void reset();
 
   std::int64_t count(std::int64_t cell) const;
@@ -35,7 +38,14 @@ class Moments {
   double deviation(std::int64_t cell) const;  // population; NaN without values
   std::vector<double> means() const;          // of every cell
 
+  // For what stores them: counts, sums, sums of squares.
+  template <typename Visit>
+  void visit(const Visit& visit) {
+    visit(count_, sum_, square_);
+  }
+
  private:
+  friend struct RoundedMoments;
   std::vector<double> count_, sum_, square_;
 };
 

@@ -41,18 +41,28 @@ std::vector<analysis::TraceInput> labelled_traces(const std::vector<NamedPath>& 
 analysis::RunResult run_with_progress(const std::vector<std::string>& names,
                                       const std::vector<analysis::TraceInput>& traces,
                                       const analysis::RunOptions& run) {
-  std::int64_t total = 0;
+  std::vector<analysis::TracePass> passes;
   for (const auto& input : traces) {
-    const auto reader = trace::TraceReader::open(input.folder, run.integrity());
+    passes.push_back({input.folder, {}});
+    for (const auto& name : names) passes.back().wanted.push_back({name, input.label});
+  }
+  return run_with_progress(passes, run);
+}
+
+analysis::RunResult run_with_progress(const std::vector<analysis::TracePass>& passes,
+                                      const analysis::RunOptions& run) {
+  std::int64_t total = 0;
+  for (const auto& pass : passes) {
+    const auto reader = trace::TraceReader::open(pass.folder, run.integrity());
     if (!reader.complete())
-      say("note: {} is not complete; what it has so far is analysed\n", input.folder.string());
+      say("note: {} is not complete; what it has so far is analysed\n", pass.folder.string());
     const auto samples = static_cast<std::int64_t>(reader.samples().size());
     total += run.limit > 0 ? std::min(samples, run.limit) : samples;
   }
   Progress progress(stderr, "sample", total);
   analysis::RunOptions options = run;
   options.on_sample = [&] { progress.advance(); };
-  auto result = analysis::run_analyses(names, traces, options);
+  auto result = analysis::run_passes(passes, options);
   for (const auto& skipped : result.skipped)
     say("note: {}: sample {} failed while it was traced: {}\n", skipped.trace, skipped.id, skipped.reason);
   return result;

@@ -12,7 +12,9 @@ namespace buoy::study {
 std::vector<analysis::TraceInput> labelled_traces(const std::vector<NamedPath>& traces,
                                                   trace::Integrity integrity);
 
-// Runs with a line of progress on the terminal; notes on what was left out go to stderr.
+// Run with a line of progress on the terminal; notes on what was left out go to stderr.
+analysis::RunResult run_with_progress(const std::vector<analysis::TracePass>& passes,
+                                      const analysis::RunOptions& run);
 analysis::RunResult run_with_progress(const std::vector<std::string>& names,
                                       const std::vector<analysis::TraceInput>& traces,
                                       const analysis::RunOptions& run);

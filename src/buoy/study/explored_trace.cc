@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "buoy/analysis/sample/stored_source.h"
+#include "buoy/analysis/sample/stored_rows.h"
 #include "buoy/base/attempt.h"
 #include "buoy/base/error.h"
 #include "buoy/trace/reader.h"
@@ -10,6 +10,8 @@
 
 namespace buoy::study {
 namespace {
+
+constexpr std::int64_t kMostSamples = 4;  // of a trace on a page
 
 std::string id_of_sample(const trace::TraceReader& reader, std::int64_t number) {
   std::int64_t done = 0;
@@ -30,9 +32,11 @@ std::vector<std::int32_t> masked_forwards(const analysis::ObservedSample& sample
   return out;
 }
 
-report::ExploredSample explored(const analysis::StoredSource& source, const trace::Manifest& manifest) {
+report::ExploredSample explored(const analysis::StoredSource& source, const trace::Manifest& manifest,
+                                const std::string& label) {
   const auto& sample = source.sample();
   report::ExploredSample out;
+  out.trace = label;
   out.id = sample.id();
   out.causal = sample.causal;
   out.masked_diffusion = sample.masked_diffusion;
@@ -54,26 +58,34 @@ report::ExploredSample explored(const analysis::StoredSource& source, const trac
     if (region >= std::ssize(out.region_names)) region = -1;  // trace::kNoRegion is beyond all names
   }
   out.evidence = sample.evidence;
-  out.received = [&source](std::int64_t step, std::int64_t layer) {
-    const analysis::Received received = source.received(step, layer);
-    std::vector<double> rows = received.mean;
-    rows.insert(rows.end(), received.share.begin(), received.share.end());
-    return rows;
-  };
+  const analysis::StoredRows rows(source);
+  out.has_heads = rows.has_heads();
+  out.received = [rows](std::int64_t step, std::int64_t layer) { return rows.at(step, layer); };
   return out;
 }
 
 }  // namespace
 
+// What is chosen to be drawn comes first, then others from the beginning: a compact trace has their heads.
 report::ExplorerPanel explored_trace(const analysis::TraceInput& input, const analysis::RunOptions& options) {
   try {
     const auto reader = trace::TraceReader::open(input.folder, options.integrity());
-    const analysis::StoredSource source(reader.manifest(),
-                                        reader.read(id_of_sample(reader, options.analysis.sample)));
-    analysis::require_array(source.sample(), trace::kReceived);
-    auto to_explore = explored(source, reader.manifest());
-    to_explore.trace = input.label;
-    return report::explorer_panel(to_explore);
+    const auto& manifest = reader.manifest();
+    if (manifest.level == trace::Level::kTables)
+      throw_input_error({"`keep`", "compact or full: only they keep attention", "tables"});
+    const std::string first = id_of_sample(reader, options.analysis.sample);
+    const analysis::StoredSource source(manifest, reader.read(first));
+    auto panel = report::explorer_panel(explored(source, manifest, input.label));
+    for (const auto& entry : reader.samples()) {
+      if (std::ssize(panel.more) + 1 >= kMostSamples) break;
+      if (entry.status != trace::Status::kDone || entry.id == first) continue;
+      try {
+        const analysis::StoredSource further(manifest, reader.read(entry.id));
+        report::add_sample(panel, explored(further, manifest, input.label));
+      } catch (const InputError&) {  // what is wrong with it the analyses say
+      }
+    }
+    return panel;
   } catch (const std::exception& error) {
     return {input.label, "", reason_of(error), false};
   }

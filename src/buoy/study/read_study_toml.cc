@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint32_t kMostQuestions = 10'000'000;  // that a world is asked for
 constexpr std::int64_t kMostControls = 1'000;         // draws of random heads
+constexpr std::int64_t kMostExpectedPassages = 250, kMostExpectedTokens = 1 << 20;
 
 // The key of a decoding option, by the type of its field.
 std::optional<bool> read_value(CheckedTable& table, const decode::DecodeOption& option, bool) {
@@ -125,7 +126,18 @@ DataEntry read_data(const toml::table& data, const TomlSource& source) {
     world.finish();
     entry.world = w;
   }
+  if (const auto* stated = table.table("expect")) {
+    CheckedTable expect(*stated, source, "data.expect");
+    ExpectedData e;
+    take(e.questions, expect.integer<std::uint64_t>("questions", {1, kMostQuestions}));
+    take(e.passages, expect.integer<std::int64_t>("passages", {0, kMostExpectedPassages}));
+    take(e.prompt_tokens, expect.integer<std::int64_t>("prompt_tokens", {1, kMostExpectedTokens}));
+    expect.finish();
+    entry.expected = e;
+  }
   table.finish();
+  if (entry.world && entry.expected)
+    table.fail("expect", "it with a file only", "it with a world, whose questions are known");
   if (entry.file.empty() != entry.world.has_value())
     table.fail("name", "either file or world", entry.world ? "both" : "neither");
   return entry;
@@ -168,7 +180,18 @@ EvaluateEntry read_evaluate(const toml::table& evaluate, const TomlSource& sourc
   return e;
 }
 
-TraceEntry read_trace(const toml::table& trace, const TomlSource& source) {
+std::optional<trace::Level> read_level(CheckedTable& table) {
+  const auto name = table.text("keep");
+  if (!name) return std::nullopt;
+  for (const auto level : trace::kLevels) {
+    if (*name == name_of(level)) return level;
+  }
+  table.fail("keep", "one of " + trace::level_names(), fmt::format("\"{}\"", *name));
+  return std::nullopt;
+}
+
+// `keep` is that of the study.
+TraceEntry read_trace(const toml::table& trace, const TomlSource& source, trace::Level keep) {
   CheckedTable table(trace, source, "trace");
   TraceEntry t;
   t.name = table.required_text("name");
@@ -182,6 +205,8 @@ TraceEntry read_trace(const toml::table& trace, const TomlSource& source) {
   take(t.request.layers, table.text("layers"));
   take(t.request.steps_observed, table.text("steps_observed"));
   take(t.request.float16, table.boolean("float16"));
+  t.request.keep = read_level(table).value_or(keep);
+  take(t.request.compact_samples, table.integer<std::int64_t>("compact_samples", {0, kMostQuestions}));
   take(t.tasks_only, table.boolean("tasks_only"));
   table.finish();
   return t;
@@ -204,8 +229,7 @@ class Names {
       known("evaluate " + run.name, "data", run.data, data);
       known("evaluate " + run.name, "models", run.models, models);
       if (run.heads) known("evaluate " + run.name, "heads.trace", {run.heads->trace}, traces);
-      if (!run.columns_from.empty())
-        known("evaluate " + run.name, "columns_from", {run.columns_from}, traces);
+      if (!run.columns_from.empty()) check_columns(run, traces);
     }
   }
 
@@ -215,6 +239,17 @@ class Names {
     std::vector<std::string> out;
     for (const auto& entry : list) out.push_back(entry.name);
     return out;
+  }
+
+  // Columns are hidden where attention was strong, step by step: states do not say.
+  void check_columns(const EvaluateEntry& run, const std::vector<std::string>& traces) const {
+    known("evaluate " + run.name, "columns_from", {run.columns_from}, traces);
+    for (const auto& trace : study_.traces) {
+      if (trace.name != run.columns_from || trace.request.keep == trace::Level::kFull) continue;
+      fail(fmt::format("evaluate {}: columns_from", run.name),
+           fmt::format("a trace with keep = \"full\", because columns are chosen from its arrays"),
+           fmt::format("{}, which keeps {}", trace.name, name_of(trace.request.keep)));
+    }
   }
 
   void fail(const std::string& where, const std::string& expected, const std::string& found) const {
@@ -277,6 +312,7 @@ StudyReading read_study_and_problems(const std::filesystem::path& path) {
   study.file = path;
   take(study.title, table.text("title"));
   study.out = table.text("out").value_or("build/" + path.stem().string());
+  const auto keep = read_level(table).value_or(trace::Level::kTables);
   if (const auto* models = table.table("models")) study.models = read_models(*models, source);
   if (const auto* decoding = table.table("decoding")) {
     CheckedTable inner(*decoding, source, "decoding");
@@ -285,7 +321,7 @@ StudyReading read_study_and_problems(const std::filesystem::path& path) {
   }
   if (const auto* prompt = table.table("prompt")) study.prompt = read_prompt(*prompt, source);
   for (const auto* data : table.tables("data")) study.data.push_back(read_data(*data, source));
-  for (const auto* trace : table.tables("trace")) study.traces.push_back(read_trace(*trace, source));
+  for (const auto* trace : table.tables("trace")) study.traces.push_back(read_trace(*trace, source, keep));
   for (const auto* run : table.tables("evaluate")) study.evaluations.push_back(read_evaluate(*run, source));
   if (const auto* report = table.table("report")) {
     CheckedTable inner(*report, source, "report");

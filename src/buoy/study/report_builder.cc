@@ -101,7 +101,7 @@ class ReportBuilder {
     for (const auto& trace : traces_) describe(trace, [&] { add_trace(trace); });
     for (const auto& trace : tasks_) describe(trace, [&] { add_task(trace); });
     add_evaluations();
-    for (const auto& kind : analysis::analysis_kinds()) analyse(kind);
+    analyse();
     judge_what_was_analysed();
     note_failed_samples();
     write();
@@ -209,32 +209,57 @@ class ReportBuilder {
     if (!out.tables.empty()) input_.analyses.push_back(std::move(out));
   }
 
-  void analyse(const analysis::AnalysisKind& kind) {
+  bool is_wanted(std::string_view analysis) const {
     const auto& wanted = request_.analyses;
-    const auto& traces = kind.compare != nullptr ? tasks_ : traces_;
-    if (traces.empty()) return;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), kind.producer.name) == wanted.end())
-      return;
-    const std::string title(kind.producer.title);
-    const auto failure = attempt([&] {
-      auto run = request_.run;
-      run.leave_out_lacking = true;
-      auto result = run_with_progress({std::string(kind.producer.name)}, traces, run);
-      for (const auto& lacking : result.left_out) {
-        input_.notices.leave_out(title, lacking.trace, lacking.reason);
-        left_out_.insert(lacking.trace);
+    return wanted.empty() || std::find(wanted.begin(), wanted.end(), analysis) != wanted.end();
+  }
+
+  // Every trace is read once, for all analyses that are made of it.
+  std::vector<analysis::TracePass> passes() const {
+    std::vector<analysis::TracePass> passes;
+    for (const auto& kind : analysis::analysis_kinds()) {
+      if (!is_wanted(kind.producer.name)) continue;
+      for (const auto& trace : kind.compare != nullptr ? tasks_ : traces_) {
+        const auto same = [&](const auto& pass) { return fs::equivalent(pass.folder, trace.folder); };
+        auto pass = std::find_if(passes.begin(), passes.end(), same);
+        if (pass == passes.end()) pass = passes.insert(pass, {trace.folder, {}});
+        pass->wanted.push_back({std::string(kind.producer.name), trace.label});
       }
-      for (const auto& trace : traces) {
-        const auto lacks = [&](const auto& lacking) { return lacking.trace == trace.label; };
-        if (std::none_of(result.left_out.begin(), result.left_out.end(), lacks))
-          analysed_.insert(trace.label);
+    }
+    return passes;
+  }
+
+  void analyse() {
+    const auto to_read = passes();
+    if (to_read.empty()) return;
+    auto run = request_.run;
+    run.leave_out_lacking = true;
+    const auto title = [](const std::string& analysis) {
+      return std::string(analysis::find_analysis(analysis).producer.title);
+    };
+    const auto failure = attempt([&] {
+      auto result = run_with_progress(to_read, run);
+      for (const auto& [trace, reason, analysis] : result.left_out) {
+        input_.notices.leave_out(title(analysis), trace, reason);
+        left_out_.insert(trace);
+      }
+      for (const auto& pass : to_read) {
+        for (const auto& [analysis, label] : pass.wanted) {
+          const auto lacks = [&, name = analysis, trace = label](const auto& lacking) {
+            return lacking.trace == trace && lacking.analysis == name;
+          };
+          if (std::none_of(result.left_out.begin(), result.left_out.end(), lacks)) analysed_.insert(label);
+        }
       }
       for (auto& skipped : result.skipped) failed_[skipped.trace].insert(skipped.id);
-      if (!result.analyses[0].tables.empty())
-        input_.analyses.push_back(
-            {std::string(kind.producer.name), title, std::move(result.analyses[0].tables)});
+      for (const auto& kind : analysis::analysis_kinds()) {
+        for (auto& [name, tables] : result.analyses) {
+          if (name == kind.producer.name && !tables.empty())
+            input_.analyses.push_back({name, title(name), std::move(tables)});
+        }
+      }
     });
-    if (failure) input_.notices.leave_out(title, "", *failure);
+    if (failure) input_.notices.leave_out("Analyses", "", *failure);
   }
 
   // A trace that no analysis could be run on has no say in the verdicts.

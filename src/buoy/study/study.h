@@ -39,10 +39,17 @@ struct WorldEntry {
   std::uint64_t seed = 1;
   bool two_hop = false;
 };
+// What sizes are computed from where a file of questions is not there yet.
+struct ExpectedData {
+  std::uint64_t questions = 100;
+  std::int64_t passages = 10;         // of a question
+  std::int64_t prompt_tokens = 1000;  // with all of them
+};
 struct DataEntry {
   std::string name;
   std::filesystem::path file;  // empty: world
   std::optional<WorldEntry> world;
+  std::optional<ExpectedData> expected;
 };
 
 struct HeadsEntry {

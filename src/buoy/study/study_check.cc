@@ -17,6 +17,7 @@
 #include "buoy/questions/data/item_reader.h"
 #include "buoy/questions/prompt/prompt_template.h"
 #include "buoy/result/schema/study.h"
+#include "buoy/run/attention_features.h"
 #include "buoy/study/memory_line.h"
 #include "buoy/study/output_folder.h"
 
@@ -106,7 +107,10 @@ class Examination {
       for (const auto& item : data.sample) data.bytes += questions::item_json(item).dump().size() + 1;
       data.bytes = data.bytes / data.sample.size() * data.count;
     } else {
-      if (!is_there("data " + entry.name, "a file of questions", entry.file)) return;
+      if (!is_there("data " + entry.name, "a file of questions", entry.file)) {
+        if (entry.expected) facts_.data[entry.name] = expected_data(*entry.expected);
+        return;
+      }
       const bool asked =
           std::any_of(study_.evaluations.begin(), study_.evaluations.end(), [&](const auto& run) {
             return std::find(run.data.begin(), run.data.end(), entry.name) != run.data.end();
@@ -156,9 +160,7 @@ class Examination {
   void look_at_evaluation(const study::EvaluateEntry& entry) {
     const std::string where = "evaluate " + entry.name;
     look_at_template(where + ": prompt", entry.request.prompt_template);
-    attempt(where, [&] {
-      if (const auto request = plan_.completed(entry.request); !request.observe.empty()) request.plan();
-    });
+    attempt(where, [&] { run::require_features(plan_.completed(entry.request).observe); });
     if (entry.heads) {
       look_at_used_trace(where + ": heads.trace", entry, entry.heads->trace);
       if (!(entry.heads->share > 0 && entry.heads->share < 1)) {
@@ -256,15 +258,26 @@ std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
     const auto count = [](std::uint64_t n) { return n == 0 ? Cell{} : Cell(static_cast<std::int64_t>(n)); };
     std::string bytes = part.known ? describe_bytes(part.bytes) : "not known";
     if (!part.known && part.questions > 0) bytes = "more than " + describe_bytes(part.bytes);
+    const auto as = [&](trace::Level level) {
+      const auto found = part.of_level.find(level);
+      return found == part.of_level.end() ? Cell{} : Cell(describe_bytes(found->second));
+    };
     table.add({{t.part, part.name},
                {t.questions, count(part.questions)},
                {t.forward_passes, count(part.forwards)},
-               {t.on_disk, std::move(bytes)}});
+               {t.on_disk, std::move(bytes)},
+               {t.keep, part.level ? Cell(std::string(name_of(*part.level))) : Cell{}},
+               {t.as_tables, as(trace::Level::kTables)},
+               {t.as_compact, as(trace::Level::kCompact)},
+               {t.as_full, as(trace::Level::kFull)}});
   };
   for (const auto& part : findings.parts) {
     add(part);
     sum.known &= part.known;
     sum.bytes += part.bytes;
+    // Each level in all: with what is no trace, which is the same whatever is kept.
+    for (const auto level : trace::kLevels)
+      sum.of_level[level] += part.of_level.empty() ? part.bytes : part.of_level.at(level);
     if (part.forwards == 0) continue;  // data are asked in other parts
     sum.questions += part.questions;
     sum.forwards += part.forwards;

@@ -5,6 +5,7 @@
 #include "buoy/base/file/files.h"
 #include "buoy/checkpoint/hub_cache.h"
 #include "buoy/questions/prompt/builtin_prompts.h"
+#include "buoy/result/schema/retrieval.h"
 #include "buoy/run/attention_features.h"
 #include "buoy/world/world_people.h"
 
@@ -118,6 +119,21 @@ run::Request StudyPlan::completed(run::Request request) const {
   return request;
 }
 
+std::vector<std::string> StudyPlan::kept_analyses(const study::TraceEntry& trace,
+                                                  const observe::Plan& observed) const {
+  const auto& wanted = study_.report.analyses;
+  const bool gives_heads =
+      std::any_of(study_.evaluations.begin(), study_.evaluations.end(),
+                  [&](const auto& e) { return e.heads && e.heads->trace == trace.name; });
+  auto names = run::analyses_within(observed);
+  std::erase_if(names, [&](const std::string& name) {
+    if (name == schema::kRetrieval.name && gives_heads) return false;
+    if (trace.tasks_only && analysis::find_analysis(name).compare == nullptr) return true;
+    return !wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end();
+  });
+  return names;
+}
+
 run::TraceRequest StudyPlan::trace_request(const study::TraceEntry& trace,
                                            const study::ModelEntry& model) const {
   run::TraceRequest request;
@@ -127,6 +143,7 @@ run::TraceRequest StudyPlan::trace_request(const study::TraceEntry& trace,
   request.chat = run::settle(request.chat_use, request.chat, model_folder(model));
   request.resume = true;
   request.decode = decoding(model);
+  if (request.keep != trace::Level::kFull) request.analyses.names = kept_analyses(trace, request.plan());
   return request;
 }
 

@@ -47,6 +47,8 @@ class StudyPlan {
 
   // The request of a part with what the study says for all of them.
   run::Request completed(run::Request request) const;
+  // Those whose states a trace keeps: what the report shows of it, and what heads are chosen by.
+  std::vector<std::string> kept_analyses(const study::TraceEntry& trace, const observe::Plan& observed) const;
   // All but the items and what only a loaded model tells.
   run::TraceRequest trace_request(const study::TraceEntry& trace, const study::ModelEntry& model) const;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "buoy/analysis/core/analysis.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/disk_space.h"
 #include "buoy/base/file/files.h"
@@ -12,7 +13,8 @@ namespace buoy::study {
 namespace {
 
 // Beside what is counted: headers, scores, names.
-constexpr double kBytesOfAnswer = 700, kBytesOfSample = 4000, kBytesOfToken = 24;
+constexpr double kBytesOfAnswer = 700;
+constexpr std::uint64_t kBytesOfEntry = 300;                      // of a sample, in the manifest
 constexpr std::uint64_t kBytesOfTables = std::uint64_t{1} << 19;  // and figures, of an evaluation
 constexpr std::uint64_t kBytesOfReport = std::uint64_t{24} << 20;
 constexpr std::size_t kTriedAnswers = 20;  // conditions are many, and their prompts much alike
@@ -28,6 +30,29 @@ run::Arrangement without_noise(run::Arrangement arrangement) {
 }
 
 }  // namespace
+
+StudyData expected_data(const study::ExpectedData& expected) {
+  constexpr std::int64_t kBytesOfExpectedToken = 4, kBytesOfInstruction = 200;
+  StudyData data;
+  data.count = expected.questions;
+  data.expected = true;
+  questions::Item item;
+  item.id = "expected";
+  item.question = std::string(60, 'q');
+  item.answers = {"answer"};
+  const std::int64_t room = std::max<std::int64_t>(
+      expected.prompt_tokens * kBytesOfExpectedToken - kBytesOfInstruction - std::ssize(item.question), 0);
+  for (std::int64_t p = 0; p < expected.passages; ++p) {
+    const std::int64_t bytes = std::max<std::int64_t>(room / expected.passages - 6, 1);
+    item.passages.push_back({.title = "",
+                             .text = "answer" + std::string(static_cast<size_t>(bytes), 'p'),
+                             .gold = p == 0,
+                             .has_answer = p == 0});
+  }
+  if (expected.passages == 0) item.question.resize(static_cast<size_t>(std::max<std::int64_t>(room, 1)), 'q');
+  data.sample.push_back(std::move(item));
+  return data;
+}
 
 StudyPart StudySizes::data(const study::DataEntry& entry) const {
   const auto& data = facts_.data.at(entry.name);
@@ -45,9 +70,9 @@ TriedPrompts StudySizes::try_prompts(const Asking& asking, const std::vector<que
   const auto folder = plan_.model_folder(*asking.model.entry);
   const run::Prompter prompter(asking.request.prompt_template,
                                run::settle(plan_.chat_use(), plan_.chat(), folder), folder,
-                               asking.model.tokenizer);
+                               asking.guess ? std::nullopt : asking.model.tokenizer);
   const std::int64_t room = asking.model.config->context - asking.request.decode.max_new_tokens;
-  double text = 0, trace = 0;
+  double text = 0, tables = 0, compact = 0, chosen = 0, full = 0;
   for (std::size_t i = 0; i < items.size() && i < most; ++i) {
     ++tried.tried;
     try {
@@ -59,8 +84,9 @@ TriedPrompts StudySizes::try_prompts(const Asking& asking, const std::vector<que
       tried.longest = std::max(tried.longest, tokens);
       text += static_cast<double>(prompt.prompt.rendered.size());
       if (!asking.request.observe.empty()) {
-        const auto bytes = run::expected_bytes(*asking.model.config, asking.request, prompt);
-        trace += static_cast<double>(bytes.all);
+        const auto bytes = run::expected_bytes(*asking.model.config, asking.request, prompt, asking.analyses);
+        tables += static_cast<double>(bytes.tables), compact += static_cast<double>(bytes.compact);
+        chosen += static_cast<double>(bytes.chosen), full += static_cast<double>(bytes.full);
       }
       ++tried.made;
     } catch (const Error& error) {
@@ -69,7 +95,11 @@ TriedPrompts StudySizes::try_prompts(const Asking& asking, const std::vector<que
   }
   if (tried.made == 0) return tried;
   tried.text_bytes = text / static_cast<double>(tried.made);
-  tried.trace_bytes = trace / static_cast<double>(tried.made);
+  const auto mean = [&](double sum) {
+    return static_cast<std::uint64_t>(sum / static_cast<double>(tried.made));
+  };
+  tried.sample = {
+      .tables = mean(tables), .compact = mean(compact), .full = mean(full), .chosen = mean(chosen)};
   return tried;
 }
 
@@ -88,14 +118,18 @@ StudyPart StudySizes::trace(const study::TraceEntry& entry, const study::ModelEn
   const std::size_t count = std::min(data.count, entry.request.read.limit);
   auto request = plan_.trace_request(entry, entry_of_model);
   request.decode = run::fitting(model.config->family, request.decode);
-  const auto tried = try_prompts({model, request}, data.sample, std::min(count, StudyData::kSample));
+  const auto tried =
+      try_prompts({model, request, false, data.expected, plan_.kept_analyses(entry, request.plan())},
+                  data.sample, std::min(count, StudyData::kSample));
   note_failure(part.name, tried, count);
   longest_[entry_of_model.name] = std::max(longest_[entry_of_model.name], tried.longest);
   part.questions = count;
   part.forwards = count * (run::forwards_of(model.config->family, request.decode) + 1);
-  const double each = tried.trace_bytes / (request.float16 ? 2 : 1) + 2 * tried.text_bytes + kBytesOfSample +
-                      kBytesOfToken * static_cast<double>(tried.longest);
-  part.bytes = static_cast<std::uint64_t>(each * static_cast<double>(count));
+  const auto chosen = static_cast<std::uint64_t>(request.compact_samples);
+  for (const auto level : trace::kLevels)
+    part.of_level[level] = tried.sample.of_run(level, count, chosen) + kBytesOfEntry * count;
+  part.level = request.keep;
+  part.bytes = part.of_level.at(request.keep);
   part.there = bytes_in_folder(request.folder);
   return part;
 }
@@ -127,7 +161,8 @@ StudyPart StudySizes::evaluation(const study::EvaluateEntry& entry) {
             run::fitting(family, run::decoding_of(condition, spec.decoding(entry_of_model->name)));
         request.prompt_template = run::template_for(spec, condition);
         request.arrangement = without_noise(condition);
-        const auto tried = try_prompts({model, request, true}, data.sample, std::min(count, kTriedAnswers));
+        const auto tried =
+            try_prompts({model, request, true, data.expected}, data.sample, std::min(count, kTriedAnswers));
         note_failure(fmt::format("{}, {}, {}, {}", part.name, entry_of_model->name, name, condition.name),
                      tried, count);
         auto& longest = longest_[entry_of_model->name];
@@ -135,8 +170,8 @@ StudyPart StudySizes::evaluation(const study::EvaluateEntry& entry) {
         part.questions += count;
         part.forwards +=
             count * (run::forwards_of(family, request.decode) + (request.observe.empty() ? 0 : 1));
-        const double each = tried.trace_bytes / 2 + 1.1 * tried.text_bytes + kBytesOfAnswer +
-                            4.0 * request.decode.max_new_tokens;
+        // Of what is observed a few numbers are kept, which the bytes of an answer allow for.
+        const double each = 1.1 * tried.text_bytes + kBytesOfAnswer + 4.0 * request.decode.max_new_tokens;
         part.bytes += static_cast<std::uint64_t>(each * static_cast<double>(count));
       }
     }

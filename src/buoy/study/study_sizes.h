@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "buoy/run/loaded_model.h"
+#include "buoy/run/sample_bytes.h"
 #include "buoy/study/study_plan.h"
 
 namespace buoy::study {
@@ -25,7 +26,11 @@ struct StudyData {
   std::size_t count = 0;
   std::vector<questions::Item> sample;
   std::uint64_t bytes = 0;  // that the study will write
+  bool expected = false;    // made up from what the study expects: the file is not there
 };
+
+// Questions as a study expects them: their prompts have about as many tokens, at four bytes a token.
+StudyData expected_data(const study::ExpectedData& expected);
 
 struct StudyFacts {
   std::map<std::string, StudyModel> models;
@@ -36,10 +41,12 @@ struct StudyFacts {
 struct StudyPart {
   std::string name;
   std::uint64_t questions = 0;
-  std::uint64_t forwards = 0;  // at most: an answer may end before its last token
-  std::uint64_t bytes = 0;     // about
-  std::uint64_t there = 0;     // bytes that an earlier run left
-  bool known = true;           // false: its model or data are missing, so there is more to it
+  std::uint64_t forwards = 0;                           // at most: an answer may end before its last token
+  std::uint64_t bytes = 0;                              // about
+  std::optional<trace::Level> level = {};               // of a trace: what it keeps
+  std::map<trace::Level, std::uint64_t> of_level = {};  // of a trace: what it would take with each
+  std::uint64_t there = 0;                              // bytes that an earlier run left
+  bool known = true;  // false: its model or data are missing, so there is more to it
 
   std::uint64_t missing() const { return bytes > there ? bytes - there : 0; }
 };
@@ -50,7 +57,7 @@ struct TriedPrompts {
   std::string first_error;   // of those that could not be made
   std::int64_t longest = 0;  // tokens, generated ones included
   double text_bytes = 0;     // mean
-  double trace_bytes = 0;    // mean, of a sample of a trace
+  run::SampleBytes sample;   // mean, of a trace
 };
 
 // Measures parts of a study by the first questions of their data and by configs; no weights are needed.
@@ -71,8 +78,10 @@ class StudySizes {
  private:
   struct Asking {
     const StudyModel& model;
-    run::Request request;     // with the decoding that fits the model
-    bool cut_to_fit = false;  // passages that go beyond the context
+    run::Request request;                    // with the decoding that fits the model
+    bool cut_to_fit = false;                 // passages that go beyond the context
+    bool guess = false;                      // tokens of prompts that are made up
+    std::vector<std::string> analyses = {};  // whose states a trace keeps
   };
   TriedPrompts try_prompts(const Asking& asking, const std::vector<questions::Item>& items,
                            std::size_t most) const;

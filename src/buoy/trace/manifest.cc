@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <set>
 
 #include "buoy/base/error.h"
@@ -64,6 +65,21 @@ Json identity(const Manifest& manifest) {
 
 }  // namespace
 
+bool KeptAnalyses::has(std::string_view name) const {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<std::string> observed_names(const Manifest& manifest) {
+  std::vector<std::string> names;
+  const Json probe = parse_json(manifest.probe, "manifest: probe");
+  const auto observe = probe.find("observe");
+  if (observe == probe.end() || !observe->is_array()) return names;
+  for (const Json& name : *observe) {
+    if (name.is_string()) names.push_back(name.get<std::string>());
+  }
+  return names;
+}
+
 void check_manifest(const Manifest& manifest) {
   if (const auto wrong = find_mismatch(manifest.model))
     throw_usage_error({"manifest: model." + wrong->where, wrong->expected, wrong->found});
@@ -83,6 +99,10 @@ void require_same_run(const Manifest& stored, const Manifest& run, const std::st
   const Json a = identity(stored), b = identity(run);
   // The model first: when it is another one, most other fields differ as well.
   require_equal(a.at("model"), b.at("model"), where + ": model");
+  // Then the level, with which version and analyses go.
+  if (stored.level != run.level)
+    throw_input_error({where + ": level", fmt::format("{} as in the trace", name_of(stored.level)),
+                       std::string(name_of(run.level))});
   require_equal(a, b, where + ": ");
 }
 

@@ -1,14 +1,25 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "buoy/trace/level.h"
 #include "buoy/trace/model_card.h"
 #include "buoy/trace/storage.h"
 
 namespace buoy::trace {
+
+// Analyses whose states a trace keeps in place of arrays, and the settings that went into them.
+struct KeptAnalyses {
+  std::vector<std::string> names;
+  std::map<std::string, double> settings;
+
+  bool has(std::string_view name) const;
+};
 
 // What one run is: everything that decides the bytes of its samples, and who made it where.
 struct Manifest {
@@ -20,6 +31,8 @@ struct Manifest {
   std::string decoding = "{}";  // a JSON object as text
   std::string probe = "{}";     // likewise: what was observed, layers, steps, groups
   Storage storage = Storage::kF32;
+  Level level = Level::kFull;
+  KeptAnalyses analyses;  // of levels that keep states
   std::uint64_t seed = 0;
   std::vector<std::string> sample_ids;  // all that the run is to hold, in order
 };
@@ -40,6 +53,9 @@ struct SampleEntry {
 
   bool operator==(const SampleEntry&) const = default;
 };
+
+// What was observed, by the names of `observe` (schema.h); empty where the manifest does not say.
+std::vector<std::string> observed_names(const Manifest& manifest);
 
 // Throws UsageError: sizes that no model has, sums that are none, JSON texts that are no objects, ids that
 // are none or come twice.

@@ -10,8 +10,8 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/sha256.h"
 #include "buoy/base/utf8.h"
+#include "buoy/trace/level.h"
 #include "buoy/trace/sample.h"
-#include "buoy/trace/version.h"
 
 namespace buoy::trace {
 namespace {
@@ -49,7 +49,9 @@ OrderedJson to_json(const SampleEntry& entry) {
 }
 
 OrderedJson to_json(const Manifest& manifest, bool complete) {
-  OrderedJson json = {{"format", kFormatName}, {"version", kFormatVersion}, {"complete", complete}};
+  OrderedJson json = {
+      {"format", kFormatName}, {"version", version_of(manifest.level)}, {"complete", complete}};
+  if (manifest.level != Level::kFull) json["level"] = name_of(manifest.level);
   json["created_by"] = manifest.created_by;
   json["command"] = replace_invalid_utf8(manifest.command);
   json["machine"] = replace_invalid_utf8(manifest.machine);
@@ -57,6 +59,8 @@ OrderedJson to_json(const Manifest& manifest, bool complete) {
   json["tokenizer_sha256"] = manifest.tokenizer_sha256 ? OrderedJson(*manifest.tokenizer_sha256) : nullptr;
   json["decoding"] = parse_json(manifest.decoding, "manifest: decoding");
   json["probe"] = parse_json(manifest.probe, "manifest: probe");
+  if (manifest.level != Level::kFull)
+    json["analyses"] = {{"names", manifest.analyses.names}, {"settings", manifest.analyses.settings}};
   json["storage"] = name_of(manifest.storage);
   json["seed"] = manifest.seed;
   return json;
@@ -119,14 +123,42 @@ ModelCard parse_model(const JsonObject& object) {
 std::int64_t checked_version(const JsonObject& object) {
   if (object.text("format") != kFormatName) object.fail("format", fmt::format("\"{}\"", kFormatName));
   const std::int64_t version = object.required_integer("version");
-  if (version > kFormatVersion) {
+  if (version > kNewestVersion) {
     throw_input_error(
         {object.name() + ": version",
-         fmt::format("at most {} (this Buoy reads versions 1 to {})", kFormatVersion, kFormatVersion),
+         fmt::format("at most {} (this Buoy reads versions 1 to {})", kNewestVersion, kNewestVersion),
          fmt::format("{} (the trace is version {})", version, version)});
   }
   if (version < 1) object.fail("version", "1 or more");
   return version;
+}
+
+// Traces have it since version 3; those of level full never have.
+Level parse_level(const JsonObject& object, std::int64_t version) {
+  const auto name = object.text("level");
+  if (version < version_of(Level::kTables)) {
+    if (object.has("level")) object.fail("level", fmt::format("none in version {}", version));
+    return Level::kFull;
+  }
+  for (const Level level : kLevels) {
+    if (name && level != Level::kFull && *name == name_of(level)) return level;
+  }
+  object.fail("level", "\"tables\" or \"compact\"");
+}
+
+KeptAnalyses parse_analyses(const JsonObject& object) {
+  KeptAnalyses analyses;
+  for (const Json& name : required_list(object, "names")) {
+    if (!name.is_string()) object.fail("names", "a list of texts");
+    analyses.names.push_back(name.get<std::string>());
+  }
+  const Json* settings = object.find("settings");
+  if (settings == nullptr || !settings->is_object()) object.fail("settings", "an object of numbers");
+  for (const auto& [name, value] : settings->items()) {
+    if (!value.is_number()) object.fail("settings", "an object of numbers");
+    analyses.settings[name] = value.get<double>();
+  }
+  return analyses;
 }
 
 std::string checked_id(const Json& json, const std::string& where) {
@@ -204,6 +236,8 @@ ParsedManifest parse_manifest(const std::string& text, const std::string& name, 
   if (storage != "F32" && storage != "F16") object.fail("storage", "\"F32\" or \"F16\"");
   manifest.storage = storage == "F16" ? Storage::kF16 : Storage::kF32;
   manifest.seed = required_unsigned(object, "seed");
+  manifest.level = parse_level(object, parsed.version);
+  if (manifest.level != Level::kFull) manifest.analyses = parse_analyses(required_object(object, "analyses"));
 
   const std::string list = parsed.complete ? "samples" : "planned";
   std::set<std::string> seen;

@@ -35,6 +35,8 @@ SampleFile::Column::Column(const PlacedArray& array)
 SampleFile::SampleFile(const SamplePlace& place, SamplePlan plan)
     : plan_(std::move(plan)),
       model_(place.model == nullptr ? std::nullopt : std::optional(*place.model)),
+      storage_(place.storage),
+      level_(place.level),
       placed_(place_arrays(plan_.arrays, place.storage, plan_.keep_f32)),
       data_begin_(0),
       data_bytes_(data_bytes(placed_)),
@@ -42,7 +44,7 @@ SampleFile::SampleFile(const SamplePlace& place, SamplePlan plan)
   refuse_own_texts(plan_.id, plan_.texts);
   check({});
   for (const PlacedArray& array : placed_) columns_.try_emplace(array.plan.name, array);
-  data_begin_ = format_sample_header(plan_.id, placed_, plan_.texts).size();
+  data_begin_ = format_sample_header(plan_.id, placed_, plan_.texts, level_).size();
   pieces_ = std::make_unique<WrittenPieces>(file_, data_begin_ + data_bytes_);
 }
 
@@ -136,6 +138,20 @@ void SampleFile::put_whole(const Array& array) {
   column.done = column.place.plan.cells;
 }
 
+// U8 is the smallest element, so what is there stays where it is.
+void SampleFile::append(const Array& bytes) {
+  if (bytes.dtype != DataType::kU8) refuse(bytes.name, "U8 to append", std::string(name_of(bytes.dtype)));
+  reserve();
+  plan_.arrays.push_back({bytes.name, bytes.dtype, bytes.shape, 1});
+  placed_ = place_arrays(plan_.arrays, storage_, plan_.keep_f32);
+  check({});
+  columns_.try_emplace(bytes.name, placed_.back());
+  data_bytes_ = data_bytes(placed_);
+  file_.reserve(data_begin_ + data_bytes_);
+  pieces_ = std::make_unique<WrittenPieces>(*pieces_, data_begin_ + data_bytes_);
+  put_whole(bytes);
+}
+
 void SampleFile::write_floats(Column& column, std::uint64_t offset, std::span<const float> values) {
   if (column.place.stored == DataType::kF32) return write(offset, std::as_bytes(values));
   reserve();
@@ -203,7 +219,7 @@ SampleEntry SampleFile::finish(const std::map<std::string, std::string>& texts, 
   finished_ = true;
   if (auto exceeding = exceeding_f16(); !exceeding.empty()) throw ExceedsF16(plan_.id, std::move(exceeding));
 
-  const std::string header = format_sample_header(plan_.id, placed_, plan_.texts);
+  const std::string header = format_sample_header(plan_.id, placed_, plan_.texts, level_);
   if (header.size() != data_begin_) move_data(header.size());
   file_.write_at(0, std::as_bytes(std::span(header)));
   check(MappedFile(file_.partial()).bytes().subspan(header.size()));

@@ -39,6 +39,7 @@ struct SamplePlace {
   std::filesystem::path folder;  // of the trace
   Storage storage = Storage::kF32;
   const ModelCard* model = nullptr;  // null: not known, and not compared
+  Level level = Level::kFull;
 };
 
 // The file of one sample, written while its values come, cell by cell, and never held in memory. Its bytes
@@ -55,6 +56,10 @@ class SampleFile {
   void put(std::string_view array, std::int64_t cell, std::span<const float> values);
   void put(std::string_view array, std::int64_t cell, std::span<const std::int32_t> values);
   void put(std::string_view array, std::int64_t cell, std::span<const std::uint8_t> values);
+
+  // Adds an array of bytes to the plan, whole: one whose size is known only when the sample is over. It comes
+  // behind all others. No other thread uses the file. Throws UsageError for other types.
+  void append(const Array& bytes);
 
   // Arrays stored as F16 that were given finite values past its largest so far: finish() will refuse.
   std::set<std::string> exceeding_f16() const;
@@ -93,6 +98,8 @@ class SampleFile {
 
   SamplePlan plan_;
   std::optional<ModelCard> model_;
+  Storage storage_;
+  Level level_;
   std::vector<PlacedArray> placed_;
   std::map<std::string, Column, std::less<>> columns_;
   std::uint64_t data_begin_, data_bytes_;

@@ -8,8 +8,8 @@
 
 #include "buoy/base/container/safetensors.h"
 #include "buoy/base/error.h"
+#include "buoy/trace/level.h"
 #include "buoy/trace/schema.h"
-#include "buoy/trace/version.h"
 
 namespace buoy::trace {
 
@@ -48,14 +48,14 @@ std::uint64_t data_alignment(std::uint64_t data_bytes) {
 }
 
 std::string format_sample_header(const std::string& id, std::span<const PlacedArray> arrays,
-                                 const std::map<std::string, std::string>& texts) {
+                                 const std::map<std::string, std::string>& texts, Level level) {
   std::vector<SafetensorsHeaderEntry> tensors;
   for (const PlacedArray& array : arrays) {
     tensors.push_back({array.plan.name, std::string(name_of(array.stored)), array.plan.shape, array.bytes});
   }
   auto metadata = texts;
   metadata[std::string(kFormat)] = kSampleFormatName;
-  metadata[std::string(kVersion)] = std::to_string(kFormatVersion);
+  metadata[std::string(kVersion)] = std::to_string(version_of(level));
   metadata[std::string(kId)] = id;
   return format_safetensors_header(tensors, metadata, data_alignment(data_bytes(arrays)));
 }

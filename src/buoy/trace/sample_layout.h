@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "buoy/trace/array.h"
+#include "buoy/trace/level.h"
 #include "buoy/trace/storage.h"
 
 namespace buoy::trace {
@@ -47,7 +48,7 @@ std::uint64_t data_alignment(std::uint64_t data_bytes);
 
 // Everything before the data.
 std::string format_sample_header(const std::string& id, std::span<const PlacedArray> arrays,
-                                 const std::map<std::string, std::string>& texts);
+                                 const std::map<std::string, std::string>& texts, Level level = Level::kFull);
 
 // Texts that the writer sets: format, version, id. Throws UsageError when they are given.
 void refuse_own_texts(const std::string& id, const std::map<std::string, std::string>& texts);

@@ -97,6 +97,7 @@ class Checker {
     if (letters.size() != array.shape.size())
       refuse(array.name, fmt::format("shape [{}]", schema->shape), "shape " + describe_shape(array.shape));
     for (size_t i = 0; i < letters.size(); ++i) {
+      if (letters[i] == "N") continue;  // a length of its own
       const auto& known = sizes_.try_emplace(letters[i][0], Size{array.shape[i], array.name}).first->second;
       if (known.size != array.shape[i]) {
         refuse(array.name,
@@ -117,8 +118,9 @@ class Checker {
     const auto found = sizes_.find(letter);
     if (found == sizes_.end() || (found->second.size >= least && found->second.size <= most)) return;
     refuse(found->second.array,
-           least == most ? fmt::format("{} = {} as in the manifest", letter, least)
-                         : fmt::format("{} from {} to {}", letter, least, most),
+           letter == '2'   ? "two numbers, the last dimension"
+           : least == most ? fmt::format("{} = {} as in the manifest", letter, least)
+                           : fmt::format("{} from {} to {}", letter, least, most),
            fmt::format("{} = {}", letter, found->second.size));
   }
 
@@ -130,6 +132,7 @@ class Checker {
     require_size('C', 0, kNoRegion);
     require_size('R', 0, kAny);
     require_size('K', 0, kMostTopKeys);
+    require_size('2', 2, 2);
     const ModelCard* model = rules_.model;
     require_size('L', 1, model != nullptr ? model->layers : kAny);
     require_size('H', model != nullptr ? model->heads : 1, model != nullptr ? model->heads : kAny);
@@ -241,6 +244,7 @@ class Checker {
     require_values(kTokens, 0, vocabulary() - 1);
     require_values(kTokensByStep, 0, vocabulary() - 1);
     require_values(kTopKeys, -1, tokens - 1);
+    require_values(kMeanTopKeys, -1, tokens - 1);
     require_values(kEvidence, 0, 1);
     require_values(kSpecial, 0, 1);
     require_values(kGroupSizes, 0, tokens);

@@ -59,9 +59,26 @@ constexpr std::array kArrays = {
     ArraySchema{kDense, "H T T", kFloat, "share of 1", "the weights themselves, [head, query, key]", "dense"},
     ArraySchema{kDenseMean, "T T", kFloat, "share of 1", "mean over the heads of the weights, [query, key]",
                 "dense-mean"},
+    ArraySchema{kMeanCodes, "S L T", Element::kByte, "code",
+                "attention received by each key, mean over all queries and heads, quantised"},
+    ArraySchema{kMeanScales, "S L 2", kFloat, "share of 1",
+                "smallest and largest value of each row of mean_codes"},
+    ArraySchema{kMeanMass, "S L G C", kFloat, "queries", "mass, mean over the heads"},
+    ArraySchema{kMeanTopKeys, "S L K", kInteger, "position",
+                "keys that receive most, mean over all queries and heads, strongest first; -1: no more"},
+    ArraySchema{kMeanTopWeights, "S L K", kFloat, "share of 1", "what mean_top_keys receive"},
+    ArraySchema{kHeadCodes, "S L H T", Element::kByte, "code",
+                "attention received by each key in each head, mean over all queries, quantised"},
+    ArraySchema{kHeadScales, "S L H 2", kFloat, "share of 1",
+                "smallest and largest value of each row of head_codes"},
+    ArraySchema{kRowCodes, "S L R T", Element::kByte, "code",
+                "weights of the chosen queries, mean over the heads, quantised"},
+    ArraySchema{kRowScales, "S L R 2", kFloat, "share of 1",
+                "smallest and largest value of each row of row_codes"},
     ArraySchema{kQueries, "T H D", kFloat, "length", "query vectors, as the softmax sees them", "states"},
     ArraySchema{kKeys, "T V D", kFloat, "length", "key vectors, as the softmax sees them", "states"},
     ArraySchema{kValues, "T V D", kFloat, "length", "value vectors", "states"},
+    ArraySchema{kState, "N", Element::kByte, "byte", "what an analysis kept of the sample"},
 };
 
 constexpr std::array kTexts = {
@@ -84,18 +101,22 @@ constexpr std::array kTexts = {
                "the step that is no denoising but a look at the final row; absent: none"},
 };
 
-// Removes one or more digits from the front; false when there are none.
-bool skip_number(std::string_view& text) {
-  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  text.remove_prefix(digits);
-  return digits > 0;
+constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kSmallLetters = "abcdefghijklmnopqrstuvwxyz";
+
+// Removes one or more of these characters from the front; false when there are none.
+bool skip(std::string_view characters, std::string_view& text) {
+  const size_t count = std::min(text.find_first_not_of(characters), text.size());
+  text.remove_prefix(count);
+  return count > 0;
 }
 
 bool matches(std::string_view pattern, std::string_view name) {
   while (!pattern.empty()) {
     if (pattern.front() == '{') {
-      pattern.remove_prefix(3);
-      if (!skip_number(name)) return false;
+      const bool is_name = pattern.starts_with("{name}");
+      pattern.remove_prefix(pattern.find('}') + 1);
+      if (!skip(is_name ? kSmallLetters : kDigits, name)) return false;
     } else {
       if (name.empty() || name.front() != pattern.front()) return false;
       pattern.remove_prefix(1);
@@ -120,6 +141,10 @@ const ArraySchema* find_array(std::string_view name) {
     if (matches(schema.name, name)) return &schema;
   }
   return nullptr;
+}
+
+std::string state_name(std::string_view analysis) {
+  return fmt::format(fmt::runtime(kState), fmt::arg("name", analysis));
 }
 
 std::string array_name(std::string_view pattern, std::int64_t step, std::int64_t layer) {

@@ -12,7 +12,8 @@ namespace buoy::trace {
 enum class Element { kFloat, kInteger, kByte };  // F32 or F16, I32, U8
 
 struct ArraySchema {
-  std::string_view name;   // "{s}" and "{l}" stand for a step and a layer number
+  // "{s}" and "{l}" stand for a step and a layer number, "{name}" for a name in small letters
+  std::string_view name;
   std::string_view shape;  // one letter or pair per dimension: "S L G H T"
   Element element;
   std::string_view unit;
@@ -27,7 +28,8 @@ struct TextSchema {
 };
 
 // S steps, L layers, G query groups, H heads, V key/value heads, T tokens, C regions, R chosen rows,
-// K top keys, D head size. A letter means the same number in every array of a sample.
+// K top keys, D head size; 2 is two. A letter means the same number in every array of a sample, but N: a
+// length of its own.
 std::span<const ArraySchema> array_schema();
 std::span<const TextSchema> text_schema();
 
@@ -60,6 +62,19 @@ inline constexpr std::string_view kRowMass = "row_mass";
 inline constexpr std::string_view kEvidenceMass = "evidence_mass";
 inline constexpr std::string_view kTopKeys = "top_keys";
 inline constexpr std::string_view kTopWeights = "top_weights";
+
+// What the level compact keeps (level.h): rows of one byte per key, with two scales each
+// (base/quantised_row.h).
+inline constexpr std::string_view kMeanCodes = "mean_codes";
+inline constexpr std::string_view kMeanScales = "mean_scales";
+inline constexpr std::string_view kMeanMass = "mean_mass";
+inline constexpr std::string_view kMeanTopKeys = "mean_top_keys";
+inline constexpr std::string_view kMeanTopWeights = "mean_top_weights";
+inline constexpr std::string_view kHeadCodes = "head_codes";
+inline constexpr std::string_view kHeadScales = "head_scales";
+inline constexpr std::string_view kRowCodes = "row_codes";
+inline constexpr std::string_view kRowScales = "row_scales";
+
 inline constexpr std::string_view kQkAfterDot = "qk_after_dot";
 inline constexpr std::string_view kQkAfterCosine = "qk_after_cosine";
 inline constexpr std::string_view kQkAfterNormProduct = "qk_after_norm_product";
@@ -72,12 +87,17 @@ inline constexpr std::string_view kQueryNorm = "query_norm";
 inline constexpr std::string_view kKeyNorm = "key_norm";
 inline constexpr std::string_view kValueNorm = "value_norm";
 
+// A text of bytes for each analysis; see state_name().
+inline constexpr std::string_view kState = "state_{name}";
+
 // An array for each step and layer; see array_name().
 inline constexpr std::string_view kDense = "dense_step{s}_layer{l}";
 inline constexpr std::string_view kDenseMean = "dense_mean_step{s}_layer{l}";
 inline constexpr std::string_view kQueries = "queries_step{s}_layer{l}";
 inline constexpr std::string_view kKeys = "keys_step{s}_layer{l}";
 inline constexpr std::string_view kValues = "values_step{s}_layer{l}";
+
+std::string state_name(std::string_view analysis);  // "state_drift"
 
 // "dense_step3_layer0" of kDense.
 std::string array_name(std::string_view pattern, std::int64_t step, std::int64_t layer);

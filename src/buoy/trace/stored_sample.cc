@@ -13,8 +13,8 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/tensor/float16_spans.h"
 #include "buoy/trace/array.h"
+#include "buoy/trace/level.h"
 #include "buoy/trace/schema.h"
-#include "buoy/trace/version.h"
 
 namespace buoy::trace {
 namespace {
@@ -45,8 +45,8 @@ StoredSample::StoredSample(MappedFile file, std::string name, const Manifest& ma
   if (text(kFormat) != kSampleFormatName) {
     throw_input_error({where(kFormat), std::string(kSampleFormatName), text(kFormat)});
   }
-  if (integer_text(kVersion) < 1 || integer_text(kVersion) > kFormatVersion) {
-    throw_input_error({where(kVersion), fmt::format("1 to {}", kFormatVersion), text(kVersion)});
+  if (integer_text(kVersion) < 1 || integer_text(kVersion) > kNewestVersion) {
+    throw_input_error({where(kVersion), fmt::format("1 to {}", kNewestVersion), text(kVersion)});
   }
   id_ = text(kId);
   SampleView view{{}, contents_.metadata};
@@ -172,6 +172,12 @@ std::vector<std::int32_t> StoredSample::integers_in(std::string_view array, cons
   if (entry.dtype == "I32") return copy<std::int32_t>(bytes);
   const auto values = copy<std::uint8_t>(bytes);
   return {values.begin(), values.end()};
+}
+
+std::span<const std::uint8_t> StoredSample::bytes(std::string_view array) const {
+  const SafetensorsEntry& entry = find(array);
+  if (entry.dtype != "U8") throw_input_error({where(array), "U8", entry.dtype});
+  return {reinterpret_cast<const std::uint8_t*>(entry.data.data()), entry.data.size()};
 }
 
 std::vector<std::int32_t> StoredSample::integers(std::string_view array) const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,9 @@ class StoredSample {
   std::vector<std::int32_t> integers_at(std::string_view array,
                                         const std::vector<std::int64_t>& leading) const;
 
+  std::span<const std::uint8_t> bytes(std::string_view array) const;  // of U8
+  std::string where(std::string_view part) const;                     // the file and a part of it, for errors
+
   const std::map<std::string, std::string>& metadata() const { return contents_.metadata; }
   bool has_text(std::string_view key) const;
   const std::string& text(std::string_view key) const;
@@ -61,7 +65,6 @@ class StoredSample {
   Range range_at(std::string_view array, const std::vector<std::int64_t>& leading) const;
   std::vector<float> floats_in(std::string_view array, const Range& range) const;
   std::vector<std::int32_t> integers_in(std::string_view array, const Range& range) const;
-  std::string where(std::string_view part) const;
 
   std::string name_;
   MappedFile file_;

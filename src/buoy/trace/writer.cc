@@ -11,7 +11,6 @@
 #include "buoy/trace/folder.h"
 #include "buoy/trace/index.h"
 #include "buoy/trace/manifest_json.h"
-#include "buoy/trace/version.h"
 
 namespace buoy::trace {
 namespace fs = std::filesystem;
@@ -29,12 +28,12 @@ std::map<std::string, SampleEntry> whole_samples(const fs::path& folder, const I
 
 // A trace has samples of one version, so one that another version left with something to do is refused.
 void require_own_version(const fs::path& folder, const Index& index) {
-  if (index.version == kFormatVersion) return;
+  const std::int64_t own = version_of(index.manifest.level);
+  if (index.version == own) return;
   if (index.complete && whole_samples(folder, index).size() == index.manifest.sample_ids.size()) return;
-  throw_input_error(
-      {manifest_path(folder).string() + ": version",
-       fmt::format("{} (an unfinished run is continued by the Buoy that began it)", kFormatVersion),
-       std::to_string(index.version)});
+  throw_input_error({manifest_path(folder).string() + ": version",
+                     fmt::format("{} (an unfinished run is continued by the Buoy that began it)", own),
+                     std::to_string(index.version)});
 }
 
 }  // namespace
@@ -107,8 +106,8 @@ void TraceWriter::write(const Sample& sample) {
 
 std::unique_ptr<SampleFile> TraceWriter::begin_sample(SamplePlan plan) const {
   require_due(plan.id);
-  return std::make_unique<SampleFile>(SamplePlace{folder_, manifest_.storage, &manifest_.model},
-                                      std::move(plan));
+  return std::make_unique<SampleFile>(
+      SamplePlace{folder_, manifest_.storage, &manifest_.model, manifest_.level}, std::move(plan));
 }
 
 void TraceWriter::commit(const SampleEntry& entry) {

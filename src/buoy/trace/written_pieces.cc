@@ -16,6 +16,16 @@ WrittenPieces::WrittenPieces(const PlacedFile& file, std::uint64_t size)
   for (size_t piece = 0; piece < missing_.size(); ++piece) missing_[piece] = end_of(piece) - begin_of(piece);
 }
 
+WrittenPieces::WrittenPieces(const WrittenPieces& shorter, std::uint64_t size)
+    : WrittenPieces(shorter.file_, size) {
+  for (size_t piece = 0; piece < shorter.missing_.size(); ++piece) {
+    missing_[piece] = shorter.missing_[piece] + (end_of(piece) - shorter.end_of(piece));
+    if (end_of(piece) != shorter.end_of(piece)) continue;
+    digests_[piece] = shorter.digests_[piece];
+    summed_[piece] = shorter.summed_[piece];
+  }
+}
+
 std::uint64_t WrittenPieces::end_of(size_t piece) const {
   return std::min<std::uint64_t>(begin_of(piece + 1), size_);
 }

@@ -16,6 +16,8 @@ namespace buoy::trace {
 class WrittenPieces {
  public:
   WrittenPieces(const PlacedFile& file, std::uint64_t size);
+  // The same file when it is to be longer. No other thread writes.
+  WrittenPieces(const WrittenPieces& shorter, std::uint64_t size);
 
   void wrote(std::uint64_t offset, std::uint64_t bytes);
 

@@ -36,7 +36,8 @@ export async function check(page, report) {
   const bar = await page.evaluate(() => document.querySelector('nav').getBoundingClientRect().bottom);
   assert.ok(top >= bar && top < bar + 20, `the section begins at ${top}, the bar ends at ${bar}`);
   await page.evaluate(() => { location.hash = '#explore&view=heads&step=0&layer=0&head=mean&log=0&nofirst=1&even=0'; });
-  await page.waitForFunction(() => document.querySelector('.explorer-controls select').value === 'heads');
+  await page.waitForFunction(() => [...document.querySelectorAll('.explorer-controls label')]
+      .find((label) => label.textContent.startsWith('View')).querySelector('select').value === 'heads');
   assert.ok((await chosen(page)).first);
 
   // An address that makes no sense shows what is usual.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "buoy/analysis/core/state_fields.h"
 #include "buoy/stats/not_a_number.h"
 
 namespace buoy::analysis {
@@ -41,6 +42,10 @@ AbsorptionSample::AbsorptionSample(const LayerAxis& axis, const SampleFacts& sam
       undefined(grids.cells.size()),
       same(grids.half_cells.size()),
       split(grids.half_cells.size()),
+      kept_step_absorbed(grids.step_cells.size()),
+      kept_step_floor(grids.step_cells.size(), false),
+      kept_head_absorbed(grids.head_cells.size()),
+      kept_head_floor(grids.head_cells.size(), false),
       step_absorbed(grids.step_cells.size()),
       step_floor(grids.step_cells.size()),
       head_absorbed(grids.head_cells.size()),
@@ -106,6 +111,20 @@ void AbsorptionSample::take_halves(const Place& place, std::span<const double> e
   split.add(cell, (odd[of_even] + even[of_odd]) / 2);
 }
 
+void AbsorptionSample::finish(const ObservedSample& /*sample*/) {
+  kept_step_absorbed.take(step_absorbed);
+  kept_step_floor.take(step_floor);
+  kept_head_absorbed.take(head_absorbed);
+  kept_head_floor.take(head_floor);
+}
+
+void AbsorptionSample::state(StateArchive& archive) {
+  for (auto* moments : {&absorbed, &floors, &sizes, &undefined, &same, &split})
+    archive_means(archive, *moments);
+  for (auto* moments : {&kept_step_absorbed, &kept_step_floor, &kept_head_absorbed, &kept_head_floor})
+    archive_rounded(archive, *moments);
+}
+
 AbsorptionState::AbsorptionState(const LayerAxis& axis, const AnalysisOptions& options)
     : grids(axis),
       absorbed(grids.cells.size(), options.bootstrap),
@@ -129,10 +148,10 @@ void AbsorptionState::add(std::string_view id, const LayerAxis& axis, const Abso
   split.add(id, of.split.means());
   sizes.add(of.sizes.means());
   undefined.add(of.undefined.means());
-  step_absorbed.add(of.step_absorbed);
-  step_floor.add(of.step_floor);
-  head_absorbed.add(of.head_absorbed);
-  head_floor.add(of.head_floor);
+  step_absorbed.add(of.kept_step_absorbed);
+  step_floor.add(of.kept_step_floor);
+  head_absorbed.add(of.kept_head_absorbed);
+  head_floor.add(of.kept_head_floor);
   std::vector<double> profiles;
   for (std::int64_t when = 0; when < kWhens; ++when) {
     for (std::int64_t v = 0; v < kViews; ++v) {

@@ -9,6 +9,7 @@
 #include "buoy/analysis/core/depth_summary.h"
 #include "buoy/analysis/floating/floating_rules.h"
 #include "buoy/stats/moments.h"
+#include "buoy/stats/rounded_moments.h"
 
 namespace buoy::analysis {
 
@@ -45,11 +46,14 @@ class AbsorptionSample final : public SampleAnalysis {
  public:
   AbsorptionSample(const LayerAxis& axis, const SampleFacts& sample);
   void take(const LayerView& layer) override;
+  void finish(const ObservedSample& sample) override;
+  void state(StateArchive& archive) override;
 
   const AbsorptionGrids grids;
   stats::Moments absorbed, floors, sizes, undefined;  // cells
   stats::Moments same, split;                         // half_cells
-  stats::Moments step_absorbed, step_floor, head_absorbed, head_floor;
+  // Of step_cells and head_cells, when the sample is over.
+  stats::RoundedMoments kept_step_absorbed, kept_step_floor, kept_head_absorbed, kept_head_floor;
 
  private:
   struct Place {
@@ -66,6 +70,7 @@ class AbsorptionSample final : public SampleAnalysis {
   void take_held(const Place& place, const Held& held);
   void take_halves(const Place& place, std::span<const double> even, std::span<const double> odd);
 
+  stats::Moments step_absorbed, step_floor, head_absorbed, head_floor;
   std::vector<std::int64_t> even_, odd_;  // query groups by the parity of positions
 };
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "buoy/analysis/core/state_archive.h"
 #include "buoy/analysis/floating/floating_rules.h"
 #include "buoy/analysis/sample/layer_view.h"
 #include "buoy/analysis/sample/observed_sample.h"
@@ -47,6 +48,11 @@ class SampleAnalysis {
   virtual void take(const LayerView& layer) = 0;
   // After the last forward, for what needs to know how the sample came out; likewise from several threads.
   virtual void finish_layer(const ObservedSample& /*sample*/, std::int64_t /*l*/) {}
+  // Once, after the last layer is finished: reduces what is kept to what end() of the analysis needs.
+  virtual void finish(const ObservedSample& /*sample*/) {}
+  // Lists what end() needs, and nothing else, for writing and for reading: a trace of level `tables` keeps it
+  // in place of records. Read into what begin() of the same sample gave, it must lead to the same tables.
+  virtual void state(StateArchive& archive) = 0;
 };
 
 // One question asked of one run of a model. It does not know whether records come from the model or from a
@@ -57,7 +63,8 @@ class Analysis {
   // Before the first forward of a sample, several of which may be under way; begin() and end() are not called
   // at the same time. Throws InputError when the sample lacks what is needed.
   virtual std::unique_ptr<SampleAnalysis> begin(const SampleFacts& sample) = 0;
-  // After its last forward, with what begin() gave; samples come in the order of the run.
+  // After its last forward, with what begin() gave, finished or read; samples come in the order of the run.
+  // Drops what was kept in case this sample is drawn, when it is not: states are written behind it.
   virtual void end(const ObservedSample& sample, SampleAnalysis& kept) = 0;
   // After the last sample. Always the same tables with the same columns for the same options.
   virtual std::vector<Table> tables() const = 0;

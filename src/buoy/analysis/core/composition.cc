@@ -38,6 +38,12 @@ void CompositionCounts::count(std::int64_t set, const PositionClasses& classes,
   for (size_t c = 0; c < classes.base().size(); ++c) chance[c] += number * classes.base()[c];
 }
 
+void CompositionCounts::state(StateArchive& archive) {
+  archive.counts(selected_);
+  archive.counts(in_class_);
+  archive.numbers(chance_);
+}
+
 Composition::Composition(std::int64_t sets, const stats::BootstrapOptions& options)
     : classes_(PositionClasses::count()), shares_(sets * classes_, fewer(options)), bases_(sets * classes_) {}
 

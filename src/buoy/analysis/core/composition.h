@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "buoy/analysis/core/state_archive.h"
 #include "buoy/analysis/sample/position_classes.h"
 #include "buoy/stats/moments.h"
 #include "buoy/stats/streamed_bootstrap.h"
@@ -24,6 +25,8 @@ class CompositionCounts {
 
   // The positions one rule selected at the forward that `classes` is of.
   void count(std::int64_t set, const PositionClasses& classes, const std::vector<std::int32_t>& positions);
+
+  void state(StateArchive& archive);
 
  private:
   friend class Composition;

@@ -1,56 +1,80 @@
 #include "buoy/analysis/core/run.h"
 
-#include "buoy/analysis/core/sample_run.h"
-#include "buoy/analysis/sample/replay.h"
-#include "buoy/analysis/sample/stored_source.h"
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "buoy/analysis/core/trace_pass.h"
 #include "buoy/base/attempt.h"
 #include "buoy/base/error.h"
 #include "buoy/base/side_by_side.h"
-#include "buoy/tensor/thread_pool.h"
-#include "buoy/trace/reader.h"
 
 namespace buoy::analysis {
 namespace {
 
-using Analyses = std::vector<std::unique_ptr<Analysis>>;
+struct LabelledAnalysis {
+  std::string label;
+  std::unique_ptr<Analysis> analysis;
+};
 
-void analyse_sample(const StoredSource& source, const Analyses& analyses, const RuleOptions& rules,
-                    ThreadPool& threads) {
-  const auto& sample = source.sample();
-  SampleRun run(analyses, sample);
-  replay(source, rules, threads,
-         {[&](const LayerView& layer) { run.take(layer); },
-          [&](std::int64_t l) { run.finish_layer(sample, l); }});
-  run.end(sample);
-}
-
-void add_samples(const trace::TraceReader& reader, const TraceInput& input, const RunOptions& options,
-                 const Analyses& analyses, std::vector<SkippedSample>& skipped) {
-  ThreadPool threads(options.threads > 0 ? options.threads : available_threads());
-  std::int64_t taken = 0;
-  for (const auto& entry : reader.samples()) {
-    if (options.limit > 0 && taken == options.limit) break;
-    if (entry.status == trace::Status::kFailed) {
-      skipped.push_back({input.label, entry.id, entry.error});
-      continue;
+// Of one analysis: the tables of all runs together, then what compares them.
+std::vector<Table> stacked_tables(const std::string& name, std::vector<LabelledAnalysis> runs,
+                                  std::vector<std::vector<Table>> tables, const AnalysisOptions& options) {
+  std::vector<Table> out;
+  for (size_t t = 0; !runs.empty() && t < tables[0].size(); ++t) {
+    std::vector<LabelledTable> labelled;
+    const std::string title = tables[0][t].name;
+    for (size_t n = 0; n < tables.size(); ++n) {
+      BUOY_CHECK(tables[n][t].name == title);
+      labelled.push_back({runs[n].label, std::move(tables[n][t])});
     }
-    StoredSource source(reader.manifest(), reader.read(entry.id));
-    source.set_number(taken);
-    analyse_sample(source, analyses, options.analysis.rules(), threads);
-    ++taken;
-    if (options.on_sample) options.on_sample();
+    out.push_back(stack(labelled));
   }
-  if (taken == 0) throw_input_error({input.folder.string(), "at least one traced sample", "none"});
+  const auto compare = find_analysis(name).compare;
+  if (compare == nullptr || runs.empty()) return out;
+  std::vector<std::unique_ptr<Analysis>> all;
+  for (auto& run : runs) all.push_back(std::move(run.analysis));
+  for (auto& table : compare(all, options)) out.push_back(std::move(table));
+  return out;
 }
 
-AnalysedTrace analyse_trace(const std::vector<std::string>& names, const TraceInput& input,
-                            const RunOptions& options) {
-  const auto reader = trace::TraceReader::open(input.folder, options.integrity());
-  const TraceFacts facts{input.label, reader.manifest()};
-  AnalysedTrace out;
-  for (const auto& name : names) out.analyses.push_back(find_analysis(name).make(facts, options.analysis));
-  add_samples(reader, input, options, out.analyses, out.skipped);
-  return out;
+// Fills `analyses` and, unless what is wrong is to be thrown, adds to `left_out`.
+void assemble(const std::vector<std::string>& names, std::vector<std::vector<LabelledAnalysis>> by_analysis,
+              const RunOptions& options, RunResult& result) {
+  struct Place {
+    size_t analysis, run;
+    std::vector<Table> tables = {};
+    std::optional<std::string> failure = {};
+  };
+  std::vector<Place> places;
+  for (size_t a = 0; a < names.size(); ++a) {
+    for (size_t r = 0; r < by_analysis[a].size(); ++r) places.push_back({a, r});
+  }
+  run_side_by_side(places.size(), [&](size_t number) {
+    Place& place = places[number];
+    const auto make = [&] { place.tables = by_analysis[place.analysis][place.run].analysis->tables(); };
+    if (options.leave_out_lacking)
+      place.failure = attempt(make);
+    else
+      make();
+  });
+  for (size_t a = 0; a < names.size(); ++a) {
+    std::vector<LabelledAnalysis> runs;
+    std::vector<std::vector<Table>> tables;
+    for (auto& place : places) {
+      if (place.analysis != a) continue;
+      auto& run = by_analysis[a][place.run];
+      if (place.failure) {
+        result.left_out.push_back({run.label, *place.failure, names[a]});
+        continue;
+      }
+      runs.push_back(std::move(run));
+      tables.push_back(std::move(place.tables));
+    }
+    result.analyses.push_back(
+        {std::string(find_analysis(names[a]).producer.name),
+         stacked_tables(names[a], std::move(runs), std::move(tables), options.analysis)});
+  }
 }
 
 }  // namespace
@@ -58,55 +82,61 @@ AnalysedTrace analyse_trace(const std::vector<std::string>& names, const TraceIn
 RunResult assemble(const std::vector<std::string>& names, std::vector<LabelledRun> runs,
                    const AnalysisOptions& options) {
   RunResult result;
-  for (const auto& name : names)
-    result.analyses.push_back({std::string(find_analysis(name).producer.name), {}});
-  if (runs.empty()) return result;
-  std::vector<std::vector<std::vector<Table>>> tables;  // [run][analysis][table]
-  std::vector<Analyses> to_compare(names.size());       // [analysis][run]; the others are let go
-  tables.assign(runs.size(), std::vector<std::vector<Table>>(names.size()));
-  run_side_by_side(runs.size() * names.size(), [&](size_t number) {
-    const size_t r = number / names.size(), a = number % names.size();
-    tables[r][a] = runs[r].run.analyses[a]->tables();
-  });
+  std::vector<std::vector<LabelledAnalysis>> by_analysis(names.size());
   for (auto& [label, run] : runs) {
     result.skipped.insert(result.skipped.end(), run.skipped.begin(), run.skipped.end());
     for (size_t a = 0; a < names.size(); ++a) {
-      if (find_analysis(names[a]).compare != nullptr) to_compare[a].push_back(std::move(run.analyses[a]));
+      if (run.analyses[a]) by_analysis[a].push_back({label, std::move(run.analyses[a])});
     }
   }
-  for (size_t a = 0; a < names.size(); ++a) {
-    for (size_t t = 0; t < tables[0][a].size(); ++t) {
-      std::vector<LabelledTable> labelled;
-      const std::string name = tables[0][a][t].name;
-      for (size_t n = 0; n < tables.size(); ++n) {
-        BUOY_CHECK(tables[n][a][t].name == name);
-        labelled.push_back({runs[n].label, std::move(tables[n][a][t])});
-      }
-      result.analyses[a].tables.push_back(stack(labelled));
+  assemble(names, std::move(by_analysis), {.analysis = options}, result);
+  return result;
+}
+
+RunResult run_passes(const std::vector<TracePass>& passes, const RunOptions& options) {
+  RunResult result;
+  std::vector<std::string> names;
+  for (const auto& pass : passes) {
+    for (const auto& [analysis, label] : pass.wanted) {
+      if (std::find(names.begin(), names.end(), analysis) == names.end()) names.push_back(analysis);
     }
-    if (to_compare[a].empty()) continue;
-    for (auto& table : find_analysis(names[a]).compare(to_compare[a], options))
-      result.analyses[a].tables.push_back(std::move(table));
   }
+  std::vector<std::vector<LabelledAnalysis>> by_analysis(names.size());
+  for (const auto& pass : passes) {
+    PassResult found;
+    try {
+      found = run_pass(pass, options);
+    } catch (const std::exception& error) {
+      if (!options.leave_out_lacking) throw;
+      found.analyses.resize(pass.wanted.size());
+      found.reasons.assign(pass.wanted.size(), reason_of(error));
+    }
+    std::set<std::string> labels;
+    for (size_t w = 0; w < pass.wanted.size(); ++w) {
+      const auto& [analysis, label] = pass.wanted[w];
+      const auto a = std::find(names.begin(), names.end(), analysis) - names.begin();
+      if (found.analyses[w])
+        by_analysis[static_cast<size_t>(a)].push_back({label, std::move(found.analyses[w])});
+      else
+        result.left_out.push_back({label, *found.reasons[w], analysis});
+      if (!labels.insert(label).second) continue;
+      for (const auto& [id, error] : found.failed) result.skipped.push_back({label, id, error});
+    }
+  }
+  assemble(names, std::move(by_analysis), options, result);
   return result;
 }
 
 RunResult run_analyses(const std::vector<std::string>& names, const std::vector<TraceInput>& traces,
                        const RunOptions& options) {
   BUOY_CHECK(!names.empty() && !traces.empty());
-  std::vector<LabelledRun> runs;
-  std::vector<LeftOutTrace> left_out;
+  std::vector<TracePass> passes;
   for (const auto& input : traces) {
-    try {
-      runs.push_back({input.label, analyse_trace(names, input, options)});
-    } catch (const std::exception& error) {
-      if (!options.leave_out_lacking) throw;
-      left_out.push_back({input.label, reason_of(error)});
-    }
+    TracePass pass{input.folder, {}};
+    for (const auto& name : names) pass.wanted.push_back({name, input.label});
+    passes.push_back(std::move(pass));
   }
-  auto result = assemble(names, std::move(runs), options.analysis);
-  result.left_out = std::move(left_out);
-  return result;
+  return run_passes(passes, options);
 }
 
 }  // namespace buoy::analysis

@@ -25,9 +25,9 @@ struct AnalysisResult {
   std::vector<Table> tables;  // of all traces, with a first column "trace"; then what compares them
 };
 
-// A trace that lacks what the analyses need.
+// A trace that lacks what an analysis needs.
 struct LeftOutTrace {
-  std::string trace, reason;
+  std::string trace, reason, analysis;
 };
 
 struct RunResult {
@@ -40,8 +40,8 @@ struct RunOptions {
   AnalysisOptions analysis;
   std::int64_t limit = 0;           // samples per trace; 0: all
   std::function<void()> on_sample;  // progress; may be empty
-  // A trace that one of the analyses cannot be run on is left out, and the others are analysed; when no trace
-  // is left, there are no tables. Otherwise what is wrong with it is thrown.
+  // An analysis leaves a trace out that it cannot be run on, and takes the others; when no trace is left, it
+  // has no tables. Otherwise what is wrong with the trace is thrown.
   bool leave_out_lacking = false;
   bool trust = false;  // stored checksums are not compared
   int threads = 0;     // 0: as many as the machine has
@@ -61,9 +61,24 @@ struct LabelledRun {
   AnalysedTrace run;
 };
 
-// The tables of all runs together, wherever their records came from. `left_out` is for the caller to fill.
+// The tables of all runs together, wherever their records came from; an analysis that a run has not is null
+// in it. `left_out` is for the caller to fill.
 RunResult assemble(const std::vector<std::string>& names, std::vector<LabelledRun> runs,
                    const AnalysisOptions& options);
+
+// A trace, read once for several analyses.
+struct TracePass {
+  struct Wanted {
+    std::string analysis;
+    std::string label;  // how its tables call the trace
+  };
+  std::filesystem::path folder;
+  std::vector<Wanted> wanted;
+};
+
+// One pass over the samples of each trace. Analyses come in the order in which they are first wanted. Samples
+// are read side by side, but for large ones, of which the layers are; tables do not depend on it.
+RunResult run_passes(const std::vector<TracePass>& passes, const RunOptions& options);
 
 // Runs the named analyses over the traces in one pass over the samples of each.
 RunResult run_analyses(const std::vector<std::string>& names, const std::vector<TraceInput>& traces,

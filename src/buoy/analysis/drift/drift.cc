@@ -30,17 +30,12 @@ double top_of(std::span<const double> received, const std::vector<std::uint8_t>&
 // positions and over those already unmasked. A few numbers per position: the last step it was in a set.
 class DriftSample final : public SampleAnalysis {
  public:
-  using Scalars = std::array<double, kDriftScalars>;
-
   explicit DriftSample(const SampleFacts& sample)
-      : series_(sample.layers.size()), scalars_(sample.layers.size()) {
-    for (auto& layer : series_) {
-      layer.resize(static_cast<size_t>(sample.heads) + 1);
-      for (auto& both : layer) {
-        for (auto& series : both) series.reset(sample.tokens);
-      }
-    }
-  }
+      : heads_(sample.heads),
+        tokens_(sample.tokens),
+        series_(sample.layers.size()),
+        mean_(sample.layers.size() * kOfEach),
+        by_head_(mean_.size() * static_cast<size_t>(sample.heads)) {}
 
   void draw(const SampleFacts& sample, const LayerAxis& axis, const AnalysisOptions& options) {
     panels.emplace(sample, axis, options);
@@ -48,26 +43,68 @@ class DriftSample final : public SampleAnalysis {
 
   void take(const LayerView& layer) override {
     if (!layer.forward.is_step) return;
+    begin_layer(layer.l);
     for (std::int64_t h = -1; h < layer.sample.heads; ++h) add_step(layer, h);
     if (panels) panels->take(layer);
   }
 
   void finish_layer(const ObservedSample& sample, std::int64_t l) override {
     const Frontier frontier = frontier_of(sample);
-    auto& out = scalars_[static_cast<size_t>(l)];
-    for (const auto& both : series_[static_cast<size_t>(l)]) {
-      for (const auto& series : both) out.push_back(series.scalars(frontier));
+    begin_layer(l);
+    for (std::int64_t h = -1; h < heads_; ++h) {
+      for (std::int64_t p = 0; p < kDriftPositions; ++p) {
+        const auto& series = series_[static_cast<size_t>(l)][static_cast<size_t>(h + 1)];
+        const auto scalars = series[static_cast<size_t>(p)].scalars(frontier);
+        if (h < 0)
+          std::copy(scalars.begin(), scalars.end(), mean_.begin() + place(l, h, p));
+        else
+          std::transform(scalars.begin(), scalars.end(), by_head_.begin() + place(l, h, p),
+                         [](double value) { return static_cast<float>(value); });
+      }
     }
     series_[static_cast<size_t>(l)] = {};
   }
 
-  // [1 + heads, positions]
-  const std::vector<Scalars>& scalars(std::int64_t l) const { return scalars_[static_cast<size_t>(l)]; }
+  void state(StateArchive& archive) override {
+    archive.numbers(mean_);
+    archive.numbers(by_head_);
+    bool drawn = panels.has_value();
+    archive.flag(drawn);
+    if (archive.reads() && drawn && !panels) archive.refuse("no map of this sample", "one");
+    if (!drawn) panels.reset();
+    if (panels) panels->state(archive);
+  }
+
+  std::array<double, kDriftScalars> scalars(const DriftState::Series& of) const {
+    std::array<double, kDriftScalars> out{};
+    const auto from = place(of.layer, of.head, of.positions);
+    if (of.head < 0)
+      std::copy_n(mean_.begin() + from, kDriftScalars, out.begin());
+    else
+      std::copy_n(by_head_.begin() + from, kDriftScalars, out.begin());
+    return out;
+  }
 
   std::optional<DriftPanels> panels;
 
  private:
   using Both = std::array<DriftSeries, kDriftPositions>;
+  static constexpr auto kOfEach = static_cast<size_t>(kDriftPositions * kDriftScalars);
+
+  std::ptrdiff_t place(std::int64_t l, std::int64_t head, std::int64_t positions) const {
+    const std::int64_t of_layer = head < 0 ? l : l * heads_ + head;
+    return (of_layer * kDriftPositions + positions) * kDriftScalars;
+  }
+
+  // Not before it is needed: a sample that is read from a state has no series.
+  void begin_layer(std::int64_t l) {
+    auto& layer = series_[static_cast<size_t>(l)];
+    if (!layer.empty()) return;
+    layer.resize(static_cast<size_t>(heads_) + 1);
+    for (auto& both : layer) {
+      for (auto& series : both) series.reset(tokens_);
+    }
+  }
 
   void add_step(const LayerView& layer, std::int64_t head) {
     Both& series = series_[static_cast<size_t>(layer.l)][static_cast<size_t>(head + 1)];
@@ -84,8 +121,10 @@ class DriftSample final : public SampleAnalysis {
     series[kUnmaskedPositions].add_top(top_of(found.received(head), masked));
   }
 
-  std::vector<std::vector<Both>> series_;      // [layers][1 + heads]
-  std::vector<std::vector<Scalars>> scalars_;  // [layers]
+  std::int64_t heads_, tokens_;
+  std::vector<std::vector<Both>> series_;  // [layers][1 + heads]
+  std::vector<double> mean_;               // [layers, positions, scalars]: of the mean over heads
+  std::vector<float> by_head_;             // [layers, heads, positions, scalars]
 };
 
 class Drift final : public Analysis {
@@ -102,14 +141,19 @@ class Drift final : public Analysis {
   }
 
   void end(const ObservedSample& sample, SampleAnalysis& given) override {
-    const auto& kept = dynamic_cast<const DriftSample&>(given);
+    auto& kept = dynamic_cast<DriftSample&>(given);
     if (!state_) state_.emplace(axis_, options_);
-    if (samples_++ == options_.sample) map_.draw(sample, axis_, kept.panels.value());
+    if (samples_++ != options_.sample) {
+      kept.panels.reset();
+    } else if (kept.panels) {
+      map_.draw(sample, axis_, *kept.panels);
+    } else {
+      throw_input_error(
+          {"sample " + sample.id(), "the map of the sample that is drawn", "none in its state"});
+    }
     for (std::int64_t l = 0; l < axis_.size(); ++l) {
-      std::int64_t number = 0;
-      for (const auto& scalars : kept.scalars(l)) {
-        state_->take({l, number / kDriftPositions - 1, number % kDriftPositions}, scalars);
-        ++number;
+      for (std::int64_t h = -1; h < axis_.heads(); ++h) {
+        for (std::int64_t p = 0; p < kDriftPositions; ++p) state_->take({l, h, p}, kept.scalars({l, h, p}));
       }
     }
     state_->add_sample(sample.id(), axis_, reveal_order(sample));

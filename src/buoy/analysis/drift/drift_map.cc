@@ -44,7 +44,7 @@ std::string token_text(const ObservedSample& sample, std::int64_t position) {
 }  // namespace
 
 DriftPanels::DriftPanels(const SampleFacts& sample, const LayerAxis& axis, const AnalysisOptions& options)
-    : head_(options.head) {
+    : head_(options.head), tokens_(sample.tokens) {
   if (head_ >= sample.heads) {
     throw_usage_error({"head", fmt::format("a head below {}", sample.heads), std::to_string(head_)});
   }
@@ -63,6 +63,22 @@ void DriftPanels::take(const LayerView& layer) {
                                                    found.top(head_),
                                                    found.top_share(head_),
                                                    found.margin(head_)};
+}
+
+void DriftPanels::state(StateArchive& archive) {
+  for (auto& [l, steps] : layers_) {
+    for (auto& step : steps) {
+      step.share.resize(static_cast<size_t>(tokens_));
+      archive.numbers(step.share);
+      archive.flag(step.anchors.defined);
+      archive.flag(step.anchors.fired);
+      archive.length(step.anchors.positions, tokens_);
+      archive.integers(step.anchors.positions, 0, tokens_ - 1);
+      archive.number(step.top, 0, tokens_ - 1);
+      archive.number(step.top_share);
+      archive.number(step.margin);
+    }
+  }
 }
 
 DriftMap::DriftMap(const AnalysisOptions& options)

@@ -14,7 +14,7 @@ namespace buoy::analysis {
 class DriftPanels {
  public:
   struct Step {
-    std::vector<double> share;  // [tokens]
+    std::vector<float> share;  // [tokens]
     Anchors anchors;
     std::int64_t top = 0;
     double top_share = 0, margin = 0;
@@ -23,11 +23,12 @@ class DriftPanels {
   // Layers the maps are drawn of: the chosen one, or the first, the middle and the last observed.
   DriftPanels(const SampleFacts& sample, const LayerAxis& axis, const AnalysisOptions& options);
   void take(const LayerView& layer);
+  void state(StateArchive& archive);
 
   const std::map<std::int64_t, std::vector<Step>>& layers() const { return layers_; }  // by index
 
  private:
-  std::int64_t head_;
+  std::int64_t head_, tokens_;
   std::map<std::int64_t, std::vector<Step>> layers_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "buoy/analysis/core/state_fields.h"
 #include "buoy/stats/not_a_number.h"
 
 namespace buoy::analysis {
@@ -26,12 +27,27 @@ FloatingSample::FloatingSample(const LayerAxis& axis, const SampleFacts& sample)
       undefined(grids.rules.size()),
       measured(grids.measures.size()),
       step_sizes(grids.steps.size()),
-      step_shares(grids.steps.size()),
       head_sizes(grids.heads.size()),
-      head_shares(grids.heads.size()),
       head_fires(grids.heads.size()),
+      kept_step_shares(grids.steps.size()),
+      kept_head_shares(grids.heads.size()),
       composition(grids.sets.size()),
-      tally(kLists * kViews, sample.has_texts ? sample.tokens : 0) {}
+      tally(kLists * kViews, sample.has_texts ? sample.tokens : 0),
+      step_shares(grids.steps.size()),
+      head_shares(grids.heads.size()) {}
+
+void FloatingSample::finish(const ObservedSample& /*sample*/) {
+  kept_step_shares.take(step_shares);
+  kept_head_shares.take(head_shares);
+}
+
+void FloatingSample::state(StateArchive& archive) {
+  for (auto* moments : {&sizes, &shares, &fires, &undefined, &measured}) archive_means(archive, *moments);
+  for (auto* moments : {&step_sizes, &head_sizes, &head_fires}) archive_whole(archive, *moments);
+  for (auto* moments : {&kept_step_shares, &kept_head_shares}) archive_rounded(archive, *moments);
+  composition.state(archive);
+  tally.state(archive);
+}
 
 void FloatingSample::take(const LayerView& layer) {
   if (!layer.forward.is_step) return;
@@ -101,9 +117,9 @@ void FloatingState::add(const ObservedSample& sample, const LayerAxis& axis, con
   fires.add(of.fires.means());
   undefined.add(of.undefined.means());
   step_sizes.add(of.step_sizes);
-  step_shares.add(of.step_shares);
+  step_shares.add(of.kept_step_shares);
   head_sizes.add(of.head_sizes);
-  head_shares.add(of.head_shares);
+  head_shares.add(of.kept_head_shares);
   head_fires.add(of.head_fires);
   std::vector<double> profiles;
   for (std::int64_t v = 0; v < kViews; ++v) {

@@ -10,6 +10,7 @@
 #include "buoy/analysis/floating/floating_rules.h"
 #include "buoy/analysis/floating/token_tally.h"
 #include "buoy/stats/moments.h"
+#include "buoy/stats/rounded_moments.h"
 
 namespace buoy::analysis {
 
@@ -44,16 +45,21 @@ class FloatingSample final : public SampleAnalysis {
  public:
   FloatingSample(const LayerAxis& axis, const SampleFacts& sample);
   void take(const LayerView& layer) override;
+  void finish(const ObservedSample& sample) override;
+  void state(StateArchive& archive) override;
 
   const FloatingGrids grids;
-  stats::Moments sizes, shares, fires, undefined;      // rules
-  stats::Moments measured;                             // measures
-  stats::Moments step_sizes, step_shares;              // steps
-  stats::Moments head_sizes, head_shares, head_fires;  // heads
-  CompositionCounts composition;                       // sets
-  PositionTally tally;                                 // [composition rule, view]
+  stats::Moments sizes, shares, fires, undefined;  // rules
+  stats::Moments measured;                         // measures
+  stats::Moments step_sizes;                       // steps
+  stats::Moments head_sizes, head_fires;           // heads
+  stats::RoundedMoments kept_step_shares;          // steps; when the sample is over
+  stats::RoundedMoments kept_head_shares;          // heads; likewise
+  CompositionCounts composition;                   // sets
+  PositionTally tally;                             // [composition rule, view]
 
  private:
+  stats::Moments step_shares, head_shares;
   void take_vector(const LayerView& layer, std::int64_t bin, std::int64_t head);
 };
 

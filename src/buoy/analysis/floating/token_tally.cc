@@ -23,6 +23,14 @@ void PositionTally::count(std::int64_t list, const ForwardFacts& forward,
   }
 }
 
+void PositionTally::state(StateArchive& archive) {
+  for (auto* counts : {&revealed_, &masked_}) {
+    std::vector<std::uint32_t> plain(counts->begin(), counts->end());
+    archive.integers(plain, 0, UINT32_MAX);
+    std::copy(plain.begin(), plain.end(), counts->begin());
+  }
+}
+
 TokenTally::TokenTally(std::int64_t lists) : lists_(lists), selected_(static_cast<size_t>(lists), 0.0) {}
 
 TokenTally::Counts& TokenTally::counts_of(const std::string& token, TokenType type) {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "buoy/analysis/core/state_archive.h"
 #include "buoy/analysis/sample/forward_facts.h"
 #include "buoy/analysis/sample/observed_sample.h"
 #include "buoy/analysis/sample/token_type.h"
@@ -18,6 +19,8 @@ class PositionTally {
   PositionTally(std::int64_t lists, std::int64_t tokens);
 
   void count(std::int64_t list, const ForwardFacts& forward, const std::vector<std::int32_t>& positions);
+
+  void state(StateArchive& archive);
 
  private:
   friend class TokenTally;

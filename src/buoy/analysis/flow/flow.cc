@@ -3,7 +3,7 @@
 #include "buoy/analysis/core/extent.h"
 #include "buoy/analysis/flow/answer_flow.h"
 #include "buoy/analysis/flow/gold_flow.h"
-#include "buoy/analysis/flow/rollout_flow.h"
+#include "buoy/analysis/flow/kept_flow.h"
 #include "buoy/base/error.h"
 
 namespace buoy::analysis {
@@ -24,25 +24,25 @@ class Flow final : public Analysis {
 
   std::unique_ptr<SampleAnalysis> begin(const SampleFacts& sample) override {
     require_layers(sample, manifest_);
-    return std::make_unique<FlowSample>(sample);
+    return std::make_unique<KeptFlow>(sample, rollout_layers_);
   }
 
   void end(const ObservedSample& sample, SampleAnalysis& kept) override {
     ++samples_;
-    const SampleFlow flow = dynamic_cast<const FlowSample&>(kept).flow();
+    const auto& of_sample = dynamic_cast<const KeptFlow&>(kept);
+    const SampleFlow& flow = of_sample.flow();
     if (flow.regions.answer < 0) {
       ++no_answer_;
       return;
     }
     no_rows_ += !flow.regions.all_rows;
-    no_final_row_ += flow.final_row.empty();
+    no_final_row_ += !of_sample.sees_final_row();
     no_gold_ += flow.regions.gold.empty();
     several_gold_ += flow.regions.gold.size() > 1;
     only_gold_ += !flow.regions.gold.empty() && flow.regions.distractors.empty();
-    const SampleRollout rollout = rollout_of_sample(flow, rollout_layers_);
     answer_.add(sample, flow);
-    rollout_.add(sample, flow, rollout);
-    gold_.add(sample, flow, rollout);
+    rollout_.add(sample, of_sample);
+    gold_.add(sample, flow, of_sample.rollout());
   }
 
   std::vector<Table> tables() const override {

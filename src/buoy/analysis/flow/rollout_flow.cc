@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "buoy/analysis/flow/kept_flow.h"
 #include "buoy/result/schema/flow.h"
 
 namespace buoy::analysis {
@@ -43,12 +44,20 @@ const std::vector<RegionMatrix>& SampleRollout::of(RolloutOf forward) const {
                                                 : denoising_last;
 }
 
-SampleRollout rollout_of_sample(const SampleFlow& flow, std::int64_t most) {
+SampleRollout even_rollout(const SampleFlow& flow, std::int64_t layers, std::int64_t most) {
   SampleRollout out;
-  if (!flow.regions.all_rows || flow.steps.empty() || flow.steps[0].empty()) return out;
-  const auto layers = static_cast<std::int64_t>(flow.steps[0].size());
+  if (!flow.regions.all_rows || layers == 0) return out;
   for (std::int64_t k = 1; k <= std::min(most, layers); ++k) out.depths.push_back(k);
   if (most < layers) out.depths.push_back(layers);
+  const std::vector<RegionMatrix> even(static_cast<size_t>(layers), flow.uniform_mass);
+  out.uniform = all_rollouts(even, flow, out.depths);
+  return out;
+}
+
+SampleRollout rollout_of_sample(const SampleFlow& flow, std::int64_t most) {
+  if (flow.steps.empty()) return {};
+  SampleRollout out = even_rollout(flow, std::ssize(flow.steps[0]), most);
+  if (out.depths.empty()) return out;
   if (!flow.final_row.empty()) out.final_row = all_rollouts(flow.final_row, flow, out.depths);
   for (const auto& step : flow.steps) {
     if (!flow.denoises) break;
@@ -58,8 +67,20 @@ SampleRollout rollout_of_sample(const SampleFlow& flow, std::int64_t most) {
     for (size_t i = 0; i < mean.size(); ++i)
       add_to(mean[i], out.denoising_last[i], 1.0 / static_cast<double>(flow.steps.size()));
   }
-  const std::vector<RegionMatrix> even(static_cast<size_t>(layers), flow.uniform_mass);
-  out.uniform = all_rollouts(even, flow, out.depths);
+  return out;
+}
+
+std::vector<RegionMatrix> mean_matrices(const SampleFlow& flow) {
+  std::vector<RegionMatrix> out;
+  for (const auto pooling : kPoolings) {
+    for (size_t l = 0; !flow.steps.empty() && l < flow.steps[0].size(); ++l) {
+      RegionMatrix mean(flow.regions.count());
+      for (const auto& step : flow.steps)
+        add_to(mean, pooled(step[l], flow.regions.lengths, pooling),
+               1.0 / static_cast<double>(flow.steps.size()));
+      out.push_back(std::move(mean));
+    }
+  }
   return out;
 }
 
@@ -79,16 +100,14 @@ std::int64_t RolloutSums::order(std::int64_t region) const {
   return name == kAnswerRegion ? many : region;
 }
 
-void RolloutSums::add_matrices(const ObservedSample& sample, const SampleFlow& flow,
+void RolloutSums::add_matrices(const ObservedSample& sample, const KeptFlow& kept,
                                const std::vector<std::int64_t>& ids) {
+  const SampleFlow& flow = kept.flow();
   const std::int64_t R = flow.regions.count();
   for (std::int64_t p = 0; p < 2; ++p) {
     const RegionMatrix even = pooled(flow.uniform_mass, flow.regions.lengths, kPoolings[p]);
     for (size_t l = 0; l < sample.layers.size(); ++l) {
-      RegionMatrix mean(R);
-      for (const auto& step : flow.steps)
-        add_to(mean, pooled(step[l], flow.regions.lengths, kPoolings[p]),
-               1.0 / static_cast<double>(flow.steps.size()));
+      const auto& mean = kept.matrices()[static_cast<size_t>(p) * sample.layers.size() + l];
       for (std::int64_t a = 0; a < R; ++a) {
         if (flow.regions.groups[static_cast<size_t>(a)].empty()) continue;
         for (std::int64_t b = 0; b < R; ++b) {
@@ -102,12 +121,14 @@ void RolloutSums::add_matrices(const ObservedSample& sample, const SampleFlow& f
   }
 }
 
-void RolloutSums::add_rollouts(const SampleFlow& flow, const SampleRollout& rollout,
+void RolloutSums::add_rollouts(const ObservedSample& sample, const KeptFlow& kept,
                                const std::vector<std::int64_t>& ids) {
+  const SampleFlow& flow = kept.flow();
+  const SampleRollout& rollout = kept.rollout();
   const std::int64_t R = flow.regions.count();
   for (std::int64_t p = 0; p < 2; ++p) {
     for (size_t d = 0; d < rollout.depths.size(); ++d) {
-      const bool all = rollout.depths[d] == static_cast<std::int64_t>(flow.steps[0].size());
+      const bool all = rollout.depths[d] == sample.layer_count();
       const size_t at = rollout.at(static_cast<size_t>(p), d);
       for (std::int64_t a = 0; a < R; ++a) {
         // Of truncated rollouts the answer's row is what is asked; the published matrix is shown whole.
@@ -129,12 +150,12 @@ void RolloutSums::add_rollouts(const SampleFlow& flow, const SampleRollout& roll
   }
 }
 
-void RolloutSums::add(const ObservedSample& sample, const SampleFlow& flow, const SampleRollout& rollout) {
-  if (flow.steps.empty()) return;
+void RolloutSums::add(const ObservedSample& sample, const KeptFlow& kept) {
+  if (kept.matrices().empty()) return;
   std::vector<std::int64_t> ids;
-  for (const auto& name : flow.regions.names) ids.push_back(region(name));
-  add_matrices(sample, flow, ids);
-  if (!rollout.depths.empty()) add_rollouts(flow, rollout, ids);
+  for (const auto& name : kept.flow().regions.names) ids.push_back(region(name));
+  add_matrices(sample, kept, ids);
+  if (!kept.rollout().depths.empty()) add_rollouts(sample, kept, ids);
 }
 
 namespace {

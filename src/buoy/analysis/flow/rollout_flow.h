@@ -32,11 +32,18 @@ struct SampleRollout {
 
 // Empty unless the trace has the rows of every region. `most` is the largest truncated depth.
 SampleRollout rollout_of_sample(const SampleFlow& flow, std::int64_t most);
+// The depths and even attention of it.
+SampleRollout even_rollout(const SampleFlow& flow, std::int64_t layers, std::int64_t most);
+
+// Means over the steps of the matrices of regions, [poolings, layers].
+std::vector<RegionMatrix> mean_matrices(const SampleFlow& flow);
+
+class KeptFlow;
 
 // Means over samples of region-to-region mass and of rollouts, by the regions' names.
 class RolloutSums {
  public:
-  void add(const ObservedSample& sample, const SampleFlow& flow, const SampleRollout& rollout);
+  void add(const ObservedSample& sample, const KeptFlow& kept);
   Table matrix() const;
   Table rollout() const;
 
@@ -47,10 +54,8 @@ class RolloutSums {
     bool all_layers = false;
   };
 
-  void add_matrices(const ObservedSample& sample, const SampleFlow& flow,
-                    const std::vector<std::int64_t>& ids);
-  void add_rollouts(const SampleFlow& flow, const SampleRollout& rollout,
-                    const std::vector<std::int64_t>& ids);
+  void add_matrices(const ObservedSample& sample, const KeptFlow& kept, const std::vector<std::int64_t>& ids);
+  void add_rollouts(const ObservedSample& sample, const KeptFlow& kept, const std::vector<std::int64_t>& ids);
   std::int64_t region(const std::string& name);
   std::int64_t order(std::int64_t region) const;  // how tables sort it
 

@@ -28,14 +28,17 @@ struct SampleFlow {
 };
 
 // Makes the flow of a sample from its records: the array mass, or received where there is none.
-class FlowSample final : public SampleAnalysis {
+class FlowSample {
  public:
   explicit FlowSample(const SampleFacts& sample);
-  ~FlowSample() override;
-  void take(const LayerView& layer) override;
+  ~FlowSample();
+  void take(const LayerView& layer);
 
+  // What is known before the first forward; `mean` and `last` are still to come.
+  const SampleFlow& begun() const { return flow_; }
   // After the last forward.
   SampleFlow flow() const;
+  void let_go() { flow_.steps = {}, flow_.final_row = {}; }
 
  private:
   struct LayerSums;

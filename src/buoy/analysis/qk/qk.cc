@@ -9,6 +9,7 @@
 #include "buoy/analysis/qk/qk_maps.h"
 #include "buoy/analysis/qk/qk_published.h"
 #include "buoy/analysis/qk/qk_sums.h"
+#include "buoy/base/error.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::analysis {
@@ -50,7 +51,9 @@ FloatingSet floating_set(Detection& found, std::int64_t head, std::int64_t way) 
 class QkSample final : public SampleAnalysis {
  public:
   QkSample(const QkGrid& grid, const SampleFacts& sample, ScratchPool<QkColumns>& scratch)
-      : sums(grid, sample), scratch_(scratch) {}
+      : sums(grid, sample),
+        scratch_(scratch),
+        extent_{sample.tokens, sample.causal, sample.heads, sample.kv_heads, sample.head_dim} {}
 
   void draw(const SampleFacts& sample, const QkMaps& maps) {
     maps_ = &maps;
@@ -81,12 +84,29 @@ class QkSample final : public SampleAnalysis {
     published[static_cast<size_t>(layer.l)] = QkPublished::panel_of(layer);
   }
 
+  void finish(const ObservedSample& /*sample*/) override { sums.finish(); }
+
+  void state(StateArchive& archive) override {
+    sums.state(archive);
+    bool is_drawn = drawn();
+    archive.flag(is_drawn);
+    if (archive.reads() && is_drawn && !drawn()) archive.refuse("no map of this sample", "one");
+    if (!is_drawn) maps_ = nullptr;
+    if (!drawn()) return;
+    maps_->archive(archive, panel, extent_);
+    for (auto& layer : published) layer.state(archive, extent_.tokens);
+  }
+
+  bool drawn() const { return maps_ != nullptr; }
+  void do_not_draw() { maps_ = nullptr; }
+
   QkSampleSums sums;
   QkMaps::Panel panel;
   std::vector<QkPublished::Panel> published;  // [layers]
 
  private:
   ScratchPool<QkColumns>& scratch_;
+  const QkMaps::Extent extent_;
   const QkMaps* maps_ = nullptr;  // null: this sample is not drawn
 };
 
@@ -106,9 +126,12 @@ class Qk final : public Analysis {
   }
 
   void end(const ObservedSample& sample, SampleAnalysis& given) override {
-    const auto& kept = dynamic_cast<const QkSample&>(given);
+    auto& kept = dynamic_cast<QkSample&>(given);
     sums_.add(sample, kept.sums);
-    if (seen_++ != options_.sample) return;
+    if (seen_++ != options_.sample) return kept.do_not_draw();
+    if (!kept.drawn())
+      throw_input_error(
+          {"sample " + sample.id(), "the map of the sample that is drawn", "none in its state"});
     maps_.draw(sample, kept.panel);
     for (size_t l = 0; l < kept.published.size(); ++l) {
       if (!kept.published[l].floating.empty())

@@ -107,8 +107,33 @@ void QkMaps::keep(const LayerView& layer, const QkColumns& columns, Panel& panel
   require_shape(sample, queries, {sample.tokens, sample.heads, sample.head_dim});
   require_shape(sample, keys, {sample.tokens, sample.kv_heads, sample.head_dim});
   const auto q = layer.floats(queries), k = layer.floats(keys);
-  panel.queries.assign(q.begin(), q.end());
-  panel.keys.assign(k.begin(), k.end());
+  const auto shown = std::min(kMostPositions, sample.tokens);
+  panel.queries.assign(q.begin(), q.begin() + shown * sample.heads * sample.head_dim);
+  panel.keys.assign(k.begin(), k.begin() + shown * sample.kv_heads * sample.head_dim);
+}
+
+void QkMaps::archive(StateArchive& archive, Panel& panel, const Extent& of) {
+  const std::int64_t columns = of.tokens > 1 ? (of.causal ? of.tokens - 1 : of.tokens) : 0;
+  bool with_states = !panel.queries.empty();
+  archive.flag(with_states);
+  if (archive.reads()) {
+    panel.shares.resize(static_cast<size_t>(of.tokens));
+    panel.floating.resize(static_cast<size_t>(of.tokens));
+    for (auto& profile : panel.profiles) {
+      for (auto* values : {&profile.dot, &profile.cosine, &profile.norm})
+        values->resize(static_cast<size_t>(columns));
+    }
+    const std::int64_t shown = with_states ? std::min(kMostPositions, of.tokens) : 0;
+    panel.queries.resize(static_cast<size_t>(shown * of.heads * of.head_dim));
+    panel.keys.resize(static_cast<size_t>(shown * of.kv_heads * of.head_dim));
+  }
+  archive.numbers(panel.shares);
+  archive.integers(panel.floating, 0, 1);
+  for (auto& profile : panel.profiles) {
+    for (auto* values : {&profile.dot, &profile.cosine, &profile.norm}) archive.numbers(*values);
+  }
+  archive.numbers(panel.queries);
+  archive.numbers(panel.keys);
 }
 
 void QkMaps::draw(const ObservedSample& sample, const Panel& panel) {

@@ -29,8 +29,15 @@ class QkMaps {
       std::vector<double> dot, cosine, norm;  // [columns]
     };
     std::array<Profile, kStages> profiles;
-    std::vector<float> queries, keys;  // of every token; empty where states were not observed
+    std::vector<float> queries, keys;  // of the positions shown; empty where states were not observed
   };
+  // Of a sample: what bounds its panel.
+  struct Extent {
+    std::int64_t tokens;
+    bool causal;
+    std::int64_t heads, kv_heads, head_dim;
+  };
+  static void archive(StateArchive& archive, Panel& panel, const Extent& of);
   // Throws UsageError for a head or a layer that the sample lacks.
   Panel panel_of(const SampleFacts& sample) const;
   void keep(const LayerView& layer, const QkColumns& columns, Panel& panel) const;

@@ -100,6 +100,16 @@ QkPublished::Panel QkPublished::panel_of(const LayerView& layer) {
   return panel;
 }
 
+void QkPublished::Panel::state(StateArchive& archive, std::int64_t tokens) {
+  archive.length(floating, tokens);
+  archive.integers(floating, 0, tokens - 1);
+  if (floating.empty()) return;
+  for (auto& values : columns) {
+    values.resize(static_cast<size_t>(tokens));
+    archive.numbers(values);
+  }
+}
+
 void QkPublished::draw(const SampleFacts& sample, std::int64_t l, const Panel& panel) {
   const std::int64_t layer = sample.layers[static_cast<size_t>(l)], T = sample.tokens;
   const auto& [columns, floating] = panel;

@@ -20,6 +20,8 @@ class QkPublished {
   struct Panel {
     std::array<std::vector<double>, 3> columns;  // dot, cosine, norm product: [tokens]
     std::vector<std::int32_t> floating;          // positions, ascending
+
+    void state(StateArchive& archive, std::int64_t tokens);
   };
   static Panel panel_of(const LayerView& layer);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "buoy/stats/not_a_number.h"
 
@@ -9,6 +10,9 @@ namespace buoy::analysis {
 
 QkSampleSums::QkSampleSums(const QkGrid& grid, const SampleFacts& sample)
     : grid_(grid),
+      head_means_(static_cast<size_t>(grid.cells()), std::numeric_limits<float>::quiet_NaN()),
+      layer_means_(static_cast<size_t>(grid.layers * kWays * kStages * kLayerCells), stats::kNan),
+      step_means_(static_cast<size_t>(sample.step_count() * grid.layers * kStepCells), stats::kNan),
       sum_(static_cast<size_t>(grid.cells()), 0.0),
       count_(sum_),
       asked_(static_cast<size_t>(grid.layers * kWays * kStages), 0.0),
@@ -41,6 +45,37 @@ void QkSampleSums::add_rotation(const SliceOfSample& slice, const QkColumns& col
   rotation_[static_cast<size_t>(slice.step_index * grid_.layers + slice.layer)] = columns.mean_norm_change();
 }
 
+void QkSampleSums::finish() {
+  for (std::int64_t g = 0; g < grid_.layers * kWays * kStages; ++g) {
+    const std::int64_t layer = g / (kWays * kStages), way = g / kStages % kWays, stage = g % kStages;
+    std::array<double, kContrasts> mean{}, heads{};
+    double defined = 0;
+    for (std::int64_t h = 0; h < grid_.heads; ++h) {
+      const auto cell = static_cast<size_t>(grid_.cell(layer, h, way, stage));
+      defined += count_[cell + kAdvantage];
+      for (size_t c = 0; c < kContrasts; ++c) {
+        if (count_[cell + c] == 0) continue;
+        const double value = sum_[cell + c] / count_[cell + c];
+        head_means_[cell + c] = static_cast<float>(value);
+        mean[c] += value;
+        heads[c] += 1;
+      }
+    }
+    double* to = layer_means_.data() + g * kLayerCells;
+    for (size_t c = 0; c < kContrasts; ++c) to[c] = heads[c] > 0 ? mean[c] / heads[c] : stats::kNan;
+    const double asked = asked_[static_cast<size_t>(g)];
+    to[kContrasts] = asked > 0 ? defined / asked : stats::kNan;
+  }
+  for (size_t i = 0; i < step_means_.size(); ++i)
+    step_means_[i] = step_count_[i] > 0 ? step_sum_[i] / step_count_[i] : stats::kNan;
+  for (auto* let_go : {&sum_, &count_, &asked_, &step_sum_, &step_count_}) *let_go = {};
+}
+
+void QkSampleSums::state(StateArchive& archive) {
+  archive.numbers(head_means_);
+  for (auto* values : {&layer_means_, &step_means_, &rotation_, &largest_change_}) archive.numbers(*values);
+}
+
 QkSums::QkSums(const trace::ModelCard& model, const AnalysisOptions& options)
     : rules_(options.rules()),
       layers_(model.layers),
@@ -59,27 +94,13 @@ void QkSums::add(const ObservedSample& sample, const QkSampleSums& of) {
     for (std::int64_t way = 0; way < kWays; ++way) {
       for (std::int64_t stage = 0; stage < kStages; ++stage) {
         const std::int64_t g = group(layer, way, stage);
-        std::array<double, kContrasts> mean{}, heads{};
-        double defined = 0;
         for (std::int64_t h = 0; h < heads_; ++h) {
           const std::int64_t cell = grid_.cell(layer, h, way, stage);
-          defined += of.count_[static_cast<size_t>(cell + kAdvantage)];
-          for (std::int64_t c = 0; c < kContrasts; ++c) {
-            const double count = of.count_[static_cast<size_t>(cell + c)];
-            if (count == 0) continue;
-            const double value = of.sum_[static_cast<size_t>(cell + c)] / count;
-            head_.add(cell + c, value);
-            mean[static_cast<size_t>(c)] += value;
-            heads[static_cast<size_t>(c)] += 1;
-          }
+          for (std::int64_t c = 0; c < kContrasts; ++c)
+            head_.add(cell + c, of.head_means_[static_cast<size_t>(cell + c)]);
         }
-        for (std::int64_t c = 0; c < kContrasts; ++c) {
-          double& value = mean[static_cast<size_t>(c)];
-          value = heads[static_cast<size_t>(c)] > 0 ? value / heads[static_cast<size_t>(c)] : stats::kNan;
-          layer_.add(g * kLayerCells + c, value);
-        }
-        const double asked = of.asked_[static_cast<size_t>(g)];
-        layer_.add(g * kLayerCells + kContrasts, asked > 0 ? defined / asked : stats::kNan);
+        const double* mean = of.layer_means_.data() + g * kLayerCells;
+        for (std::int64_t c = 0; c < kLayerCells; ++c) layer_.add(g * kLayerCells + c, mean[c]);
         for (std::int64_t t = 0; t < kTerms; ++t)
           terms[static_cast<size_t>(g * kTerms + t)] = mean[kTermContrasts[static_cast<size_t>(t)]];
       }
@@ -91,7 +112,7 @@ void QkSums::add(const ObservedSample& sample, const QkSampleSums& of) {
     stats::MeanErrors& of_step = steps_.try_emplace(sample.steps[s], cells).first->second;
     for (std::int64_t i = 0; i < cells; ++i) {
       const size_t at = s * static_cast<size_t>(cells) + static_cast<size_t>(i);
-      of_step.add(i, of.step_count_[at] > 0 ? of.step_sum_[at] / of.step_count_[at] : stats::kNan);
+      of_step.add(i, of.step_means_[at]);
     }
     for (std::int64_t l = 0; l < layers_; ++l)
       rotation_.add(l, of.rotation_[s * static_cast<size_t>(layers_) + static_cast<size_t>(l)]);

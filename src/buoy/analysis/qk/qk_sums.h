@@ -56,12 +56,18 @@ class QkSampleSums {
 
   void add(const SliceOfSample& slice, const ContrastOf& of, const ContrastValues& values);
   void add_rotation(const SliceOfSample& slice, const QkColumns& columns);
+  // After the last forward: what is kept are means.
+  void finish();
+  void state(StateArchive& archive);
 
  private:
   friend class QkSums;
   QkGrid grid_;
-  std::vector<double> sum_, count_;            // [layers, heads, ways, stages, contrasts]
-  std::vector<double> asked_;                  // [layers, ways, stages]: contrasts asked for
+  std::vector<float> head_means_;    // [layers, heads, ways, stages, contrasts]; NaN: none
+  std::vector<double> layer_means_;  // [layers, ways, stages, contrasts + 1]: over heads; the share defined
+  std::vector<double> step_means_;   // [observed steps, layers, parts]
+  std::vector<double> sum_, count_;  // until then [layers, heads, ways, stages, contrasts]
+  std::vector<double> asked_;        // [layers, ways, stages]: contrasts asked for
   std::vector<double> step_sum_, step_count_;  // [observed steps, layers, parts]
   std::vector<double> rotation_;               // [observed steps, layers]: mean change of the norm
   std::vector<double> largest_change_;         // [layers]

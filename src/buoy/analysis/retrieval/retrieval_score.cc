@@ -74,7 +74,7 @@ RetrievalTest make_retrieval_test(const ObservedSample& sample) {
 }
 
 RetrievalRows::RetrievalRows(const SampleFacts& sample)
-    : layers_(sample.layer_count()), heads_(sample.heads) {
+    : layers_(sample.layer_count()), heads_(sample.heads), tokens_(sample.tokens) {
   require_shape(sample, trace::kEvidence, {sample.tokens});
   has_evidence_ = std::any_of(sample.evidence.begin(), sample.evidence.end(), [](auto f) { return f != 0; });
   if (!has_evidence_) return;
@@ -84,6 +84,7 @@ RetrievalRows::RetrievalRows(const SampleFacts& sample)
   require_shape(sample, trace::kTopKeys, {S, layers_, R, heads_, -1});
   require_shape(sample, trace::kEvidenceMass, {S, layers_, R, heads_});
   kept_.resize(static_cast<size_t>(sample.step_count() * layers_));
+  scored_.resize(static_cast<size_t>(layers_ * heads_));
 }
 
 void RetrievalRows::take(const LayerView& layer) {
@@ -108,42 +109,67 @@ std::span<const float> RetrievalRows::mass(std::int64_t s, std::int64_t l, std::
       .subspan(static_cast<size_t>(row * heads_), static_cast<size_t>(heads_));
 }
 
-std::vector<HeadTest> score_heads(const ObservedSample& sample, const RetrievalTest& test,
-                                  const RetrievalRows& rows) {
-  const std::int64_t L = sample.layer_count(), H = sample.heads;
-  std::vector<HeadTest> out(static_cast<size_t>(L * H));
+std::vector<HeadTest> RetrievalRows::score_layer(const ObservedSample& sample, const RetrievalTest& test,
+                                                 std::int64_t l) const {
+  std::vector<HeadTest> out(static_cast<size_t>(heads_));
   std::vector<std::set<std::int32_t>> copied(out.size());
   const auto count = static_cast<double>(test.tokens.size());
   for (const auto& token : test.tokens) {
     const auto& row_at_step = sample.row_at(token.step);
-    for (std::int64_t l = 0; l < L; ++l) {
-      const auto mass = rows.mass(token.step, l, token.row);
-      const auto strongest = rows.strongest(token.step, l, token.row);
-      for (std::int64_t h = 0; h < H; ++h) {
-        const auto at = static_cast<size_t>(l * H + h);
-        const std::int64_t j = strongest[static_cast<size_t>(h)];
-        Target target = Target::kOther;
-        if (test.needle.holds(j)) {
-          const bool match = sample.final_row[static_cast<size_t>(j)] == token.token;
-          target = match ? Target::kStrictHit : Target::kNeedle;
-          if (match) copied[at].insert(token.token);
-        } else if (j == 0) {
-          target = Target::kFirst;
-        } else if (j == token.query) {
-          target = Target::kSelf;
-        } else if (j > 0 && j < sample.tokens && sample.mask_token >= 0 &&
-                   row_at_step[static_cast<size_t>(j)] == sample.mask_token) {
-          target = Target::kMask;
-        }
-        ++out[at].targets[static_cast<size_t>(target)];
-        out[at].mass += static_cast<double>(mass[static_cast<size_t>(h)]) / count;
+    const auto on_evidence = mass(token.step, l, token.row);
+    const auto keys = strongest(token.step, l, token.row);
+    for (size_t h = 0; h < out.size(); ++h) {
+      const std::int64_t j = keys[h];
+      Target target = Target::kOther;
+      if (test.needle.holds(j)) {
+        const bool match = sample.final_row[static_cast<size_t>(j)] == token.token;
+        target = match ? Target::kStrictHit : Target::kNeedle;
+        if (match) copied[h].insert(token.token);
+      } else if (j == 0) {
+        target = Target::kFirst;
+      } else if (j == token.query) {
+        target = Target::kSelf;
+      } else if (j > 0 && j < sample.tokens && sample.mask_token >= 0 &&
+                 row_at_step[static_cast<size_t>(j)] == sample.mask_token) {
+        target = Target::kMask;
       }
+      ++out[h].targets[static_cast<size_t>(target)];
+      out[h].mass += static_cast<double>(on_evidence[h]) / count;
     }
   }
-  for (size_t i = 0; i < out.size(); ++i) {
-    out[i].set_score =
-        static_cast<double>(copied[i].size()) / static_cast<double>(test.needle.contents.size());
-    out[i].added_score = static_cast<double>(out[i].strict_hits()) / static_cast<double>(test.needle.length);
+  for (size_t h = 0; h < out.size(); ++h) {
+    out[h].set_score =
+        static_cast<double>(copied[h].size()) / static_cast<double>(test.needle.contents.size());
+    out[h].added_score = static_cast<double>(out[h].strict_hits()) / static_cast<double>(test.needle.length);
+  }
+  return out;
+}
+
+void RetrievalRows::finish_layer(const ObservedSample& sample, std::int64_t l) {
+  if (!has_evidence_) return;
+  const RetrievalTest test = make_retrieval_test(sample);
+  if (!test.tokens.empty()) {
+    const auto scored = score_layer(sample, test, l);
+    std::copy(scored.begin(), scored.end(), scored_.begin() + l * heads_);
+  }
+  for (std::int64_t s = 0; s < sample.step_count(); ++s) kept_[static_cast<size_t>(s * layers_ + l)] = {};
+}
+
+void RetrievalRows::state(StateArchive& archive) {
+  for (auto& head : scored_) {
+    archive.number(head.set_score);
+    archive.number(head.added_score);
+    archive.number(head.mass);
+    for (auto& count : head.targets) archive.number(count, 0, tokens_);
+  }
+}
+
+std::vector<HeadTest> score_heads(const ObservedSample& sample, const RetrievalTest& test,
+                                  const RetrievalRows& rows) {
+  std::vector<HeadTest> out;
+  for (std::int64_t l = 0; l < sample.layer_count(); ++l) {
+    const auto layer = rows.score_layer(sample, test, l);
+    out.insert(out.end(), layer.begin(), layer.end());
   }
   return out;
 }

@@ -57,27 +57,37 @@ struct HeadTest {
 };
 
 // What is kept of a sample until it is known which row committed which token: of every step, layer, row that
-// may write an answer token, and head the strongest key and the attention on the evidence.
+// may write an answer token, and head the strongest key and the attention on the evidence. Then what each
+// head did.
 class RetrievalRows final : public SampleAnalysis {
  public:
   // Throws InputError when the sample has evidence and lacks the arrays.
   explicit RetrievalRows(const SampleFacts& sample);
   void take(const LayerView& layer) override;
+  void finish_layer(const ObservedSample& sample, std::int64_t l) override;
+  void state(StateArchive& archive) override;
 
+  // What the heads of a layer that is not finished did, [heads]. The test must have tokens.
+  std::vector<HeadTest> score_layer(const ObservedSample& sample, const RetrievalTest& test,
+                                    std::int64_t l) const;
+  // Of every observed layer when all are finished, [layers, heads]; nothing where the test has no tokens.
+  const std::vector<HeadTest>& heads() const { return scored_; }
+
+ private:
   std::span<const std::int32_t> strongest(std::int64_t s, std::int64_t l, std::int64_t row) const;  // [heads]
   std::span<const float> mass(std::int64_t s, std::int64_t l, std::int64_t row) const;              // [heads]
 
- private:
   struct Layer {
     std::vector<std::int32_t> strongest;  // [rows, heads], -1: none
     std::vector<float> mass;              // [rows, heads]
   };
   bool has_evidence_ = false;
-  std::int64_t layers_, heads_;
-  std::vector<Layer> kept_;  // [steps, layers]
+  std::int64_t layers_, heads_, tokens_;
+  std::vector<Layer> kept_;       // [steps, layers]
+  std::vector<HeadTest> scored_;  // [layers, heads]
 };
 
-// Every head of every observed layer, [layers, heads]. The test must have tokens.
+// Every head of every observed layer before they are finished, [layers, heads]. The test must have tokens.
 std::vector<HeadTest> score_heads(const ObservedSample& sample, const RetrievalTest& test,
                                   const RetrievalRows& rows);
 

@@ -55,7 +55,7 @@ void RetrievalSums::add(const ObservedSample& sample, const RetrievalRows& rows)
   chances_.add(kAddedChanceGated, passed ? test.added_chance : stats::kNan);
   std::vector<double> by_head(static_cast<size_t>(head_scores_.cells()), stats::kNan);
   std::vector<double> by_layer(static_cast<size_t>(layer_scores_.cells()), stats::kNan);
-  const auto scored = score_heads(sample, test, rows);
+  const auto& scored = rows.heads();
   for (size_t i = 0; i < scored.size(); ++i) {
     const std::int64_t layer = sample.layers[i / static_cast<size_t>(heads_)];
     const std::int64_t head = layer * heads_ + static_cast<std::int64_t>(i) % heads_;

@@ -42,10 +42,54 @@ std::int32_t last_step_of(const trace::StoredSample& stored, const ObservedSampl
                                     : *std::max_element(sample.revealed_at.begin(), sample.revealed_at.end());
 }
 
+// Arrays that were observed and are not kept: analyses are begun as they were when the sample ran.
+void list_observed(const trace::Manifest& manifest, ObservedSample& sample) {
+  for (const auto name : {trace::kTokensByStep, trace::kGroupSizes}) require_array(sample, name);
+  // A state may be short where what it stands for is large.
+  constexpr std::int64_t kMostRecords = 1 << 22;
+  const std::int64_t forwards = sample.shape(trace::kTokensByStep)[0], layers = sample.layer_count();
+  if (forwards * layers > kMostRecords) {
+    throw_input_error({"sample " + sample.id(), fmt::format("at most {} forwards and layers", kMostRecords),
+                       fmt::format("{} x {}", forwards, layers)});
+  }
+  const auto size_of = [&](char letter) -> std::int64_t {
+    switch (letter) {
+      case 'S':
+        return forwards;
+      case 'L':
+        return layers;
+      case 'G':
+        return sample.shape(trace::kGroupSizes)[1];
+      case 'H':
+        return sample.heads;
+      case 'V':
+        return sample.kv_heads;
+      case 'T':
+        return sample.tokens;
+      case 'C':
+        return std::ssize(sample.region_names);
+      case 'R':
+        return std::ssize(sample.row_positions);
+      default:
+        return 1;  // top keys, of which analyses take the first
+    }
+  };
+  for (const auto& observed : trace::observed_names(manifest)) {
+    for (const auto& array : trace::array_schema()) {
+      if (array.observe != observed || array.name.ends_with('}')) continue;
+      std::vector<std::int64_t> shape;
+      for (const char letter : array.shape) {
+        if (letter != ' ') shape.push_back(size_of(letter));
+      }
+      sample.arrays.try_emplace(std::string(array.name), std::move(shape));
+    }
+  }
+}
+
 }  // namespace
 
 StoredSource::StoredSource(const trace::Manifest& manifest, trace::StoredSample stored)
-    : stored_(std::move(stored)) {
+    : stored_(std::move(stored)), level_(manifest.level) {
   sample_.name = stored_.id();
   for (const auto& name : stored_.names()) sample_.arrays.emplace(name, stored_.shape(name));
   for (const auto name : {trace::kTokens, trace::kSteps, trace::kLayers}) require_array(sample_, name);
@@ -90,6 +134,7 @@ StoredSource::StoredSource(const trace::Manifest& manifest, trace::StoredSample 
   s.evidence = flags(stored_, trace::kEvidence);
   s.special = flags(stored_, trace::kSpecial);
   types_ = token_types(s, {s.token_texts, s.special});
+  if (level_ != trace::Level::kFull) list_observed(manifest, s);
 }
 
 std::vector<std::int32_t> StoredSource::group_sizes_at(std::int64_t s) const {
@@ -119,6 +164,9 @@ ForwardFacts StoredSource::forward(std::int64_t s) const {
 }
 
 Received StoredSource::received(std::int64_t s, std::int64_t l) const {
+  if (level_ != trace::Level::kFull)
+    throw_input_error({"sample " + sample_.id(), "the array received, in a trace that keeps full",
+                       fmt::format("one that keeps {}", name_of(level_))});
   require_array(sample_, trace::kReceived);
   const auto sums = stored_.floats_at(trace::kReceived, {s, l});
   const auto sizes = group_sizes_at(s);

@@ -19,6 +19,8 @@ class StoredSource {
   const ObservedSample& sample() const { return sample_; }
   const trace::StoredSample& stored() const { return stored_; }
   void set_number(std::int64_t number) { sample_.number = number; }
+  // Below full there are states of analyses in place of the arrays that were observed.
+  trace::Level level() const { return level_; }
 
   ForwardFacts forward(std::int64_t s) const;
   // Received attention of all queries; throws InputError when the trace lacks it.
@@ -28,6 +30,7 @@ class StoredSource {
   std::vector<std::int32_t> group_sizes_at(std::int64_t s) const;
 
   trace::StoredSample stored_;
+  trace::Level level_;
   ObservedSample sample_;
   std::vector<std::int32_t> group_sizes_;  // [S, G]
   std::vector<TokenType> types_;           // [tokens], of the final row

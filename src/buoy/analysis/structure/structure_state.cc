@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "buoy/analysis/core/state_fields.h"
 #include "buoy/analysis/core/uniform.h"
 
 namespace buoy::analysis {
@@ -26,9 +27,11 @@ StructureSample::StructureSample(const LayerAxis& axis, const SampleFacts& sampl
     : grids(axis),
       shares(grids.cells.size()),
       bases(grids.cells.size()),
+      kept_head_shares(grids.head_cells.size()),
+      kept_head_bases(grids.head_cells.size(), false),
+      composition(grids.sets.size()),
       head_shares(grids.head_cells.size()),
       head_bases(grids.head_cells.size()),
-      composition(grids.sets.size()),
       places_(sample),
       null_(uniform_received(sample.causal, sample.tokens)),
       answer_null_(uniform_received_from(sample.causal, sample.tokens, sample.prompt_length)),
@@ -72,6 +75,17 @@ void StructureSample::count_floating(const LayerView& layer) {
   }
 }
 
+void StructureSample::finish(const ObservedSample& /*sample*/) {
+  kept_head_shares.take(head_shares);
+  kept_head_bases.take(head_bases);
+}
+
+void StructureSample::state(StateArchive& archive) {
+  for (auto* moments : {&shares, &bases}) archive_means(archive, *moments);
+  for (auto* moments : {&kept_head_shares, &kept_head_bases}) archive_rounded(archive, *moments);
+  composition.state(archive);
+}
+
 StructureState::StructureState(const LayerAxis& axis, const AnalysisOptions& options)
     : grids(axis),
       shares(grids.cells.size(), options.bootstrap),
@@ -84,8 +98,8 @@ StructureState::StructureState(const LayerAxis& axis, const AnalysisOptions& opt
 void StructureState::add(std::string_view id, const LayerAxis& axis, const StructureSample& of) {
   shares.add(id, of.shares.means());
   bases.add(id, of.bases.means());
-  head_shares.add(of.head_shares);
-  head_bases.add(of.head_bases);
+  head_shares.add(of.kept_head_shares);
+  head_bases.add(of.kept_head_bases);
   std::vector<double> profiles;
   for (std::int64_t queries = 0; queries < kQuerySets; ++queries) {
     for (std::int64_t c = kStructural; c < kStructureCount; ++c) {

@@ -9,6 +9,7 @@
 #include "buoy/analysis/floating/floating_rules.h"
 #include "buoy/analysis/structure/structure_classes.h"
 #include "buoy/stats/moments.h"
+#include "buoy/stats/rounded_moments.h"
 
 namespace buoy::analysis {
 
@@ -43,11 +44,13 @@ class StructureSample final : public SampleAnalysis {
  public:
   StructureSample(const LayerAxis& axis, const SampleFacts& sample);
   void take(const LayerView& layer) override;
+  void finish(const ObservedSample& sample) override;
+  void state(StateArchive& archive) override;
 
   const StructureGrids grids;
-  stats::Moments shares, bases;            // cells
-  stats::Moments head_shares, head_bases;  // head_cells
-  CompositionCounts composition;           // sets
+  stats::Moments shares, bases;                             // cells
+  stats::RoundedMoments kept_head_shares, kept_head_bases;  // head_cells, when the sample is over
+  CompositionCounts composition;                            // sets
 
  private:
   using Masses = std::array<double, kStructureCount>;
@@ -56,6 +59,7 @@ class StructureSample final : public SampleAnalysis {
   void add_head(std::int64_t first_cell, const Masses& share, const Masses& base);
   void count_floating(const LayerView& layer);
 
+  stats::Moments head_shares, head_bases;  // head_cells
   AnswerPlaces places_;
   std::vector<double> null_, answer_null_;  // [tokens]: of uniform attention, of all queries and the answer's
   std::vector<std::int64_t> answer_groups_;

@@ -26,6 +26,14 @@ void TaskAnchors::take(const LayerView& layer) {
       position, found.received(-1)[top] / even, layer.forward.types[top], {}};
 }
 
+void TaskAnchors::state(StateArchive& archive) {
+  for (auto& anchor : anchors_) {
+    archive.number(anchor.position, 0, tokens_ - 1);
+    archive.number(anchor.lift);
+    archive.choice(anchor.type, kTokenTypes.size());
+  }
+}
+
 TaskSample TaskAnchors::sample(const ObservedSample& sample) const {
   TaskSample out{sample.id(), question_of(sample), sample.tokens, anchors_, {}};
   const std::int64_t forward = sample.final_index();

@@ -36,12 +36,14 @@ struct TaskSample {
 // Where the anchors of one sample are, from the forward over its final row.
 class TaskAnchors final : public SampleAnalysis {
  public:
-  explicit TaskAnchors(const SampleFacts& sample) : anchors_(sample.layers.size()) {}
+  explicit TaskAnchors(const SampleFacts& sample) : tokens_(sample.tokens), anchors_(sample.layers.size()) {}
   void take(const LayerView& layer) override;
+  void state(StateArchive& archive) override;
 
   TaskSample sample(const ObservedSample& sample) const;
 
  private:
+  std::int64_t tokens_;
   std::vector<TaskAnchor> anchors_;  // [layer], without their texts
 };
 

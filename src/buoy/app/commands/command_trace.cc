@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "buoy/app/command_line.h"
+#include "buoy/app/commands/announce.h"
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/flags.h"
 #include "buoy/app/options/model_folder.h"
@@ -24,20 +25,8 @@ struct TraceOptions {
   PromptSource source;
   RequestFlags flags;
   std::filesystem::path out;
-  bool no_final = false, resume = false, timing = false;
+  bool no_final = false, resume = false, timing = false, ignore_space = false;
 };
-
-// What the run will write, said before it begins.
-void announce(const observe::Recorder::Bytes& each, size_t samples, bool float16) {
-  if (each.all == 0) return;  // no prompt could be made: the samples will say why
-  const std::uint64_t divisor = float16 ? 2 : 1;
-  std::string text = fmt::format("{} sample{}, about {} each", samples, samples == 1 ? "" : "s",
-                                 describe_bytes(each.all / divisor));
-  if (samples > 1) text += fmt::format(", {} in all", describe_bytes(each.all / divisor * samples));
-  if (each.large > 0)
-    text += fmt::format("; of each, {} are dense matrices and states", describe_bytes(each.large / divisor));
-  say("{}\n", text);
-}
 
 void report_result(const run::TraceRunResult& result, const std::filesystem::path& folder) {
   std::vector<study::Failure> failures;
@@ -60,6 +49,7 @@ void trace_run(TraceOptions options) {
   auto loaded = load_model_for(options.source, options.model, request);
   request.folder = options.out;
   request.resume = options.resume;
+  request.ignore_space = options.ignore_space;
   request.command = command_as_typed();
   const auto run = run::make_trace_run(request, loaded);
   clock.lap("loading");
@@ -68,14 +58,15 @@ void trace_run(TraceOptions options) {
   const auto result =
       run::run_trace({threads}, loaded, run,
                      {.begin =
-                          [&](const auto& each) {
-                            announce(each, request.items.size(), request.float16);
+                          [&](const auto& bytes) {
+                            announce_bytes(bytes, request.folder);
                             bar.emplace(stderr, "sample", static_cast<std::int64_t>(request.items.size()));
                           },
                       .step = [&] { bar->advance(); }});
   bar.reset();
   clock.lap("decoding and writing");
   if (options.timing) say("{}\n", clock.describe());
+  for (const auto& [analysis, reason] : result.left_out) say("note: {} is left out: {}\n", analysis, reason);
   report_result(result, request.folder);
 }
 
@@ -90,6 +81,9 @@ void add_trace(Command& app) {
   add_out_option(*command, options->out)->required();
   add_observe_option(*command, options->flags.request.observe);
   add_observed_part_options(*command, options->flags.request, options->no_final);
+  add_keep_option(*command, options->flags.keep);
+  add_compact_samples_option(*command, options->flags.request.compact_samples);
+  add_ignore_space_flag(*command, options->ignore_space);
   add_resume_flag(*command, options->resume);
   add_timing_flag(*command, options->timing);
   add_decode_options(*command, options->flags.request.decode);

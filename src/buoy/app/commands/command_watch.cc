@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "buoy/app/command_line.h"
+#include "buoy/app/commands/announce.h"
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/analysis_options.h"
 #include "buoy/app/options/flags.h"
@@ -12,12 +14,12 @@
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
+#include "buoy/base/interrupt.h"
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
 #include "buoy/observe/number_set.h"
 #include "buoy/report/result_files.h"
-#include "buoy/run/live/live_run.h"
 #include "buoy/run/trace_request.h"
 
 namespace buoy::app {
@@ -29,7 +31,7 @@ struct WatchOptions {
   RequestFlags flags;
   std::string analyze = "all", out;
   analysis::AnalysisOptions analysis;
-  bool no_final = false, timing = false;
+  bool no_final = false, resume = false, timing = false, ignore_space = false;
 };
 
 std::vector<std::string> names_of(const std::string& list) {
@@ -79,24 +81,37 @@ void watch(WatchOptions options) {
   options.flags.request.observe = run::observables_for(names);
   auto request = read_prompt_request(options.source, options.flags);
   check(options, request);
+  say_when_interrupted(
+      "buoy: interrupted; the same command with --resume goes on behind the last whole sample\n");
   auto loaded = load_model_for(options.source, options.model, request);
+  request.folder = options.out;
+  request.resume = options.resume;
+  request.ignore_space = options.ignore_space;
   request.command = command_as_typed();
-  const auto run = run::make_trace_run(request, loaded);
+  request.analyses = {names, options.analysis, {}};
+  auto run = run::make_trace_run(request, loaded);
+  run.analyses.label = run.manifest.model.name;
   clock.lap("loading");
 
   ThreadPool threads(thread_count(options.model));
-  const std::string label = run.manifest.model.name;
+  std::optional<Progress> bar;
+  run::LiveTimes times;
+  auto ran = run::run_trace({threads}, loaded, run,
+                            {.begin =
+                                 [&](const auto& bytes) {
+                                   announce_bytes(bytes, request.folder);
+                                   bar.emplace(stderr, "sample", std::ssize(request.items));
+                                 },
+                             .step = [&] { bar->advance(); },
+                             .times = &times});
+  bar.reset();
+  clock.lap("decoding");
+  clock.within("handing records on", times.handing_on);
+  clock.within("waiting for analyses", times.waiting);
+  for (const auto& [analysis, reason] : ran.left_out) say("note: {} is left out: {}\n", analysis, reason);
   std::vector<analysis::LabelledRun> runs;
-  {
-    Progress bar(stderr, "sample", static_cast<std::int64_t>(request.items.size()));
-    run::LiveTimes times;
-    runs.push_back({label, run::run_live({threads}, loaded, run, {names, options.analysis, label},
-                                         {[&] { bar.advance(); }, &times})});
-    clock.lap("decoding");
-    clock.within("handing records on", times.handing_on);
-    clock.within("waiting for analyses", times.waiting);
-  }
-  const auto result = analysis::assemble(names, std::move(runs), options.analysis);
+  runs.push_back({run.analyses.label, std::move(ran.analysed)});
+  const auto result = analysis::assemble(ran.names, std::move(runs), options.analysis);
   for (const auto& skipped : result.skipped) say("note: sample {} failed: {}\n", skipped.id, skipped.reason);
   clock.lap("tables");
   write(result, options.out);
@@ -108,9 +123,10 @@ void watch(WatchOptions options) {
 
 void add_watch(Command& app) {
   auto* command =
-      app.add_subcommand("watch", "decode and analyse at once: tables and figures, nothing else is stored");
+      app.add_subcommand("watch", "decode and analyse at once: tables, figures, and what they are made from");
   auto options = std::make_shared<WatchOptions>();
   options->flags.request.groups = "regions";
+  options->flags.request.keep = trace::Level::kTables;
   add_model_options(*command, options->model);
   add_prompt_source(*command, options->source, options->flags);
   add_out_option(*command, options->out)->required();
@@ -120,11 +136,17 @@ void add_watch(Command& app) {
   add_observed_part_options(*command, options->flags.request, options->no_final);
   add_decode_options(*command, options->flags.request.decode);
   add_change_options(*command, options->flags.changes);
+  add_keep_option(*command, options->flags.keep);
+  add_compact_samples_option(*command, options->flags.request.compact_samples);
+  add_ignore_space_flag(*command, options->ignore_space);
+  add_resume_flag(*command, options->resume);
   add_timing_flag(*command, options->timing);
   command->footer(
       "Runs the analyses while the model runs. The tables are those that `buoy trace` and `buoy analyze` "
-      "would give;\n"
-      "no arrays are kept, so a run of a large model costs little more than decoding and a few megabytes.");
+      "would give.\n"
+      "Of every sample a few megabytes are kept beside them: `buoy analyze` and `buoy report` read the "
+      "folder "
+      "like a trace.");
   command->examples({
       {"buoy watch --model models/pair-diffusion --data questions.jsonl --template models/pair.prompt "
        "--max-new-tokens 8 --analyze floating,drift --out results",

@@ -11,6 +11,7 @@ void add_generate(Command& app);
 void add_forward(Command& app);
 void add_trace(Command& app);
 void add_watch(Command& app);
+void add_compact(Command& app);
 void add_export(Command& app);
 void add_analyze(Command& app);
 void add_report(Command& app);

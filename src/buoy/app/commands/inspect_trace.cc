@@ -107,6 +107,8 @@ void inspect_trace(const std::filesystem::path& folder, bool json) {
     const Json out = {{"kind", "trace"},
                       {"state", state},
                       {"complete", reader.complete()},
+                      {"level", name_of(manifest.level)},
+                      {"analyses", manifest.analyses.names},
                       {"model", manifest.model.name},
                       {"commit", manifest.model.commit},
                       {"family", manifest.model.family},
@@ -132,6 +134,9 @@ void inspect_trace(const std::filesystem::path& folder, bool json) {
                               manifest.model.family, manifest.model.layers, manifest.model.heads,
                               manifest.model.stored_dtype));
     if (!manifest.model.commit.empty()) line("commit", manifest.model.commit);
+    if (manifest.level != trace::Level::kFull)
+      line("keeps", fmt::format("{}: what {} made of every sample", name_of(manifest.level),
+                                fmt::join(manifest.analyses.names, ", ")));
     line("decoding", fmt::format("{}, seed {}", manifest.decoding, manifest.seed));
     line("samples", fmt::format("{} of {} done, {} failed, {}", counts.done, manifest.sample_ids.size(),
                                 counts.failed, describe_bytes(counts.bytes)));

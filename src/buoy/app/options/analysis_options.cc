@@ -4,7 +4,7 @@
 
 namespace buoy::app {
 
-void add_analysis_settings(Command& command, analysis::AnalysisOptions& options) {
+void add_state_settings(Command& command, analysis::AnalysisOptions& options) {
   command.add_option("--epsilon", options.epsilon, "floating: mean + epsilon standard deviations (3)")
       ->positive();
   command
@@ -17,6 +17,10 @@ void add_analysis_settings(Command& command, analysis::AnalysisOptions& options)
   command.add_option("--head", options.head, "head that maps show (default: the mean)")->nonnegative();
   command.add_option("--sample", options.sample, "sample that maps show, by its number (0)")->nonnegative();
   command.add_option("--rollout-layers", options.rollout_layers, "longest truncated rollout (8)")->positive();
+}
+
+void add_analysis_settings(Command& command, analysis::AnalysisOptions& options) {
+  add_state_settings(command, options);
   add_resamples_option(command, options.bootstrap.replicates)->alias("--replicates");
   command.add_option("--confidence", options.bootstrap.confidence, "of intervals (0.95)")->range(0.5, 0.999);
 }

@@ -14,6 +14,9 @@ struct AnalysisCall {
   analysis::RunOptions run;
 };
 
+// Those settings of analyses that what is kept of a sample depends on.
+void add_state_settings(Command& command, analysis::AnalysisOptions& options);
+
 // How samples are analysed, wherever they come from; without the seed of the bootstrap.
 void add_analysis_settings(Command& command, analysis::AnalysisOptions& options);
 

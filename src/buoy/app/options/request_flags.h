@@ -21,6 +21,7 @@ struct RequestFlags {
   ChangeOptions changes;
   std::shared_ptr<std::vector<std::string>> fields;  // what fields of the data are called
   std::int64_t limit = 0;                            // questions; 0: all
+  std::string keep;                                  // a level; "": as the request says
 };
 
 // --layers, --steps-observed, --groups, --no-final, --float16: which part of a run is observed, and how it is

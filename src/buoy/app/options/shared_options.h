@@ -60,8 +60,29 @@ inline Option* add_observe_option(Command& command, std::string& list) {
       .add_option(
           "--observe", list,
           "what of attention to store, as in received,rows (`buoy trace --help` lists it; trace: received\n"
-          "and entropy unless told; eval: nothing, or `features` for what it relates to right and wrong)")
+          "and entropy unless told; eval: nothing, or `features`: numbers to hold against right and wrong)")
       ->type_name("LIST");
+}
+
+inline Option* add_keep_option(Command& command, std::string& keep) {
+  return command
+      .add_option(
+          "--keep", keep,
+          "what to keep of a sample: tables (what analyses made; default of watch), compact (also what\n"
+          "the explorer draws; default of compact), full (all that is observed; default of trace)")
+      ->one_of({"tables", "compact", "full"})
+      ->type_name("LEVEL");
+}
+
+inline Option* add_compact_samples_option(Command& command, std::int64_t& samples) {
+  return command
+      .add_option("--compact-samples", samples,
+                  "with --keep compact: of how many samples, the first, also heads and rows (default 4)")
+      ->range(0, 1e6);
+}
+
+inline Option* add_ignore_space_flag(Command& command, bool& ignore_space) {
+  return command.add_flag("--ignore-space", ignore_space, "run even if the results will not fit on the disk");
 }
 
 inline Option* add_timing_flag(Command& command, bool& timing) {

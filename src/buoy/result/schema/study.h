@@ -12,6 +12,10 @@ struct StudyParts : TableSchema {
   Value questions{*this, {"questions", "questions", "to be asked"}};
   Value forward_passes{*this, {"forward_passes", "passes", "of the models"}};
   Value on_disk{*this, {"on_disk", "bytes", "what it writes, about"}};
+  Value keep{*this, {"keep", "name", "what a trace keeps: tables, compact or full"}};
+  Value as_tables{*this, {"as_tables", "bytes", "what a trace would write if it kept tables"}};
+  Value as_compact{*this, {"as_compact", "bytes", "likewise, compact"}};
+  Value as_full{*this, {"as_full", "bytes", "likewise, full"}};
 };
 inline constexpr StudyParts study_parts;
 

@@ -47,6 +47,8 @@ void list_arrays(const observe::RecordLayout& layout, analysis::SampleFacts& fac
   }
 }
 
+}  // namespace
+
 analysis::ObservedSample facts_of(const observe::RecordLayout& layout, const LivePrompt& live, bool texts) {
   const observe::Subject& subject = layout.subject();
   analysis::ObservedSample s;
@@ -82,8 +84,6 @@ analysis::ObservedSample facts_of(const observe::RecordLayout& layout, const Liv
   list_arrays(layout, s);
   return s;
 }
-
-}  // namespace
 
 LiveSample::LiveSample(observe::RecordLayout layout, const LivePrompt& prompt,
                        const std::optional<text::Tokenizer>& tokenizer, HandOn hand_on)

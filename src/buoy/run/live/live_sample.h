@@ -25,6 +25,9 @@ struct LivePrompt {
   bool final_row = false;  // the finished row is looked at once more
 };
 
+// What is known of a sample before it runs; `texts`: its tokens will have texts.
+analysis::ObservedSample facts_of(const observe::RecordLayout& layout, const LivePrompt& live, bool texts);
+
 // What is known of a forward. The model waits while it is noted, so what can be made of it later is: by the
 // first who asks.
 class LiveForward {

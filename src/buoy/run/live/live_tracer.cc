@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "buoy/run/live/compact_arrays.h"
+
 namespace buoy::run {
 namespace {
 
@@ -53,12 +55,12 @@ LiveTracer::UnderWay& LiveTracer::watch(const ToRun& sample, const StoredTypes& 
                               const decode::StepMachine& machine) -> probe::Probe& {
     const LivePrompt live{sample.prompt, sample.number, is_masked_diffusion(model_.model.config().family),
                           tracer_.request().final_row};
-    now.sample.emplace(observe::RecordLayout(tracer_.plan(), subject), live, model_.tokenizer,
-                       [&](LiveRecord& record) {
-                         const auto start = Clock::now();
-                         stream_.push(now.work, record);
-                         handing_on_ += seconds_since(start);
-                       });
+    const auto plan = sample.with_rows ? with_rows(tracer_.plan()) : tracer_.plan();
+    now.sample.emplace(observe::RecordLayout(plan, subject), live, model_.tokenizer, [&](LiveRecord& record) {
+      const auto start = Clock::now();
+      stream_.push(now.work, record);
+      handing_on_ += seconds_since(start);
+    });
     now.sample->follow(machine);
     now.work = stream_.begin(*now.sample, types, make_sink(*now.sample, types.as_f32));
     return *now.sample;

@@ -7,16 +7,11 @@
 #include <string>
 
 #include "buoy/run/live/live_stream.h"
+#include "buoy/run/live/live_times.h"
 #include "buoy/run/loaded_model.h"
 #include "buoy/run/tracer.h"
 
 namespace buoy::run {
-
-// Seconds of the model's thread that went into observing.
-struct LiveTimes {
-  double handing_on = 0;  // records to other threads, back-pressure included
-  double waiting = 0;     // at the end, for sinks that were behind
-};
 
 // Decodes prompts one after the other while sinks take their records on other threads.
 class LiveTracer {
@@ -38,7 +33,8 @@ class LiveTracer {
     const ItemPrompt& prompt;
     std::size_t number;
     trace::Storage rounding = trace::Storage::kF32;
-    bool halves = false;  // values are stored as F16, by the trace or by the sink
+    bool halves = false;     // values are stored as F16, by the trace or by the sink
+    bool with_rows = false;  // the rows that write the answer are observed, whatever else is
   };
   // `ran` is called when the sample is over, before its end is handed to the sink.
   void run(const ToRun& sample, const MakeSink& make_sink, const std::function<void(const Ran&)>& ran);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "buoy/base/error.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::run {
@@ -15,12 +16,11 @@ std::vector<std::int32_t> joined(const std::vector<std::vector<std::int32_t>>& r
 
 }  // namespace
 
-trace::SamplePlan sample_plan(const LiveSample& sample, const std::set<std::string>& as_f32) {
-  const auto& layout = sample.layout();
-  const auto& facts = sample.facts();
+trace::SamplePlan sample_plan(const analysis::SampleFacts& facts, const Keeping& keeping,
+                              const observe::RecordLayout* observed) {
   trace::SamplePlan plan;
   plan.id = facts.id();
-  plan.keep_f32 = as_f32;
+  plan.keep_f32 = keeping.as_f32;
   const auto add = [&](std::string_view name, trace::DataType dtype, std::int64_t cells = 1) {
     if (facts.has(name)) plan.arrays.push_back({std::string(name), dtype, facts.shape(name), cells});
   };
@@ -32,28 +32,54 @@ trace::SamplePlan sample_plan(const LiveSample& sample, const std::set<std::stri
   for (const auto name :
        {trace::kSteps, trace::kLayers, trace::kTokensByStep, trace::kGroupSizes, trace::kRowPositions})
     add(name, kI32);
-  for (const auto* part : layout.stacked_parts())
-    add(part->schema->name, part->source->integers != nullptr ? kI32 : kF32, layout.addresses());
-  for (const auto step : layout.steps()) {
-    for (const auto layer : layout.layers()) {
-      for (const auto& part : layout.parts()) {
-        if (part.large) add(trace::array_name(part.schema->name, step, layer), kF32);
+  if (keeping.level == trace::Level::kFull) {
+    BUOY_CHECK(observed != nullptr);
+    for (const auto* part : observed->stacked_parts())
+      add(part->schema->name, part->source->integers != nullptr ? kI32 : kF32, observed->addresses());
+    for (const auto step : observed->steps()) {
+      for (const auto layer : observed->layers()) {
+        for (const auto& part : observed->parts()) {
+          if (part.large) add(trace::array_name(part.schema->name, step, layer), kF32);
+        }
       }
     }
   }
   add(trace::kSpecial, kU8);
+  if (keeping.level == trace::Level::kCompact) {
+    const CompactArrays compact(facts, keeping.chosen);
+    plan.arrays.insert(plan.arrays.end(), compact.arrays().begin(), compact.arrays().end());
+    plan.keep_f32.merge(CompactArrays::kept_as_f32());
+  }
   return plan;
 }
 
-TraceSink::TraceSink(SharedTrace& trace, const observe::RecordLayout& layout, trace::SamplePlan plan)
-    : trace_(trace), layout_(layout) {
-  const std::lock_guard lock(trace_.mutex);
-  file_ = trace_.writer.begin_sample(std::move(plan));
+void SharedRun::fail(const std::string& id, const std::string& error) {
+  const std::lock_guard lock(mutex);
+  if (writer) writer->write_failure(id, error);
+  failed.push_back({id, error});
+}
+
+TraceSink::TraceSink(SharedRun& run, const analysis::SampleFacts& sample, const Keeping& keeping,
+                     const observe::RecordLayout* observed)
+    : run_(run),
+      observed_(observed == nullptr ? std::nullopt : std::optional(*observed)),
+      level_(keeping.level) {
+  const std::lock_guard lock(run_.mutex);
+  if (!run_.analyses.empty()) analyses_.emplace(run_.analyses, sample);
+  if (!run_.writer) return;
+  if (level_ == trace::Level::kCompact) compact_.emplace(sample, keeping.chosen);
+  file_ = run_.writer->begin_sample(sample_plan(sample, keeping, observed));
 }
 
 void TraceSink::take(const analysis::LayerView& layer) {
-  const std::int64_t cell = layer.s() * layout_.size_of('L') + layer.l;
-  for (const auto& part : layout_.parts()) {
+  if (analyses_) analyses_->take(layer);
+  if (compact_) compact_->take(layer, *file_);
+  if (file_ && level_ == trace::Level::kFull) put_observed(layer);
+}
+
+void TraceSink::put_observed(const analysis::LayerView& layer) {
+  const std::int64_t cell = layer.s() * observed_->size_of('L') + layer.l;
+  for (const auto& part : observed_->parts()) {
     if (part.large) {
       const auto name = trace::array_name(part.schema->name, layer.forward.number, layer.layer());
       file_->put(name, 0, layer.floats(name));
@@ -65,20 +91,41 @@ void TraceSink::take(const analysis::LayerView& layer) {
   }
 }
 
+std::set<std::string> TraceSink::exceeding_f16() const {
+  return file_ ? file_->exceeding_f16() : std::set<std::string>{};
+}
+
+void TraceSink::finish_layer(const analysis::ObservedSample& sample, std::int64_t l) {
+  if (analyses_) analyses_->finish_layer(sample, l);
+}
+
 void TraceSink::end(const analysis::ObservedSample& sample) {
-  for (auto& array : layout_.frame(joined(sample.rows), joined(sample.group_sizes)))
-    frame_.arrays.push_back(std::move(array));
+  if (analyses_) {
+    const std::lock_guard lock(run_.mutex);
+    analyses_->end(sample);
+  }
+  if (file_) write(sample);
+}
+
+void TraceSink::write(const analysis::ObservedSample& sample) {
+  if (observed_) {
+    for (auto& array : observed_->frame(joined(sample.rows), joined(sample.group_sizes)))
+      frame_.arrays.push_back(std::move(array));
+  }
+  if (level_ != trace::Level::kFull) {
+    const auto states = analyses_->states();
+    for (size_t a = 0; a < states.size(); ++a)
+      file_->append(trace::byte_array(trace::state_name(run_.names[a]), {std::ssize(states[a])}, states[a]));
+  }
   const auto entry = file_->finish(frame_.metadata, frame_.arrays);
   file_.reset();
-  const std::lock_guard lock(trace_.mutex);
-  trace_.writer.commit(entry);
+  const std::lock_guard lock(run_.mutex);
+  run_.writer->commit(entry);
 }
 
 void TraceSink::fail(const analysis::ObservedSample& sample, const std::string& error) {
   file_.reset();
-  const std::lock_guard lock(trace_.mutex);
-  trace_.writer.write_failure(sample.id(), error);
-  trace_.failed.push_back({sample.id(), error});
+  run_.fail(sample.id(), error);
 }
 
 }  // namespace buoy::run

@@ -2,44 +2,75 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "buoy/analysis/core/run.h"
+#include "buoy/analysis/core/sample_run.h"
+#include "buoy/run/live/compact_arrays.h"
 #include "buoy/run/live/live_stream.h"
-#include "buoy/run/trace_run.h"
+#include "buoy/trace/level.h"
 #include "buoy/trace/writer.h"
 
 namespace buoy::run {
 
-// A trace that several threads write to.
-struct SharedTrace {
-  trace::TraceWriter writer;
-  std::vector<FailedSample> failed = {};  // whose records could not be taken
+// What the samples of a run go into: a trace, analyses, or both. Several threads use it.
+struct SharedRun {
+  std::optional<trace::TraceWriter> writer = {};
+  std::vector<std::string> names = {};  // of the analyses
+  std::vector<std::unique_ptr<analysis::Analysis>> analyses = {};
+  struct Failure {
+    std::string id, error;
+  };
+  std::vector<Failure> failed = {};
   std::mutex mutex = {};
+
+  void fail(const std::string& id, const std::string& error);
 };
 
-// Writes a sample into a trace while it runs, record by record.
+// How much is kept of a sample.
+struct Keeping {
+  trace::Level level = trace::Level::kFull;
+  bool chosen = false;                // of those that compact keeps more of
+  std::set<std::string> as_f32 = {};  // arrays that F16 cannot hold
+};
+
+// The arrays of a sample in the order of its file: what frames it, what is observed (full) or made of it
+// (compact), what is known of tokens. States of analyses come behind them. `observed` is asked for full
+// alone.
+trace::SamplePlan sample_plan(const analysis::SampleFacts& sample, const Keeping& keeping,
+                              const observe::RecordLayout* observed = nullptr);
+
+// Takes a sample while it runs, record by record: hands it to the analyses, and writes what is kept of it.
 class TraceSink final : public LiveSink {
  public:
-  // `plan` holds the arrays and texts that are known before the sample runs.
-  TraceSink(SharedTrace& trace, const observe::RecordLayout& layout, trace::SamplePlan plan);
+  // `observed` says what a running sample is asked for; a stored one has its whole frame.
+  TraceSink(SharedRun& run, const analysis::SampleFacts& sample, const Keeping& keeping,
+            const observe::RecordLayout* observed = nullptr);
 
   // When the sample is over: its texts, and arrays that did not come record by record.
   void close(trace::Sample frame) { frame_ = std::move(frame); }
 
   void take(const analysis::LayerView& layer) override;
-  std::set<std::string> exceeding_f16() const override { return file_->exceeding_f16(); }
+  std::set<std::string> exceeding_f16() const override;
+  void finish_layer(const analysis::ObservedSample& sample, std::int64_t l) override;
   void end(const analysis::ObservedSample& sample) override;
   void fail(const analysis::ObservedSample& sample, const std::string& error) override;
+  void drop() override { file_.reset(); }
 
  private:
-  SharedTrace& trace_;
-  observe::RecordLayout layout_;
-  std::unique_ptr<trace::SampleFile> file_;
+  void put_observed(const analysis::LayerView& layer);
+  void write(const analysis::ObservedSample& sample);
+
+  SharedRun& run_;
+  std::optional<observe::RecordLayout> observed_;
+  trace::Level level_;
+  std::optional<analysis::SampleRun> analyses_;
+  std::optional<CompactArrays> compact_;
+  std::unique_ptr<trace::SampleFile> file_;  // null: nothing is written
   trace::Sample frame_;
 };
-
-// The arrays of a sample in the order of its file: what frames it, what is observed, what is known of tokens.
-trace::SamplePlan sample_plan(const LiveSample& sample, const std::set<std::string>& as_f32);
 
 }  // namespace buoy::run

@@ -7,26 +7,44 @@ tip.setAttribute('role', 'tooltip');
 document.body.append(tip);
 const panels = [...section.querySelectorAll('.explorer-panel')].map(details => new Panel(details));
 if (!panels.length) return;
-// The panel with most steps, layers, heads sets what can be chosen.
-const richest = count => panels.reduce((best, panel) => count(panel.data) > count(best.data) ? panel : best);
-const bySteps = richest(data => data.steps.length), byLayers = richest(data => data.layers.length);
-const heads = Math.max(...panels.map(panel => panel.data.headSteps.length ? panel.data.heads : 0));
+// The panel with most samples, steps, layers sets what can be chosen; of steps and layers that depends on the sample.
+const richest = count => panels.reduce((best, panel) => count(panel) > count(best) ? panel : best);
+const bySamples = richest(panel => panel.samples.length);
+let bySteps, byLayers, heads;
 const option = (value, text) => make('option', {value, textContent: text});
 const controls = {
+  sample: make('select', {}, ...bySamples.samples.map((data, number) => option(number, data.sample))),
   view: make('select', {}, ...Object.entries(views).map(([value, text]) => option(value, text))),
-  play: make('button', {type: 'button', textContent: 'Play', disabled: bySteps.data.steps.length < 2}),
-  step: make('input', {type: 'range', min: 0, max: bySteps.data.steps.length - 1, step: 1, disabled: bySteps.data.steps.length < 2}),
-  layer: make('select', {}, ...byLayers.data.layers.map((number, l) => option(l, number))),
-  head: make('select', {}, option(-1, 'mean'), ...Array.from({length: heads}, (_, h) => option(h, h))),
+  play: make('button', {type: 'button', textContent: 'Play'}),
+  step: make('input', {type: 'range', min: 0, step: 1}),
+  layer: make('select'), head: make('select'),
   log: make('input', {type: 'checkbox'}), first: make('input', {type: 'checkbox'}), even: make('input', {type: 'checkbox'})};
 const shownStep = make('output');
 section.querySelector('.explorer-controls').append(
+  ...bySamples.samples.length > 1 ? [make('label', {}, 'Sample', controls.sample)] : [],
   make('label', {}, 'View', controls.view), make('label', {}, 'Step', controls.step, shownStep), controls.play,
   make('label', {}, 'Layer', controls.layer), make('label', {}, 'Head', controls.head),
   make('label', {}, controls.log, 'log scale'), make('label', {}, controls.first, 'without the first token'),
   make('label', {title: 'even attention: every query spreads evenly over the keys it sees'}, controls.even, 'multiples of even attention'));
 
+// The panels show the sample of the state, and the controls offer what these have.
+let shownSample = -1;
+function takeSample() {
+  if (shownSample === state.sample) return;
+  shownSample = state.sample;
+  for (const panel of panels) panel.take(state.sample);
+  bySteps = richest(panel => panel.data.steps.length);
+  byLayers = richest(panel => panel.data.layers.length);
+  heads = Math.max(...panels.map(panel => panel.data.headSteps.length ? panel.data.heads : 0));
+  const last = bySteps.data.steps.length - 1;
+  controls.step.max = last;
+  controls.step.disabled = controls.play.disabled = last < 1;
+  controls.layer.replaceChildren(...byLayers.data.layers.map((number, l) => option(l, number)));
+  controls.head.replaceChildren(option(-1, 'mean'), ...Array.from({length: heads}, (_, h) => option(h, h)));
+}
 function show() {
+  takeSample();
+  controls.sample.value = Math.min(state.sample, bySamples.samples.length - 1);
   controls.view.value = state.view;
   controls.step.value = bySteps.step();
   shownStep.textContent = bySteps.stepName(bySteps.step());
@@ -55,6 +73,7 @@ function play(on) {
     change({step: bySteps.stepShare(bySteps.step() + 1)});
   }, 350);
 }
+controls.sample.addEventListener('change', () => { play(false); change({sample: Number(controls.sample.value)}); });
 controls.view.addEventListener('change', () => change({view: controls.view.value}));
 controls.step.addEventListener('input', () => { play(false); change({step: bySteps.stepShare(Number(controls.step.value))}); });
 controls.layer.addEventListener('change', () => change({layer: byLayers.depths[Number(controls.layer.value)]}));

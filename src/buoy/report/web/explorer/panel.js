@@ -1,16 +1,29 @@
 // One panel of the page: its elements, and pointing at cells.
 class Panel extends Drawing {
   constructor(details) {
-    super(JSON.parse(details.querySelector('script').textContent));
+    super();
     this.details = details;
+    this.samples = [...details.querySelectorAll('script')].map(script => JSON.parse(script.textContent));
+    this.count = make('span', {className: 'count'});
+    details.querySelector('summary').append(this.count);
+    details.addEventListener('toggle', () => { if (details.open) this.draw(); });
+    this.take(0);
+  }
+
+  // Shows another of its samples; the last one where it has fewer.
+  take(number) {
+    const data = this.samples[Math.min(number, this.samples.length - 1)];
+    if (data === this.data) return;
+    this.use(data);
+    this.body?.remove();
     this.build();
   }
 
   build() {
     const data = this.data, count = data.steps.length - (data.finalRow ? 1 : 0);
-    this.details.querySelector('summary').append(make('span', {className: 'count', textContent:
+    this.count.textContent =
       'sample ' + data.sample + ', ' + data.tokens + ' tokens, ' + data.layers.length + ' layers, ' + (data.diffusion ?
-        count + ' steps' + (data.finalRow ? ' and the final row' : '') : 'one causal forward')}));
+        count + ' steps' + (data.finalRow ? ' and the final row' : '') : 'one causal forward');
     this.title = make('b');
     this.legend = make('span', {className: 'explorer-legend'});
     this.canvas = make('canvas');
@@ -50,7 +63,6 @@ class Panel extends Drawing {
     });
     this.words.addEventListener('mouseleave', () => this.unhover());
     this.body.addEventListener('keydown', event => this.key(event));
-    this.details.addEventListener('toggle', () => { if (this.details.open) this.draw(); });
   }
 
   // Pointing at cells

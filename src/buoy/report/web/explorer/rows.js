@@ -1,4 +1,4 @@
-// Rows of attention, one byte per value (see src/buoy/report/quantised_rows.h)
+// Rows of attention, one byte per value (see src/buoy/base/quantised_row.h)
 class Rows {
   constructor(codes, scales, tokens) {
     this.codes = bytesOf(codes);

@@ -1,7 +1,8 @@
-// The sample of one trace: its data, and what the state chooses of it.
+// A sample of one trace: its data, and what the state chooses of it.
 class Sample {
-  constructor(data) {
+  use(data) {
     this.data = data;
+    this.means = this.heads = null;
     this.depths = data.layers.map(layer => data.modelLayers > 1 ? layer / (data.modelLayers - 1) : 0);
     this.even = new Float64Array(data.tokens).fill(1 / data.tokens);
     if (data.causal) {
@@ -16,7 +17,6 @@ class Sample {
     const data = this.data;
     this.means = new Rows(data.meanCodes, data.meanScales, data.tokens);
     this.heads = new Rows(data.headCodes, data.headScales, data.tokens);
-    data.meanCodes = data.headCodes = '';
   }
 
   // Indices into what the panel has, for the relative ones of the state.

@@ -1,5 +1,5 @@
 // What is looked at, the same for all panels; the address keeps it
-const usual = {view: 'layers', step: 0.5, layer: 0.5, head: -1, log: false, first: false, even: false};
+const usual = {sample: 0, view: 'layers', step: 0.5, layer: 0.5, head: -1, log: false, first: false, even: false};
 const state = {...usual};
 const views = {layers: 'layers \u00d7 positions', steps: 'steps \u00d7 positions', heads: 'heads \u00d7 positions'};
 
@@ -12,8 +12,9 @@ function readAddress() {
     return Number.isFinite(value) ? clamp(value, 0, 1) : otherwise;
   };
   const flag = (key, otherwise) => given.has(key) ? given.get(key) === '1' : otherwise;
-  const head = parseInt(given.get('head'), 10);
+  const head = parseInt(given.get('head'), 10), sample = parseInt(given.get('sample'), 10);
   Object.assign(state, {
+    sample: Number.isFinite(sample) && sample >= 0 ? sample : usual.sample,
     view: views[given.get('view')] ? given.get('view') : usual.view,
     step: share('step', usual.step), layer: share('layer', usual.layer),
     head: Number.isFinite(head) && head >= 0 ? head : -1,
@@ -26,6 +27,6 @@ function writeAddress() {
   const flag = value => value ? '1' : '0';
   const hash = '#explore&view=' + state.view + '&step=' + round(state.step) + '&layer=' + round(state.layer) +
     '&head=' + (state.head < 0 ? 'mean' : state.head) + '&log=' + flag(state.log) +
-    '&nofirst=' + flag(state.first) + '&even=' + flag(state.even);
+    '&nofirst=' + flag(state.first) + '&even=' + flag(state.even) + (state.sample > 0 ? '&sample=' + state.sample : '');
   try { history.replaceState(null, '', hash); } catch { /* some viewers of files forbid it */ }
 }

@@ -1,0 +1,58 @@
+#include "buoy/analysis/sample/stored_rows.h"
+
+#include <fmt/format.h>
+
+#include "buoy/base/error.h"
+#include "buoy/base/quantised_row.h"
+#include "buoy/trace/schema.h"
+
+namespace buoy::analysis {
+
+// What a sample of less than full says it has includes what was observed and is not kept.
+StoredRows::StoredRows(const StoredSource& source)
+    : source_(source),
+      full_(source.stored().has(trace::kReceived)),
+      heads_(source.stored().has(trace::kHeadCodes) && source.stored().has(trace::kHeadScales)) {
+  if (full_) return;
+  if (!source.stored().has(trace::kMeanCodes)) source.received(0, 0);  // throws, and says what is lacking
+  require_array(source.sample(), trace::kMeanScales);
+}
+
+std::vector<double> StoredRows::at(std::int64_t s, std::int64_t l) const {
+  if (full_) {
+    const Received received = source_.received(s, l);
+    std::vector<double> rows = received.mean;
+    rows.insert(rows.end(), received.share.begin(), received.share.end());
+    return rows;
+  }
+  auto rows = read_quantised(source_.stored(), trace::kMeanCodes, trace::kMeanScales, {s, l});
+  if (heads_) {
+    const auto heads = read_quantised(source_.stored(), trace::kHeadCodes, trace::kHeadScales, {s, l});
+    rows.insert(rows.end(), heads.begin(), heads.end());
+  }
+  return rows;
+}
+
+std::vector<double> read_quantised(const trace::StoredSample& sample, std::string_view codes,
+                                   std::string_view scales, const std::vector<std::int64_t>& leading) {
+  const auto numbers = sample.floats_at(scales, leading);
+  const auto values = sample.integers_at(codes, leading);
+  const std::vector<std::uint8_t> bytes(values.begin(), values.end());
+  const size_t count = numbers.size() / kScaleNumbers;
+  const size_t tokens = count == 0 ? 0 : bytes.size() / count;
+  std::vector<double> rows(bytes.size());
+  for (size_t row = 0; row < count; ++row) {
+    const RowScale scale{numbers[kScaleNumbers * row], numbers[kScaleNumbers * row + 1]};
+    // A row of nothing has no scale.
+    if (scale.low > scale.high || (scale.low == 0 && scale.high > 0)) {
+      throw_input_error({fmt::format("sample {}: {}", sample.id(), scales),
+                         "two numbers for each row, the first above 0 and the second no less, or both 0",
+                         fmt::format("{} and {}", scale.low, scale.high)});
+    }
+    read_quantised_row(scale, std::span(bytes).subspan(row * tokens, tokens),
+                       std::span(rows).subspan(row * tokens, tokens));
+  }
+  return rows;
+}
+
+}  // namespace buoy::analysis

@@ -187,12 +187,23 @@ TEST_F(FailingItems, TraceGoesOnAlsoWhenTheFirstFails) {
 }
 
 TEST_F(FailingItems, ObservedAnswersFailOneByOneToo) {
-  const auto data = scratch_.write(
-      "q.jsonl", line(question("fine", "what is it?")) + line(question("poison", "what is ~?")));
-  const auto result =
-      run("eval", "run", {"--data", data.string(), "--observe", "features", "--resamples", "100"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_TRUE(holds_in_order(result.out, {"poison", "finite numbers", "1 of 2 answered, 1 failed"}));
+  std::string lines;
+  for (int i = 0; i < 9; ++i)
+    lines +=
+        line(question(fmt::format("q{}", i), i == 4 ? "what is ~?" : fmt::format("what is number {}?", i)));
+  const auto data = scratch_.write("q.jsonl", lines).string();
+  for (const char* tokens : {"1", "4096"}) {
+    const auto result = run("eval", tokens,
+                            {"--data", data, "--observe", "features", "--resamples", "100", "--batch-tokens",
+                             tokens, "--timing"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_TRUE(holds_in_order(result.err, {"loading ", " s, decoding ", "handing records on ",
+                                            "waiting for features ", " s), writing ", " s in all\n"}));
+    EXPECT_TRUE(holds_in_order(result.out, {"q4", "finite numbers", "8 of 9 answered, 1 failed"}));
+  }
+  const auto alone = answers("1");
+  EXPECT_EQ(answers("4096"), alone);
+  for (const auto& [id, answer] : alone) EXPECT_EQ(answer.contains("attention"), id != "q4") << id;
 }
 
 // Trace and eval show a model the same passages, whatever the options.

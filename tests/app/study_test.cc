@@ -35,8 +35,10 @@ class StudyCommand : public ::testing::Test {
 TEST_F(StudyCommand, MakesEverythingOnceAndGoesOnWhereItWas) {
   const auto file = folder_.write("small.toml", small_study("5"));
   const std::string out = folder_ / "out";
-  const auto first = run_buoy({"study", file, "--out", out});
+  const auto first = run_buoy({"study", file, "--out", out, "--timing"});
   ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_TRUE(testing::holds_in_order(
+      first.err, {"loading ", " s, decoding ", " s, writing ", " s, report ", " s in all\n"}));
   for (const char* name :
        {"data/q.jsonl", "traces/t.diffusion/manifest.json", "traces/t.autoregressive/manifest.json",
         "evaluate/gain/answers.jsonl", "evaluate/gain/summary.csv", "evaluate/heads/summary.json",

@@ -142,6 +142,66 @@ TEST_P(Stream, TheBudgetAndTheNumberOfSequencesBoundWhatRunsTogether) {
   EXPECT_EQ(most_together({.token_budget = 4096, .most_sequences = 2}), 1u);
 }
 
+// What a probe is asked about, forward by forward.
+class Asked final : public probe::Probe {
+ public:
+  std::map<std::int64_t, std::vector<std::vector<std::int32_t>>> rows;  // by sequence, in order
+  std::map<std::int64_t, std::vector<std::int64_t>> steps;
+  std::int64_t most = 0;  // tokens of a forward
+
+  probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override {
+    if (address.layer != 0) now_ = 0;  // all of the forward were asked about
+    if (address.layer != 0) return {};
+    most = std::max(most, now_ += extent.query_rows);
+    if (address.branch != 0) return {};
+    rows[address.sequence].emplace_back(extent.tokens.begin(), extent.tokens.end());
+    steps[address.sequence].push_back(address.step);
+    return {};
+  }
+  void take(const probe::Address&, probe::LayerRecord&&) override {}
+
+ private:
+  std::int64_t now_ = 0;
+};
+
+TEST_P(Stream, AFinishedRowIsLookedAtOnceMoreBeforeItsSequenceEnds) {
+  const auto all = requests();
+  for (const std::int64_t budget : {1, 300, 4096}) {
+    SCOPED_TRACE(budget);
+    Asked asked;
+    size_t given = 0;
+    std::map<size_t, std::vector<std::int32_t>> before, ends;
+    decode::stream(
+        context_, model_, {.token_budget = budget},
+        [&]() -> std::optional<decode::StreamJob> {
+          if (given == all.size()) return std::nullopt;
+          const size_t n = given++;
+          decode::StreamJob job{100 + n, machine(all[n], n)};
+          if (n % 4 != 3)
+            job.look = {77, [&before, n](const decode::StepMachine& done) { before[100 + n] = done.row(); }};
+          return job;
+        },
+        [&](size_t n, const decode::StepMachine& done) { ends[n] = done.row(); }, &asked);
+    ASSERT_EQ(ends.size(), all.size());
+    for (const auto& [n, row] : ends) {
+      SCOPED_TRACE(n);
+      const auto& steps = asked.steps.at(static_cast<std::int64_t>(n));
+      const bool looked = (n - 100) % 4 != 3;
+      EXPECT_EQ(std::count(steps.begin(), steps.end(), 77), looked ? 1 : 0);
+      EXPECT_EQ(steps.back() == 77, looked) << "after all others";
+      EXPECT_EQ(before.contains(n), looked);
+      if (!looked) continue;
+      EXPECT_EQ(before.at(n), row);
+      EXPECT_EQ(asked.rows.at(static_cast<std::int64_t>(n)).back(), row)
+          << "the whole row, whatever is cached";
+    }
+    // Finished rows wait for their turn: together they would be longer than the budget.
+    if (budget == 300) {
+      EXPECT_LE(asked.most, 310 + 32) << "the one that is longer by itself";
+    }
+  }
+}
+
 TEST_P(Stream, NothingToDoIsDoneAtOnce) {
   decode::stream(
       context_, model_, {}, []() -> std::optional<decode::StreamJob> { return std::nullopt; },

@@ -9,7 +9,7 @@
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
-#include "buoy/trace/reader.h"
+#include "buoy/run/attention_features.h"
 #include "run/runs.h"
 #include "support/fails_with.h"
 
@@ -127,7 +127,7 @@ TEST(Evaluation, ALineCutInTwoIsAskedAgainAndAFinishedRunAsksNothing) {
   EXPECT_TRUE(same_files(files_of(folder), whole));
 }
 
-TEST(Evaluation, AnObservedRunSurvivesTooWithItsTraces) {
+TEST(Evaluation, AnObservedRunSurvivesToo) {
   const TempFolder scratch;
   // The second item has no gold passage, so it fails: that must not stop a run from being resumed.
   const auto data = testing::write_world(scratch, {.count = 3, .passages = 2});
@@ -137,22 +137,20 @@ TEST(Evaluation, AnObservedRunSurvivesTooWithItsTraces) {
   scratch.write("world.jsonl", lines);
   auto spec = testing::pair_spec(data, sweep("gold-position=1-2", {}));
   spec.models = {testing::pair_model(false)};
-  spec.observe = "received,top,row-mass";
+  spec.observe = kFeatureObservables;
   run(spec, scratch / "whole");
   const auto whole = files_of(scratch / "whole");
-  ASSERT_TRUE(whole.contains("traces/autoregressive.world.gold-position=2/manifest.json"));
+  ASSERT_EQ(whole.size(), 2u) << "run.json and answers.jsonl";
   const auto book = read_scores(scratch / "whole");
   ASSERT_EQ(book.cells.size(), 2u);
   EXPECT_EQ(book.cells[0].failures.size(), 1u);
-  for (const std::size_t answers :
-       {1u, 2u, 3u, 4u, 6u}) {  // 3 and 6 end a cell whose trace is not closed yet
+  EXPECT_EQ(book.cells[0].answers[0].attention.count("top_share"), 1u);
+  for (const std::size_t answers : {1u, 2u, 3u, 4u, 6u}) {
     SCOPED_TRACE(answers);
     const auto folder = scratch / ("killed-" + std::to_string(answers));
     run_and_die(spec, folder, false, answers);
     run(spec, folder, true);
     EXPECT_TRUE(same_files(files_of(folder), whole));
-    for (const auto& trace : fs::directory_iterator(folder / "traces"))
-      EXPECT_TRUE(trace::TraceReader::open(trace.path()).complete()) << trace.path();
   }
 }
 
@@ -182,7 +180,7 @@ TEST(Evaluation, AnotherRunInTheFolderIsRefusedByTheFirstThingThatDiffers) {
   EXPECT_TRUE(refused([](auto& s) { s.prompt_template = "shared-passages"; }, {"prompt"}));
   EXPECT_TRUE(
       refused([](auto& s) { s.first_line_only = true; }, {"answers.first_line_only", "false", "true"}));
-  EXPECT_TRUE(refused([](auto& s) { s.observe = "received"; }, {"observe"}));
+  EXPECT_TRUE(refused([](auto& s) { s.observe = kFeatureObservables; }, {"observe"}));
   EXPECT_TRUE(refused([](auto& s) { s.conditions[0].name = "other"; }, {"conditions"}));
   EXPECT_TRUE(refused([](auto& s) { s.read.fields.labels = {"kind"}; }, {"fields"}));
   EXPECT_TRUE(refused([](auto& s) { s.models = {testing::pair_model(true)}; }, {"models"}));

@@ -1,5 +1,6 @@
 #include "buoy/decode/stream.h"
 
+#include <deque>
 #include <vector>
 
 #include "buoy/decode/turn.h"
@@ -13,8 +14,18 @@ struct Active {
 };
 
 Active activate(StreamJob job) {
-  Turn turn = next_turn(*job.machine, 0);
+  Turn turn = next_turn(*job.machine, static_cast<std::int64_t>(job.number));
   return {std::move(job), std::move(turn)};
+}
+
+Active look_at(StreamJob job) {
+  if (job.look->before) job.look->before(*job.machine);
+  Turn turn = final_look(*job.machine, static_cast<std::int64_t>(job.number), job.look->step);
+  return {std::move(job), std::move(turn)};
+}
+
+std::int64_t length_of(const StreamJob& job) {
+  return std::ssize(job.machine->row());
 }
 
 }  // namespace
@@ -24,21 +35,29 @@ void stream(const Context& context, model::Model& model, const StreamOptions& op
             const std::function<void(size_t number, const StepMachine& machine)>& finished,
             probe::Probe* probe) {
   std::vector<Active> active;
+  // Finished rows that are still to be looked at. They come before new sequences, so that they cannot pile
+  // up.
+  std::deque<StreamJob> looking;
   std::optional<Active> waiting;  // the first that did not fit any more
   bool more = true;
   for (;;) {
     std::int64_t rows = 0;
     for (const auto& one : active) rows += one.turn.rows();
-    while (more && active.size() < options.most_sequences) {
+    const auto fits = [&](std::int64_t extra) { return rows == 0 || rows + extra <= options.token_budget; };
+    while (!looking.empty() && fits(length_of(looking.front()))) {
+      rows += length_of(looking.front());
+      active.push_back(look_at(std::move(looking.front())));
+      looking.pop_front();
+    }
+    while (more && looking.empty() && active.size() < options.most_sequences) {
       if (!waiting) {
         auto job = next();
         more = job.has_value();
         if (!more) break;
         waiting = activate(std::move(*job));
       }
-      const std::int64_t extra = waiting->turn.rows();
-      if (rows > 0 && rows + extra > options.token_budget) break;
-      rows += extra;
+      if (!fits(waiting->turn.rows())) break;
+      rows += waiting->turn.rows();
       active.push_back(std::move(*waiting));
       waiting.reset();
     }
@@ -48,11 +67,14 @@ void stream(const Context& context, model::Model& model, const StreamOptions& op
     for (auto& one : active) turns.push_back(std::move(one.turn));
     take_turns(context, model, turns, probe);
     std::vector<Active> staying;
-    for (auto& one : active) {
-      if (one.job.machine->finished()) {
-        finished(one.job.number, *one.job.machine);
+    for (size_t i = 0; i < active.size(); ++i) {
+      StreamJob& job = active[i].job;
+      if (!job.machine->finished()) {
+        staying.push_back(activate(std::move(job)));
+      } else if (job.look && !turns[i].looks) {
+        looking.push_back(std::move(job));
       } else {
-        staying.push_back(activate(std::move(one.job)));
+        finished(job.number, *job.machine);
       }
     }
     active = std::move(staying);

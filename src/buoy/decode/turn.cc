@@ -17,12 +17,19 @@ Turn next_turn(StepMachine& machine, std::int64_t sequence) {
   return turn;
 }
 
+Turn final_look(StepMachine& machine, std::int64_t sequence, std::int64_t step) {
+  Turn turn{&machine, {{machine.row(), {}}}, true};
+  turn.forwards[0].address = {sequence, step, 0, 0};
+  return turn;
+}
+
 namespace {
 
-// The rules of all turns in order, when each has some.
+// The rules of all turns in order, when each that chooses has some.
 std::optional<std::vector<ops::ChoiceRule>> joint_rules(std::span<const Turn> turns) {
   std::vector<ops::ChoiceRule> all;
   for (const auto& turn : turns) {
+    if (turn.looks) continue;
     const auto rules = turn.machine->choice_rules();
     if (!rules) return std::nullopt;
     all.insert(all.end(), rules->begin(), rules->end());
@@ -34,6 +41,10 @@ std::optional<std::vector<ops::ChoiceRule>> joint_rules(std::span<const Turn> tu
 std::vector<StepRecord> advance_chosen(std::span<const Turn> turns, std::span<const ops::RowChoice> choices) {
   std::vector<StepRecord> records;
   for (const auto& turn : turns) {
+    if (turn.looks) {
+      records.emplace_back();
+      continue;
+    }
     const size_t count = turn.forwards[0].logit_rows.size();
     records.push_back(turn.machine->advance_chosen(choices.first(count)));
     choices = choices.subspan(count);
@@ -48,7 +59,7 @@ std::vector<StepRecord> take_turns(const Context& context, model::Model& model, 
   std::vector<model::SequenceInput> inputs;
   for (const auto& turn : turns) inputs.insert(inputs.end(), turn.forwards.begin(), turn.forwards.end());
   if (model.device() == Device::kCuda) {
-    if (const auto rules = joint_rules(turns))
+    if (const auto rules = joint_rules(turns); rules && !rules->empty())
       return advance_chosen(turns, model.choose(context, inputs, *rules, probe));
   }
   const std::int64_t vocabulary = model.config().vocabulary;
@@ -61,7 +72,9 @@ std::vector<StepRecord> take_turns(const Context& context, model::Model& model, 
   std::vector<StepRecord> records;
   size_t first = 0;
   for (const auto& turn : turns) {
-    records.push_back(turn.machine->advance(std::span(rows).subspan(first, turn.forwards.size())));
+    records.push_back(turn.looks
+                          ? StepRecord{}
+                          : turn.machine->advance(std::span(rows).subspan(first, turn.forwards.size())));
     first += turn.forwards.size();
   }
   return records;

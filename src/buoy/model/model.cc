@@ -44,10 +44,11 @@ void attach(LayerObservation& observation, std::int64_t heads, ops::AttentionSeq
 Model Model::load(const std::filesystem::path& folder, Device device) {
   Checkpoint checkpoint = Checkpoint::open(folder);
   const FamilyTraits traits = traits_of(checkpoint.config().family);
-  Model model(std::move(checkpoint), traits);
+  ModelWeights weights = load_weights(checkpoint, traits);
+  Model model(std::make_shared<const Loaded>(Loaded{std::move(checkpoint), traits, std::move(weights)}));
   if (device == Device::kCuda) {
     model.pass_ = std::make_unique<DevicePass>(model.config(), model.traits(),
-                                               DeviceWeights::load(model.config(), model.weights_));
+                                               DeviceWeights::load(model.config(), model.loaded_->weights));
   }
   return model;
 }
@@ -60,11 +61,13 @@ KvCache Model::new_cache() const {
   return {config().layers, config().kv_heads * config().head_dim};
 }
 
-Model::Model(Checkpoint checkpoint, FamilyTraits traits)
-    : checkpoint_(std::move(checkpoint)),
-      traits_(std::move(traits)),
-      weights_(load_weights(checkpoint_, traits_)),
-      rope_(rope_frequencies_of(config().rope)) {}
+Model::Model(std::shared_ptr<const Loaded> loaded)
+    : loaded_(std::move(loaded)), rope_(rope_frequencies_of(config().rope)) {}
+
+Model Model::sibling() const {
+  BUOY_CHECK(pass_ == nullptr);
+  return Model(loaded_);
+}
 
 void Model::check_tokens(std::span<const SequenceInput> sequences) const {
   BUOY_CHECK(!sequences.empty());
@@ -107,10 +110,10 @@ const float* Model::forward(const Context& context, std::span<const SequenceInpu
   }
 
   float* normed = work_.normed.data();
-  ops::rms_norm(context, {rows.hidden, rows.count, config().hidden, weights_.final_norm.data(),
+  ops::rms_norm(context, {rows.hidden, rows.count, config().hidden, loaded_->weights.final_norm.data(),
                           config().norm_eps, normed});
   float* logits = work_.logits.reserve(static_cast<size_t>(rows.count * config().vocabulary));
-  linear(context, normed, rows.count, weights_.head, {}, logits);
+  linear(context, normed, rows.count, loaded_->weights.head, {}, logits);
   require_finite(context, logits, rows.count * config().vocabulary, "the logits");
   return logits;
 }
@@ -162,7 +165,7 @@ void Model::embed(const Context& context, const PackedBatch& packed) {
   work_.gate.reserve(mlp_rows * static_cast<size_t>(config().mlp_hidden));
   work_.up.reserve(mlp_rows * static_cast<size_t>(config().mlp_hidden));
   context.threads.run(packed.rows(), [&](std::int64_t row, int) {
-    to_float(weights_.embedding, packed.tokens[static_cast<size_t>(row)] * hidden, hidden,
+    to_float(loaded_->weights.embedding, packed.tokens[static_cast<size_t>(row)] * hidden, hidden,
              out + row * hidden);
   });
 }
@@ -170,7 +173,7 @@ void Model::embed(const Context& context, const PackedBatch& packed) {
 void Model::attention_layer(const Context& context, std::int64_t number, const PackedBatch& packed,
                             probe::Probe* probe) {
   const ModelConfig& c = config();
-  const LayerWeights& layer = weights_.layers[static_cast<size_t>(number)];
+  const LayerWeights& layer = loaded_->weights.layers[static_cast<size_t>(number)];
   const std::int64_t rows = packed.rows(), query_width = c.heads * c.head_dim,
                      key_width = c.kv_heads * c.head_dim;
   float *normed = work_.normed.data(), *queries = work_.queries.data(), *keys = work_.keys.data(),
@@ -216,7 +219,7 @@ void Model::attention_layer(const Context& context, std::int64_t number, const P
     if (!observations.empty()) attach(observations[n], c.heads, sequence);
     sequences.push_back(sequence);
   }
-  const ops::AttentionShape shape{c.heads, c.kv_heads, c.head_dim, {traits_.mask, 0}};
+  const ops::AttentionShape shape{c.heads, c.kv_heads, c.head_dim, {loaded_->traits.mask, 0}};
   ops::attention(context, shape, sequences, work_.attention);
   unrotate_past(context, packed, number, observations);
   for (size_t n = 0; n < observations.size(); ++n) {
@@ -227,8 +230,8 @@ void Model::attention_layer(const Context& context, std::int64_t number, const P
 
 void Model::add_attention(const Context& context, std::int64_t number, const RowsAfterAttention& rows) {
   float* normed = work_.normed.data();
-  linear(context, rows.attended, rows.count, weights_.layers[static_cast<size_t>(number)].attention_out, {},
-         normed);
+  linear(context, rows.attended, rows.count,
+         loaded_->weights.layers[static_cast<size_t>(number)].attention_out, {}, normed);
   ops::add(context, rows.hidden, normed, rows.count * config().hidden);
 }
 
@@ -264,7 +267,7 @@ void Model::unrotate_past(const Context& context, const PackedBatch& packed, std
 
 void Model::mlp_layer(const Context& context, std::int64_t number, const RowsAfterAttention& all) {
   const ModelConfig& c = config();
-  const LayerWeights& layer = weights_.layers[static_cast<size_t>(number)];
+  const LayerWeights& layer = loaded_->weights.layers[static_cast<size_t>(number)];
   float *gate = work_.gate.data(), *up = work_.up.data();
   for (std::int64_t first = 0; first < all.count; first += kMlpRows) {
     const std::int64_t rows = std::min(kMlpRows, all.count - first);
@@ -290,8 +293,8 @@ void Model::require_finite(const Context& context, const float* values, std::int
 }
 
 void Model::throw_non_finite(const std::string& where) const {
-  const std::string culprit = checkpoint_.find_non_finite();
-  throw_input_error({fmt::format("{}: {}", checkpoint_.folder().string(), where), "finite numbers",
+  const std::string culprit = loaded_->checkpoint.find_non_finite();
+  throw_input_error({fmt::format("{}: {}", loaded_->checkpoint.folder().string(), where), "finite numbers",
                      culprit.empty() ? "a NaN or an infinity although all weights are finite (overflow)"
                                      : fmt::format("a NaN or an infinity; tensor {} holds one", culprit)});
 }

@@ -24,7 +24,7 @@ namespace buoy::model {
 
 class DevicePass;
 
-// A loaded checkpoint that can be run. Not for use by two threads at once.
+// A loaded checkpoint that can be run. Not for use by two threads at once: each takes a sibling.
 class Model {
  public:
   // On a GPU the weights are copied there, as bf16 whatever they are stored as.
@@ -32,9 +32,13 @@ class Model {
   ~Model();
   Model(Model&&) noexcept;
 
-  const ModelConfig& config() const { return checkpoint_.config(); }
-  const FamilyTraits& traits() const { return traits_; }
-  const Checkpoint& checkpoint() const { return checkpoint_; }
+  // Another one with the same weights, for another thread. On the CPU alone: a device runs one pass at a
+  // time.
+  Model sibling() const;
+
+  const ModelConfig& config() const { return loaded_->checkpoint.config(); }
+  const FamilyTraits& traits() const { return loaded_->traits; }
+  const Checkpoint& checkpoint() const { return loaded_->checkpoint; }
   Device device() const { return pass_ != nullptr ? Device::kCuda : Device::kCpu; }
   KvCache new_cache() const;
 
@@ -49,7 +53,14 @@ class Model {
                                          probe::Probe* probe = nullptr);
 
  private:
-  Model(Checkpoint checkpoint, FamilyTraits traits);
+  // What siblings share, and nobody changes.
+  struct Loaded {
+    Checkpoint checkpoint;
+    FamilyTraits traits;
+    ModelWeights weights;
+  };
+
+  explicit Model(std::shared_ptr<const Loaded> loaded);
   void check_tokens(std::span<const SequenceInput> sequences) const;
   void embed(const Context& context, const PackedBatch& packed);
   void attention_layer(const Context& context, std::int64_t layer, const PackedBatch& packed,
@@ -85,9 +96,7 @@ class Model {
     ops::AttentionScratch attention;
   };
 
-  Checkpoint checkpoint_;
-  FamilyTraits traits_;
-  ModelWeights weights_;
+  std::shared_ptr<const Loaded> loaded_;
   ops::RopeTable rope_;
   Workspace work_;
   std::unique_ptr<DevicePass> pass_;  // null: on the CPU

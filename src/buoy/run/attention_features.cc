@@ -1,8 +1,11 @@
 #include "buoy/run/attention_features.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "buoy/analysis/sample/replay.h"
+#include "buoy/base/error.h"
 
 namespace buoy::run {
 namespace {
@@ -90,6 +93,14 @@ Features attention_features(const analysis::StoredSource& source) {
   analysis::replay(source, analysis::RuleOptions{}, alone,
                    {[&](const analysis::LayerView& layer) { features.take(layer); }, nullptr});
   return features.features(source.sample());
+}
+
+void require_features(const std::string& observe) {
+  if (observe.empty() || observe == kFeatureObservables) return;
+  throw_usage_error({"`observe`",
+                     fmt::format("features, which is {} (more is kept by a trace of the same questions)",
+                                 kFeatureObservables),
+                     observe});
 }
 
 const std::vector<FeatureName>& feature_names() {

@@ -38,6 +38,9 @@ class AttentionFeatures final : public analysis::SampleAnalysis {
   std::vector<Layer> layers_;
 };
 
+// UsageError unless an evaluation may observe this: nothing, or what the features need.
+void require_features(const std::string& observe);
+
 // Of a stored sample.
 std::map<std::string, double> attention_features(const analysis::StoredSource& source);
 

@@ -13,16 +13,20 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/questions/prompt/builtin_prompts.h"
 #include "buoy/run/answer_file.h"
+#include "buoy/run/attention_features.h"
 #include "buoy/run/identity.h"
 #include "buoy/run/questioner.h"
 #include "buoy/run/run_folder.h"
 #include "buoy/run/summary/score_book.h"
-#include "buoy/trace/reader.h"
 
 namespace buoy::run {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 void check_names(const std::vector<NamedPath>& list, const char* what) {
   std::set<std::string> names;
@@ -87,12 +91,6 @@ std::vector<std::unique_ptr<questions::NoisePool>> make_pools(const EvaluationSp
   return pools;
 }
 
-// A run may have been interrupted between the last answer of a cell and the end of its trace.
-bool is_traced(const std::filesystem::path& run_folder, const QuestionCell& cell) {
-  const auto folder = trace_folder(run_folder, cell);
-  return path_exists(folder) && trace::TraceReader::open(folder).complete();
-}
-
 }  // namespace
 
 EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesystem::path& folder, bool resume,
@@ -106,7 +104,7 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
                          fmt::format("\"{}\" (NAME=PATH gives another)", data.name)});
   }
   BUOY_CHECK(!spec.conditions.empty());
-  if (!spec.observe.empty()) spec.plan();  // refuses what it does not know
+  require_features(spec.observe);
   const auto facts = scan(spec);
   const auto cells = plan_cells(spec, facts);
   auto answers = open_run_folder(folder, describe_evaluation(spec, facts), resume);
@@ -125,10 +123,11 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
   const NamedPath* loaded = nullptr;
   for (const auto& cell : cells) {
     const bool answered = cell.first + cell.items <= answers.kept();
-    if (answered && (answers.complete() || spec.observe.empty() || is_traced(folder, cell))) continue;
+    if (answered) continue;
     if (loaded != cell.model) {
       model.reset();
       model.emplace(load_model(cell.model->path, spec.device));
+      if (progress.clock != nullptr) progress.clock->lap("loading");
       loaded = cell.model;
     }
     const auto started = Clock::now();
@@ -137,20 +136,25 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
     Questioner questioner(context, *model, spec, cell, pool);
     const std::size_t from =
         answers.kept() > cell.first ? std::min(answers.kept() - cell.first, cell.items) : 0;
-    questioner.ask(from, folder, [&](std::size_t number, const AnswerRecord& record) {
+    result.observing += questioner.ask(from, [&](std::size_t number, const AnswerRecord& record) {
       failed += record.failed() ? 1 : 0;
       cut += record.cut_passages > 0 ? 1 : 0;
       answers.put(cell.first + number, record);
       ++result.asked;
       progress.step();
     });
-    result.seconds += std::chrono::duration<double>(Clock::now() - started).count();
+    result.seconds += seconds_since(started);
+    if (progress.clock != nullptr) progress.clock->lap("decoding");
     if (cut > 0)
       progress.note(fmt::format("{}: passages of {} items were cut to fit the model's context of {} tokens",
                                 cell.name(), cut, model->model.config().context));
     if (failed > 0) progress.note(fmt::format("{}: {} of {} items failed", cell.name(), failed, cell.items));
   }
   answers.finish();
+  if (progress.clock != nullptr && !spec.observe.empty()) {
+    progress.clock->within("handing records on", result.observing.handing_on);
+    progress.clock->within("waiting for features", result.observing.waiting);
+  }
   return result;
 }
 

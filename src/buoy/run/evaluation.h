@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "buoy/base/file/named_path.h"
+#include "buoy/base/stopwatch.h"
 #include "buoy/decode/stream.h"
 #include "buoy/questions/score/normalise.h"
 #include "buoy/run/condition.h"
+#include "buoy/run/live/live_times.h"
 #include "buoy/run/request.h"
 
 namespace buoy::run {
@@ -46,16 +48,18 @@ struct EvaluationProgress {
   std::function<void(std::size_t answers)> begin;  // how many there are to find
   std::function<void()> step;                      // one was found
   std::function<void(const std::string&)> note;    // a warning for people
+  Stopwatch* clock = nullptr;                      // told when loading and decoding end; may be null
 };
 
 struct EvaluationResult {
   std::size_t answers = 0;  // of the whole run
   std::size_t asked = 0;    // now, without those that were there already
   double seconds = 0;       // for these
+  LiveTimes observing;      // within these seconds
 };
 
 // Asks every model every question of every data set under every condition, in this order, and leaves in the
-// folder run.json (what was asked, how) and answers.jsonl; with `observe` also traces/MODEL.SET.CONDITION.
+// folder run.json (what was asked, how) and answers.jsonl; with `observe` answers have attention features.
 // With `resume` a run that was interrupted is continued: the files come out the same. InputErrors: bad data,
 // a folder with another run in it.
 EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesystem::path& folder, bool resume,

@@ -1,17 +1,14 @@
 #include "buoy/run/questioner.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "buoy/analysis/sample/stored_source.h"
+#include <algorithm>
+#include <mutex>
+
 #include "buoy/base/error.h"
-#include "buoy/base/file/files.h"
-#include "buoy/base/file/json_file.h"
-#include "buoy/base/file/mapped_file.h"
-#include "buoy/decode/drive.h"
 #include "buoy/questions/passages.h"
-#include "buoy/run/attention_features.h"
-#include "buoy/run/identity.h"
+#include "buoy/run/packed_asker.h"
+#include "buoy/run/sample_workers.h"
 
 namespace buoy::run {
 namespace {
@@ -43,10 +40,6 @@ std::string QuestionCell::name() const {
   return fmt::format("{}.{}.{}", file_name(model->name), file_name(data->name), file_name(condition->name));
 }
 
-std::filesystem::path trace_folder(const std::filesystem::path& run_folder, const QuestionCell& cell) {
-  return run_folder / "traces" / cell.name();
-}
-
 Questioner::Questioner(const Context& context, LoadedModel& model, const EvaluationSpec& spec,
                        const QuestionCell& cell, const questions::NoisePool* pool)
     : context_(context),
@@ -61,9 +54,10 @@ Questioner::Questioner(const Context& context, LoadedModel& model, const Evaluat
       rules_(rules_for(spec, settle(spec.chat_use, spec.chat, cell.model->path), model, decode_,
                        cell.model->path)) {}
 
-std::optional<Questioner::Question> Questioner::prepare(const questions::Item& item, std::size_t number,
-                                                        const TakeAnswer& take) const {
+std::optional<Question> Questioner::prepare(const questions::Item& item, std::size_t number,
+                                            const TakeAnswer& take) const {
   Question question;
+  question.number = number;
   AnswerRecord& record = question.record;
   record.model = cell_.model->name;
   record.set = cell_.data->name;
@@ -105,164 +99,90 @@ AnswerRecord Questioner::answered(AnswerRecord record, const decode::StepMachine
   return record;
 }
 
-void Questioner::ask(std::size_t from, const std::filesystem::path& run_folder, const TakeAnswer& take) {
-  questions::ItemReader reader(cell_.data->path, spec_.read);
-  if (spec_.observe.empty() && cell_.condition->hidden) {
-    ask_with_hidden_columns(reader, from, take);
-  } else if (spec_.observe.empty()) {
-    ask_packed(reader, from, take);
-  } else {
-    ask_observed(reader, from, trace_folder(run_folder, cell_), take);
-  }
+std::optional<Request> Questioner::observed() const {
+  if (spec_.observe.empty()) return std::nullopt;
+  Request request = spec_;
+  request.decode = decode_;
+  return request;
 }
 
-DecodeOptions Questioner::decoding_of_item(std::size_t number) const {
+std::unique_ptr<decode::StepMachine> Questioner::machine(const model::Model& model, const Question& question,
+                                                         std::optional<model::KvCache> cache) const {
   DecodeOptions decode = decode_;
-  decode.seed += number;
-  return decode;
+  decode.seed += question.number;
+  return make_machine(model, decode, question.prompt.prompt.ids, model_.tokenizer, std::move(cache));
 }
 
-void Questioner::ask_alone(Question question, std::size_t number, probe::Probe* probe,
-                           const TakeAnswer& take) {
-  AnswerRecord record = question.record;
-  try {
-    const auto machine =
-        make_machine(model_.model, decoding_of_item(number), question.prompt.prompt.ids, model_.tokenizer);
-    decode::StepMachine* const machines[] = {machine.get()};
-    decode::drive(context_, model_.model, machines, nullptr, probe);
-    record = answered(std::move(record), *machine);
-  } catch (const InputError& error) {
-    record.error = error.what();
-  }
-  take(number, record);
-}
+LiveTimes Questioner::ask(std::size_t from, const TakeAnswer& take) {
+  const Condition& condition = *cell_.condition;
+  if (!spec_.observe.empty() && (!condition.heads_off.empty() || condition.hidden))
+    throw_usage_error({"`observe`", "conditions that leave the model as it is", condition.name});
+  std::optional<ColumnBook> book;
+  if (condition.hidden) book.emplace(condition.column_traces.at(cell_.model->name));
+  const std::size_t questions = cell_.items - std::min(from, cell_.items);
+  SampleWorkers workers(
+      context_, model_,
+      samples_at_once(model_.model, context_.threads.size(), questions, spec_.batch.token_budget));
+  const auto count = static_cast<std::size_t>(workers.count());
+  // Each worker packs its share of the questions, so that none is left without.
+  decode::StreamOptions batch = spec_.batch;
+  batch.most_sequences = std::clamp<std::size_t>((questions + count - 1) / count, 1, batch.most_sequences);
 
-void Questioner::ask_packed(questions::ItemReader& reader, std::size_t from, const TakeAnswer& take) {
-  const bool diffusion = is_masked_diffusion(model_.model.config().family);
-  PrefixCache prefixes(context_, model_.model);
-  std::map<std::size_t, Question> under_way;
+  questions::ItemReader reader(cell_.data->path, spec_.read);
   std::size_t number = 0;
-  const auto next_job = [&]() -> std::optional<decode::StreamJob> {
-    while (const auto item = reader.next()) {
-      const std::size_t n = number++;
+  bool stopped = false;  // a worker failed
+  std::mutex reading, taking;
+  const TakeAnswer take_one = [&](std::size_t n, const AnswerRecord& record) {
+    const std::lock_guard lock(taking);
+    take(n, record);
+  };
+  const auto next = [&]() -> std::optional<Question> {
+    for (;;) {
+      std::optional<questions::Item> item;
+      std::size_t n = 0;
+      {
+        const std::lock_guard lock(reading);
+        if (stopped) return std::nullopt;
+        item = reader.next();
+        n = number++;
+      }
+      if (!item) return std::nullopt;
       if (n < from) continue;
-      auto question = prepare(*item, n, take);
-      if (!question) continue;
-      const auto& ids = question->prompt.prompt.ids;
-      std::optional<model::KvCache> cache;
-      // What a prefix holds would be that of all heads.
-      if (!diffusion && cell_.condition->heads_off.empty()) cache = prefixes.start(ids);
-      auto machine = make_machine(model_.model, decoding_of_item(n), ids, model_.tokenizer, std::move(cache));
-      under_way.emplace(n, std::move(*question));
-      return decode::StreamJob{n, std::move(machine)};
+      if (auto question = prepare(*item, n, take_one)) return question;
     }
-    return std::nullopt;
   };
-  bool next_failed = false;
-  const auto next = [&] {
-    next_failed = true;
-    auto job = next_job();
-    next_failed = false;
-    return job;
-  };
-  const auto& heads_off = cell_.condition->heads_off;
-  const auto off = heads_off.find(cell_.model->name);
-  std::optional<HeadChangeProbe> mask;
-  if (off != heads_off.end())
-    mask.emplace(off->second, model_.model.config().layers, model_.model.config().heads);
-  probe::Probe* const probe = mask ? &*mask : nullptr;
-  for (bool more = true; more;) {
+  LiveTimes times;
+  workers.run([&](int worker) {
+    PackedAsker asker(workers.context(worker), workers.model(worker).model, *this, batch, take_one);
     try {
-      decode::stream(
-          context_, model_.model, spec_.batch, next,
-          [&](std::size_t n, const decode::StepMachine& machine) {
-            take(n, answered(std::move(under_way.at(n).record), machine));
-            under_way.erase(n);
-          },
-          probe);
-      more = false;
-    } catch (const InputError&) {
-      // One of the packed questions gives no finite numbers. Asked alone, each says whether it is the one;
-      // the others get the answers they would have got.
-      if (next_failed) throw;
-      for (auto& [n, question] : std::exchange(under_way, {})) ask_alone(std::move(question), n, probe, take);
+      book ? ask_with_hidden_columns(asker, *book, next, take_one) : asker.ask(next);
+    } catch (...) {
+      const std::lock_guard lock(reading);
+      stopped = true;
+      throw;
     }
-  }
+    const std::lock_guard lock(taking);
+    times += asker.times().divided_by(workers.count());
+  });
+  return times;
 }
 
-void Questioner::ask_with_hidden_columns(questions::ItemReader& reader, std::size_t from,
-                                         const TakeAnswer& take) {
-  const ColumnBook book(cell_.condition->column_traces.at(cell_.model->name));
-  std::size_t number = 0;
-  while (const auto item = reader.next()) {
-    const std::size_t n = number++;
-    if (n < from) continue;
-    auto question = prepare(*item, n, take);
-    if (!question) continue;
+void Questioner::ask_with_hidden_columns(PackedAsker& asker, const ColumnBook& book,
+                                         const std::function<std::optional<Question>()>& next,
+                                         const TakeAnswer& take) const {
+  while (auto question = next()) {
     ColumnSets sets;
     try {
-      sets =
-          book.choose(item->id, question->prompt.prompt.ids, *cell_.condition->hidden, spec_.decode.seed + n);
+      sets = book.choose(question->record.id, question->prompt.prompt.ids, *cell_.condition->hidden,
+                         spec_.decode.seed + question->number);
     } catch (const InputError& error) {
       question->record.error = error.what();
-      take(n, question->record);
+      take(question->number, question->record);
       continue;
     }
     ColumnChangeProbe mask(std::move(sets));
-    ask_alone(std::move(*question), n, &mask, take);
+    asker.ask_alone(std::move(*question), mask);
   }
-}
-
-trace::Manifest Questioner::manifest() const {
-  auto manifest = describe_run(model_.model, decode_, "buoy eval");
-  manifest.storage = spec_.float16 ? trace::Storage::kF16 : trace::Storage::kF32;
-  manifest.probe = dump_json(describe_observed(spec_, *cell_.condition));
-  questions::ItemReader reader(cell_.data->path, spec_.read);
-  while (const auto item = reader.next()) manifest.sample_ids.push_back(item->id);
-  return manifest;
-}
-
-void Questioner::ask_observed(questions::ItemReader& reader, std::size_t from,
-                              const std::filesystem::path& folder, const TakeAnswer& take) {
-  if (!cell_.condition->heads_off.empty() || cell_.condition->hidden)
-    throw_usage_error({"`observe`", "conditions that leave the model as it is", cell_.condition->name});
-  Request request = spec_;
-  request.decode = decode_;
-  Tracer tracer(context_, model_.model, request, model_.tokenizer);
-  const auto run = manifest();
-  auto writer = trace::TraceWriter::resume(folder, run);
-  std::size_t number = 0;
-  while (const auto item = reader.next()) {
-    const std::size_t n = number++;
-    const bool answer_kept = n < from;  // its sample may still be missing: failures are forgotten on resuming
-    if (answer_kept && writer.has(item->id)) continue;
-    const auto fail = [&](std::size_t, const AnswerRecord& record) {
-      if (!writer.has(item->id)) writer.write_failure(item->id, record.error);
-      if (!answer_kept) take(n, record);
-    };
-    auto question = prepare(*item, n, fail);
-    if (!question) continue;
-    std::optional<Traced> traced;
-    try {
-      traced = tracer.run(question->prompt, n);
-    } catch (const UsageError& error) {
-      question->record.error = error.what();
-    } catch (const InputError& error) {
-      question->record.error = error.what();
-    }
-    if (!traced) {
-      fail(n, question->record);
-      continue;
-    }
-    if (!writer.has(item->id)) writer.write(traced->sample);
-    if (answer_kept) continue;
-    AnswerRecord record = answered(std::move(question->record), *traced->machine);
-    const auto file = folder / trace::sample_file(item->id);
-    record.attention = attention_features(
-        analysis::StoredSource(run, trace::StoredSample(MappedFile(file), file.string(), run)));
-    take(n, record);
-  }
-  writer.finish();
 }
 
 }  // namespace buoy::run

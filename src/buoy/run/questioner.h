@@ -1,16 +1,15 @@
 #pragma once
 
-#include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 
 #include "buoy/questions/score/answer.h"
 #include "buoy/run/answer_record.h"
 #include "buoy/run/evaluation.h"
+#include "buoy/run/live/live_times.h"
 #include "buoy/run/loaded_model.h"
-#include "buoy/run/prefix_cache.h"
 #include "buoy/run/prompter.h"
-#include "buoy/run/tracer.h"
-#include "buoy/trace/writer.h"
 
 namespace buoy::run {
 
@@ -24,11 +23,17 @@ struct QuestionCell {
   std::string name() const;  // fit to name a folder
 };
 
-// Where the traces of a cell are, when it is observed.
-std::filesystem::path trace_folder(const std::filesystem::path& run_folder, const QuestionCell& cell);
+// A question about to be asked.
+struct Question {
+  std::size_t number = 0;  // in the cell
+  AnswerRecord record;     // without an answer
+  ItemPrompt prompt;
+};
 
 // What is done with an answer: `number` is its number in the cell.
 using TakeAnswer = std::function<void(std::size_t number, const AnswerRecord& record)>;
+
+class PackedAsker;
 
 // Asks one model the questions of one cell.
 class Questioner {
@@ -36,27 +41,26 @@ class Questioner {
   Questioner(const Context& context, LoadedModel& model, const EvaluationSpec& spec, const QuestionCell& cell,
              const questions::NoisePool* pool);
 
-  // Items from number `from` on, packed by the token budget, or one by one: into the trace when observing,
-  // or with the columns hidden that are each item's own. A single question that cannot be asked or
-  // computed becomes a record with an error; what concerns all of them is thrown.
-  void ask(std::size_t from, const std::filesystem::path& run_folder, const TakeAnswer& take);
+  // Items from number `from` on, packed by the token budget, or one by one where columns are hidden that are
+  // each item's own; a small model by several workers (sample_workers.h). A single question that cannot be
+  // asked or computed becomes a record with an error; what concerns all of them is thrown. Answers are taken
+  // one at a time, in any order. Returns what observing took.
+  LiveTimes ask(std::size_t from, const TakeAnswer& take);
+
+  // For those who ask; by any number of threads at once.
+  const QuestionCell& cell() const { return cell_; }
+  const std::optional<text::Tokenizer>& tokenizer() const { return model_.tokenizer; }
+  std::optional<Request> observed() const;  // what is asked for, where attention is watched
+  std::unique_ptr<decode::StepMachine> machine(const model::Model& model, const Question& question,
+                                               std::optional<model::KvCache> cache) const;
+  AnswerRecord answered(AnswerRecord record, const decode::StepMachine& machine) const;
 
  private:
-  struct Question {
-    AnswerRecord record;
-    ItemPrompt prompt;
-  };
-
   std::optional<Question> prepare(const questions::Item& item, std::size_t number,
                                   const TakeAnswer& take) const;
-  AnswerRecord answered(AnswerRecord record, const decode::StepMachine& machine) const;
-  DecodeOptions decoding_of_item(std::size_t number) const;
-  void ask_alone(Question question, std::size_t number, probe::Probe* probe, const TakeAnswer& take);
-  void ask_packed(questions::ItemReader& reader, std::size_t from, const TakeAnswer& take);
-  void ask_with_hidden_columns(questions::ItemReader& reader, std::size_t from, const TakeAnswer& take);
-  void ask_observed(questions::ItemReader& reader, std::size_t from, const std::filesystem::path& folder,
-                    const TakeAnswer& take);
-  trace::Manifest manifest() const;
+  void ask_with_hidden_columns(PackedAsker& asker, const ColumnBook& book,
+                               const std::function<std::optional<Question>()>& next,
+                               const TakeAnswer& take) const;
 
   const Context& context_;
   LoadedModel& model_;

@@ -76,6 +76,7 @@ void run_and_summarise(const EvaluationCall& call) {
   };
   progress.step = [&] { bar->advance(); };
   progress.note = [](const std::string& text) { say("note: {}\n", text); };
+  progress.clock = call.clock;
   const auto result = run::run_evaluation(call.spec, call.out, call.resume, progress);
   bar.reset();
 
@@ -94,6 +95,7 @@ void run_and_summarise(const EvaluationCall& call) {
              call.out.string(), result.answers - failures.size(), result.answers, describe_losses(book),
              written.tables, written.figures, result.asked, describe_duration(result.seconds),
              result.seconds > 0 ? static_cast<double>(result.asked) / result.seconds : 0);
+  if (call.clock != nullptr) call.clock->lap("writing");
   require_answers(book, call.out);
 }
 

@@ -11,6 +11,7 @@ struct EvaluationCall {
   std::filesystem::path out;
   bool resume = false;
   std::int64_t resamples = 2000;
+  Stopwatch* clock = nullptr;  // told of loading, decoding and writing; may be null
 };
 
 // Runs with a line of progress, writes summaries, tables and figures, and prints the scores, what failed and

@@ -17,6 +17,7 @@
 #include "buoy/questions/data/item_reader.h"
 #include "buoy/questions/prompt/prompt_template.h"
 #include "buoy/result/schema/study.h"
+#include "buoy/run/attention_features.h"
 #include "buoy/study/memory_line.h"
 #include "buoy/study/output_folder.h"
 
@@ -159,9 +160,7 @@ class Examination {
   void look_at_evaluation(const study::EvaluateEntry& entry) {
     const std::string where = "evaluate " + entry.name;
     look_at_template(where + ": prompt", entry.request.prompt_template);
-    attempt(where, [&] {
-      if (const auto request = plan_.completed(entry.request); !request.observe.empty()) request.plan();
-    });
+    attempt(where, [&] { run::require_features(plan_.completed(entry.request).observe); });
     if (entry.heads) {
       look_at_used_trace(where + ": heads.trace", entry, entry.heads->trace);
       if (!(entry.heads->share > 0 && entry.heads->share < 1)) {

@@ -18,8 +18,9 @@ namespace {
 
 class StudyRun {
  public:
-  explicit StudyRun(const StudyCall& call)
+  StudyRun(const StudyCall& call, Stopwatch& clock)
       : plan_(call.plan),
+        clock_(clock),
         study_(call.plan.study()),
         device_(call.device),
         command_(call.command),
@@ -63,10 +64,12 @@ class StudyRun {
     request.items = questions::read_items(plan_.data_file(trace.data), request.read);
     request.decode = run::fitting(loaded.model.config().family, request.decode);
     const auto run = run::make_trace_run(request, loaded);
+    clock_.lap("loading");
     ThreadPool threads(threads_);
     Progress bar(stderr, "sample", static_cast<std::int64_t>(request.items.size()));
     const auto result =
         run::run_trace({threads}, loaded, run, {.begin = [](const auto&) {}, .step = [&] { bar.advance(); }});
+    clock_.lap("decoding");
     for (const auto& [analysis, reason] : result.left_out)
       fmt::print("{}: {} is left out: {}\n", request.folder.string(), analysis, reason);
     if (!result.failed.empty())
@@ -83,6 +86,7 @@ class StudyRun {
     call.spec.conditions = plan_.conditions(entry);
     call.out = plan_.evaluation_folder(entry.name);
     call.resume = true;
+    call.clock = &clock_;
     run_and_summarise(call);
   }
 
@@ -106,6 +110,7 @@ class StudyRun {
     request.out = plan_.report_folder();
     request.command = command_;
     build_report(request);
+    clock_.lap("report");
     fmt::print("Open {}\n", (request.out / "report.html").string());
   }
 
@@ -113,6 +118,7 @@ class StudyRun {
 
   const StudyPlan& plan_;
   const study::Study& study_;
+  Stopwatch& clock_;
   Device device_;
   std::string command_;
   int threads_;
@@ -122,8 +128,8 @@ class StudyRun {
 
 }  // namespace
 
-void run_study(const StudyCall& call) {
-  StudyRun(call).run();
+void run_study(const StudyCall& call, Stopwatch& clock) {
+  StudyRun(call, clock).run();
 }
 
 }  // namespace buoy::study

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "buoy/base/stopwatch.h"
 #include "buoy/study/study_plan.h"
 #include "buoy/tensor/device.h"
 
@@ -14,6 +15,7 @@ struct StudyCall {
 
 // Makes the data, traces, evaluates and writes one report below the study's folder. What is there already
 // stays: a study that was interrupted goes on where it was.
-void run_study(const StudyCall& call);
+// The clock is told where the time goes.
+void run_study(const StudyCall& call, Stopwatch& clock);
 
 }  // namespace buoy::study

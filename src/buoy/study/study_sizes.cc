@@ -170,8 +170,8 @@ StudyPart StudySizes::evaluation(const study::EvaluateEntry& entry) {
         part.questions += count;
         part.forwards +=
             count * (run::forwards_of(family, request.decode) + (request.observe.empty() ? 0 : 1));
-        const double each = static_cast<double>(tried.sample.full) / 2 + 1.1 * tried.text_bytes +
-                            kBytesOfAnswer + 4.0 * request.decode.max_new_tokens;
+        // Of what is observed a few numbers are kept, which the bytes of an answer allow for.
+        const double each = 1.1 * tried.text_bytes + kBytesOfAnswer + 4.0 * request.decode.max_new_tokens;
         part.bytes += static_cast<std::uint64_t>(each * static_cast<double>(count));
       }
     }

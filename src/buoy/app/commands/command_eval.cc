@@ -12,6 +12,7 @@
 #include "buoy/base/file/named_path.h"
 #include "buoy/base/interrupt.h"
 #include "buoy/base/say.h"
+#include "buoy/base/stopwatch.h"
 #include "buoy/checkpoint/hub_cache.h"
 #include "buoy/run/evaluation.h"
 #include "buoy/run/identity.h"
@@ -25,7 +26,7 @@ struct EvalOptions {
   RequestFlags flags;
   std::vector<std::string> models, data;
   std::int64_t noise = -1;
-  bool closed_book = false, published = false, resume = false;
+  bool closed_book = false, published = false, resume = false, timing = false;
   std::string sweep, noise_kind = "random", out;
   RetrievalOptions retrieval;
   std::vector<std::string> heads_from, columns_from;
@@ -127,7 +128,9 @@ void evaluate_models(EvalOptions options) {
     passages = -1;
   }
   say_when_interrupted("buoy: interrupted; the same command with --resume goes on behind the last answer\n");
-  study::run_and_summarise({make_spec(options), options.out, options.resume, options.resamples});
+  Stopwatch clock;
+  study::run_and_summarise({make_spec(options), options.out, options.resume, options.resamples, &clock});
+  if (options.timing) say("{}\n", clock.describe());
 }
 
 }  // namespace
@@ -210,6 +213,7 @@ void add_eval(Command& app) {
       ->positive();
   add_device_option(*command, o->device);
   add_threads_option(*command, o->threads);
+  add_timing_flag(*command, o->timing);
   add_resamples_option(*command, o->resamples)->alias("--replicates");
   add_decode_options(*command, request.decode);
   command->footer(in_flags_of(*command, run::describe_sweeps()) + "docs/evaluation.md says what is written.");

@@ -7,6 +7,8 @@
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/interrupt.h"
+#include "buoy/base/say.h"
+#include "buoy/base/stopwatch.h"
 #include "buoy/study/study_check.h"
 #include "buoy/study/study_runner.h"
 
@@ -16,7 +18,7 @@ void add_study(Command& app) {
   struct Options {
     std::string file, out, device = "auto";
     int threads = 0;
-    bool check = false, ignore_space = false;
+    bool check = false, ignore_space = false, timing = false;
   };
   auto* command = app.add_subcommand("study", "run a whole study that a file describes, to one report");
   auto options = std::make_shared<Options>();
@@ -26,6 +28,7 @@ void add_study(Command& app) {
   add_out_option(*command, options->out);
   add_threads_option(*command, options->threads);
   add_device_option(*command, options->device);
+  add_timing_flag(*command, options->timing);
   command->add_flag("--check", options->check,
                     "only say what is missing or wrong, and what every part will take: questions, forward "
                     "passes, bytes, memory");
@@ -53,7 +56,9 @@ void add_study(Command& app) {
       return;
     }
     say_when_interrupted("buoy: interrupted; the same command goes on where the study was\n");
-    study::run_study(call);
+    Stopwatch clock;
+    study::run_study(call, clock);
+    if (options->timing) say("{}\n", clock.describe());
   });
 }
 

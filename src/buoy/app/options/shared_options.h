@@ -60,7 +60,7 @@ inline Option* add_observe_option(Command& command, std::string& list) {
       .add_option(
           "--observe", list,
           "what of attention to store, as in received,rows (`buoy trace --help` lists it; trace: received\n"
-          "and entropy unless told; eval: nothing, or `features` for what it relates to right and wrong)")
+          "and entropy unless told; eval: nothing, or `features`: numbers to hold against right and wrong)")
       ->type_name("LIST");
 }
 

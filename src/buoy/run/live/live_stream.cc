@@ -158,6 +158,14 @@ void LiveStream::settle(const std::shared_ptr<Work>& work) {
   }
 }
 
+bool LiveStream::is_settled(const Work& work) {
+  return work.waiting == 0;
+}
+
+const std::string& LiveStream::error(const Work& work) {
+  return work.error;
+}
+
 std::set<std::string> LiveStream::exceeding_f16(const Work& work) {
   auto exceeding = work.exceeding;
   exceeding.merge(work.sink->exceeding_f16());

@@ -47,6 +47,9 @@ class LiveStream {
   void push(const std::shared_ptr<Work>& work, LiveRecord& record);
   // Waits until all records given so far were taken.
   void settle(const std::shared_ptr<Work>& work);
+  static bool is_settled(const Work& work);
+  // Of a settled sample: why its records could not be taken; "" when they were.
+  static const std::string& error(const Work& work);
   // Of a settled sample that has not ended: arrays with values that F16 cannot hold. None, or it must be
   // dropped and run again with them in `as_f32`.
   static std::set<std::string> exceeding_f16(const Work& work);

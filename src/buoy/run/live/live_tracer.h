@@ -7,16 +7,11 @@
 #include <string>
 
 #include "buoy/run/live/live_stream.h"
+#include "buoy/run/live/live_times.h"
 #include "buoy/run/loaded_model.h"
 #include "buoy/run/tracer.h"
 
 namespace buoy::run {
-
-// Seconds of the model's thread that went into observing.
-struct LiveTimes {
-  double handing_on = 0;  // records to other threads, back-pressure included
-  double waiting = 0;     // at the end, for sinks that were behind
-};
 
 // Decodes prompts one after the other while sinks take their records on other threads.
 class LiveTracer {

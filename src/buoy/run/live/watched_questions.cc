@@ -1,0 +1,167 @@
+#include "buoy/run/live/watched_questions.h"
+
+#include <chrono>
+#include <utility>
+
+#include "buoy/base/error.h"
+#include "buoy/run/attention_features.h"
+#include "buoy/run/tracer.h"
+
+namespace buoy::run {
+namespace {
+
+// Questions whose last records may be on their way while the model goes on. Each keeps a few megabytes at the
+// size of an 8B model.
+constexpr std::size_t kMostEnded = 8;
+
+class FeatureSink final : public LiveSink {
+ public:
+  explicit FeatureSink(const analysis::SampleFacts& sample) : features_(sample) {}
+
+  void take(const analysis::LayerView& layer) override { features_.take(layer); }
+  void end(const analysis::ObservedSample& sample) override {
+    outcome_.features = features_.features(sample);
+  }
+  void fail(const analysis::ObservedSample&, const std::string& error) override { outcome_.error = error; }
+
+  WatchedOutcome& outcome() { return outcome_; }
+
+ private:
+  AttentionFeatures features_;
+  WatchedOutcome outcome_;
+};
+
+class Seconds {
+ public:
+  explicit Seconds(double& sum) : sum_(sum) {}
+  ~Seconds() { sum_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+  Seconds(const Seconds&) = delete;
+  Seconds& operator=(const Seconds&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& sum_;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+class WatchedQuestions::Watched {
+ public:
+  std::size_t number = 0;
+  StoredTypes types;
+  std::optional<LiveSample> sample;  // none: nothing of it is to be seen yet
+  FeatureSink* sink = nullptr;
+  std::shared_ptr<LiveStream::Work> work;
+  analysis::ObservedSample ran;  // when it has ended
+};
+
+WatchedQuestions::WatchedQuestions(const Context& context, const ModelConfig& config, const Request& request,
+                                   const std::optional<text::Tokenizer>& tokenizer, Settled settled)
+    : config_(config),
+      request_(request),
+      plan_(request.plan()),
+      tokenizer_(tokenizer),
+      settled_(std::move(settled)),
+      // The model's own thread is busy; on a GPU little else is.
+      stream_(config.layers, context.threads.size() - 1, {}) {}
+
+WatchedQuestions::~WatchedQuestions() = default;
+
+std::optional<decode::FinalLook> WatchedQuestions::begin(std::size_t number, const ItemPrompt& prompt,
+                                                         const decode::StepMachine& machine,
+                                                         const std::set<std::string>& as_f32) {
+  auto made = std::make_unique<Watched>();
+  Watched& watched = *made;
+  watched.number = number;
+  watched.types = {request_.float16 ? trace::Storage::kF16 : trace::Storage::kF32, as_f32};
+  const bool diffusion = is_masked_diffusion(config_.family);
+  std::optional<decode::FinalLook> look;
+  if (diffusion) {
+    look_on(watched, prompt, machine);
+    if (request_.final_row) look = {watched.sample->layout().subject().steps - 1, nullptr};
+  } else {
+    // One pass over the finished row holds every step's attention, and only then is its length known.
+    subject_of(config_, request_, prompt, std::ssize(machine.row()));  // refuses what cannot be observed
+    look = {0,
+            [this, &watched, &prompt](const decode::StepMachine& ended) { look_on(watched, prompt, ended); }};
+  }
+  under_way_[static_cast<std::int64_t>(number)] = std::move(made);
+  return look;
+}
+
+void WatchedQuestions::look_on(Watched& watched, const ItemPrompt& prompt,
+                               const decode::StepMachine& machine) const {
+  const bool diffusion = is_masked_diffusion(config_.family);
+  const auto subject = subject_of(config_, request_, prompt, std::ssize(machine.row()));
+  watched.sample.emplace(observe::RecordLayout(plan_, subject),
+                         LivePrompt{prompt, watched.number, diffusion, request_.final_row}, tokenizer_,
+                         [this, &watched](LiveRecord& record) {
+                           const Seconds measured(times_.handing_on);
+                           stream_.push(watched.work, record);
+                         });
+  watched.sample->follow(machine);
+  auto sink = std::make_unique<FeatureSink>(watched.sample->facts());
+  watched.sink = sink.get();
+  watched.work = stream_.begin(*watched.sample, watched.types, std::move(sink));
+}
+
+void WatchedQuestions::end(std::size_t number) {
+  const auto found = under_way_.find(static_cast<std::int64_t>(number));
+  BUOY_CHECK(found != under_way_.end() && found->second->sample);
+  found->second->ran = found->second->sample->finish();
+  ended_.push_back(std::move(found->second));
+  under_way_.erase(found);
+  while (!ended_.empty() && (ended_.size() > kMostEnded || LiveStream::is_settled(*ended_.front()->work)))
+    settle_first();
+}
+
+void WatchedQuestions::settle_first() {
+  const auto watched = std::move(ended_.front());
+  ended_.pop_front();
+  {
+    const Seconds measured(times_.waiting);
+    stream_.settle(watched->work);
+  }
+  WatchedOutcome& outcome = watched->sink->outcome();
+  outcome.exceeding = LiveStream::exceeding_f16(*watched->work);
+  if (const auto& error = LiveStream::error(*watched->work); !error.empty()) {
+    watched->sink->fail(watched->ran, error);
+  } else if (outcome.exceeding.empty()) {
+    watched->sink->end(watched->ran);
+  }
+  settled_(watched->number, std::move(outcome));
+}
+
+void WatchedQuestions::drop() {
+  for (auto& [number, watched] : under_way_) {
+    if (watched->work) stream_.drop(watched->work);
+  }
+  under_way_.clear();
+}
+
+void WatchedQuestions::finish() {
+  while (!ended_.empty()) settle_first();
+}
+
+WatchedQuestions::Watched* WatchedQuestions::find(const probe::Address& address) const {
+  const auto found = under_way_.find(address.sequence);
+  return found != under_way_.end() && found->second->sample ? found->second.get() : nullptr;
+}
+
+probe::LayerRequest WatchedQuestions::request(const probe::Address& address,
+                                              const probe::LayerExtent& extent) {
+  Watched* const watched = find(address);
+  return watched != nullptr ? watched->sample->request(address, extent) : probe::LayerRequest{};
+}
+
+void WatchedQuestions::take(const probe::Address& address, probe::LayerRecord&& record) {
+  find(address)->sample->take(address, std::move(record));
+}
+
+void WatchedQuestions::take_later(const probe::Address& address,
+                                  std::unique_ptr<probe::PendingRecord> record) {
+  find(address)->sample->take_later(address, std::move(record));
+}
+
+}  // namespace buoy::run

@@ -1,0 +1,143 @@
+#include "buoy/run/packed_asker.h"
+
+#include <utility>
+
+#include "buoy/base/error.h"
+
+namespace buoy::run {
+
+PackedAsker::PackedAsker(const Context& context, model::Model& model, const Questioner& questioner,
+                         const decode::StreamOptions& batch, TakeAnswer take)
+    : context_(context),
+      model_(model),
+      questioner_(questioner),
+      batch_(batch),
+      take_(std::move(take)),
+      prefixes_(context, model) {
+  const QuestionCell& cell = questioner.cell();
+  const auto& config = model.config();
+  if (const auto off = cell.condition->heads_off.find(cell.model->name);
+      off != cell.condition->heads_off.end())
+    heads_off_.emplace(off->second, config.layers, config.heads);
+  if (const auto request = questioner.observed())
+    watched_.emplace(
+        context, config, *request, questioner.tokenizer(),
+        [this](std::size_t number, WatchedOutcome outcome) { settled(number, std::move(outcome)); });
+}
+
+probe::Probe* PackedAsker::probe() {
+  if (watched_) return &*watched_;
+  return heads_off_ ? &*heads_off_ : nullptr;
+}
+
+void PackedAsker::hand_over(std::size_t number, const AnswerRecord& record) {
+  outside_ = true;
+  take_(number, record);
+  outside_ = false;
+}
+
+void PackedAsker::failed(std::size_t number, const std::string& error) {
+  AnswerRecord record = std::move(under_way_.extract(number).mapped().question.record);
+  record.error = error;
+  hand_over(number, record);
+}
+
+decode::StreamJob PackedAsker::begin(Asked given, bool from_prefix) {
+  const std::size_t number = given.question.number;
+  Asked& asked = under_way_.insert_or_assign(number, std::move(given)).first->second;
+  const auto& ids = asked.question.prompt.prompt.ids;
+  std::optional<model::KvCache> cache;
+  // What a prefix holds would be that of all heads.
+  const bool causal = !is_masked_diffusion(model_.config().family);
+  if (from_prefix && causal && questioner_.cell().condition->heads_off.empty()) cache = prefixes_.start(ids);
+  decode::StreamJob job{number, questioner_.machine(model_, asked.question, std::move(cache))};
+  if (watched_) job.look = watched_->begin(number, asked.question.prompt, *job.machine, asked.as_f32);
+  return job;
+}
+
+std::optional<decode::StreamJob> PackedAsker::next_job(const Next& next) {
+  for (;;) {
+    outside_ = true;
+    auto question = next();
+    outside_ = false;
+    if (!question) return std::nullopt;
+    const std::size_t number = question->number;
+    try {
+      return begin({std::move(*question), {}, {}}, true);
+    } catch (const UsageError& error) {
+      failed(number, error.what());
+    }
+  }
+}
+
+void PackedAsker::ask(const Next& next) {
+  for (bool more = true; more;) {
+    try {
+      decode::stream(
+          context_, model_, batch_, [&] { return next_job(next); },
+          [&](std::size_t number, const decode::StepMachine& machine) { finished(number, machine); },
+          probe());
+      more = false;
+    } catch (const InputError&) {
+      // One of the packed questions gives no finite numbers. Asked alone, each says whether it is the one.
+      if (outside_) throw;
+      if (watched_) watched_->drop();
+      for (auto& [number, asked] : std::exchange(under_way_, {})) ask_alone(std::move(asked), probe());
+    }
+  }
+  if (!watched_) return;
+  watched_->finish();
+  while (!once_more_.empty()) {
+    for (const auto number : std::exchange(once_more_, {}))
+      ask_alone(std::move(ended_.extract(number).mapped()), probe());
+    watched_->finish();
+  }
+}
+
+void PackedAsker::ask_alone(Asked asked, probe::Probe* probe) {
+  const std::size_t number = asked.question.number;
+  const auto fail = [&](const Error& error) {
+    if (watched_) watched_->drop();
+    failed(number, error.what());
+  };
+  try {
+    std::optional<decode::StreamJob> job = begin(std::move(asked), false);
+    decode::stream(
+        context_, model_, batch_, [&] { return std::exchange(job, std::nullopt); },
+        [&](std::size_t n, const decode::StepMachine& machine) { finished(n, machine); }, probe);
+  } catch (const InputError& error) {
+    if (outside_) throw;
+    fail(error);
+  } catch (const UsageError& error) {
+    if (outside_) throw;
+    fail(error);
+  }
+}
+
+void PackedAsker::finished(std::size_t number, const decode::StepMachine& machine) {
+  auto node = under_way_.extract(number);
+  Asked& asked = node.mapped();
+  asked.answer = questioner_.answered(asked.question.record, machine);
+  if (!watched_) {
+    hand_over(number, asked.answer);
+    return;
+  }
+  ended_.insert(std::move(node));
+  watched_->end(number);
+}
+
+void PackedAsker::settled(std::size_t number, WatchedOutcome outcome) {
+  Asked& asked = ended_.at(number);
+  if (outcome.error.empty() && !outcome.exceeding.empty()) {
+    asked.as_f32.merge(outcome.exceeding);
+    once_more_.push_back(number);
+    return;
+  }
+  AnswerRecord record = outcome.error.empty() ? std::move(asked.answer) : std::move(asked.question.record);
+  record.error = outcome.error;
+  record.attention = std::move(outcome.features);
+  ended_.erase(number);
+  hand_over(number, record);
+}
+
+}  // namespace buoy::run

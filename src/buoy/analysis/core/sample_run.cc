@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "buoy/base/attempt.h"
+#include "buoy/base/side_by_side.h"
 
 namespace buoy::analysis {
 
@@ -22,19 +23,19 @@ bool LackingAnalyses::all() const {
 }
 
 template <typename Work>
-void SampleRun::each(const Work& work) {
-  for (size_t a = 0; a < kept_.size(); ++a) {
-    if (lacking_ == nullptr) {
-      work(a);
-      continue;
-    }
-    if (lacking_->has(a)) continue;
-    try {
-      work(a);
-    } catch (const std::exception& error) {
-      lacking_->add(a, error);
-    }
+void SampleRun::guarded(size_t a, const Work& work) {
+  if (lacking_ == nullptr) return work(a);
+  if (lacking_->has(a)) return;
+  try {
+    work(a);
+  } catch (const std::exception& error) {
+    lacking_->add(a, error);
   }
+}
+
+template <typename Work>
+void SampleRun::each(const Work& work) {
+  for (size_t a = 0; a < kept_.size(); ++a) guarded(a, work);
 }
 
 SampleRun::SampleRun(std::span<const std::unique_ptr<Analysis>> analyses, const SampleFacts& sample,
@@ -52,10 +53,17 @@ void SampleRun::finish_layer(const ObservedSample& sample, std::int64_t l) {
 }
 
 void SampleRun::end(const ObservedSample& sample) {
-  each([&](size_t a) {
+  const auto end_one = [&](size_t a) {
     if (!is_read_) kept_[a]->finish(sample);
     analyses_[a]->end(sample, *kept_[a]);
-  });
+  };
+  // Tens of milliseconds for a large model, and behind the last sample somebody waits for them.
+  constexpr std::int64_t kLarge = 256;
+  if (sample.layer_count() * sample.heads < kLarge) {
+    each(end_one);
+  } else {
+    run_side_by_side(kept_.size(), [&](size_t a) { guarded(a, end_one); });
+  }
 }
 
 std::vector<std::vector<std::uint8_t>> SampleRun::states() const {

@@ -46,6 +46,8 @@ class SampleRun {
 
  private:
   template <typename Work>
+  void guarded(size_t analysis, const Work& work);
+  template <typename Work>
   void each(const Work& work);
 
   std::span<const std::unique_ptr<Analysis>> analyses_;

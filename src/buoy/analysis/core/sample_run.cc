@@ -33,6 +33,13 @@ void SampleRun::guarded(size_t a, const Work& work) {
   }
 }
 
+// Side by side where it takes milliseconds: behind the last sample somebody waits.
+template <typename Work>
+void SampleRun::for_all(const Work& work) const {
+  if (is_large_) return run_side_by_side(kept_.size(), work);
+  for (size_t a = 0; a < kept_.size(); ++a) work(a);
+}
+
 template <typename Work>
 void SampleRun::each(const Work& work) {
   for (size_t a = 0; a < kept_.size(); ++a) guarded(a, work);
@@ -40,7 +47,10 @@ void SampleRun::each(const Work& work) {
 
 SampleRun::SampleRun(std::span<const std::unique_ptr<Analysis>> analyses, const SampleFacts& sample,
                      LackingAnalyses* lacking)
-    : analyses_(analyses), lacking_(lacking), kept_(analyses.size()) {
+    : analyses_(analyses),
+      lacking_(lacking),
+      kept_(analyses.size()),
+      is_large_(sample.layer_count() * sample.heads >= 256) {
   each([&](size_t a) { kept_[a] = analyses_[a]->begin(sample); });
 }
 
@@ -57,22 +67,16 @@ void SampleRun::end(const ObservedSample& sample) {
     if (!is_read_) kept_[a]->finish(sample);
     analyses_[a]->end(sample, *kept_[a]);
   };
-  // Tens of milliseconds for a large model, and behind the last sample somebody waits for them.
-  constexpr std::int64_t kLarge = 256;
-  if (sample.layer_count() * sample.heads < kLarge) {
-    each(end_one);
-  } else {
-    run_side_by_side(kept_.size(), [&](size_t a) { guarded(a, end_one); });
-  }
+  for_all([&](size_t a) { guarded(a, end_one); });
 }
 
 std::vector<std::vector<std::uint8_t>> SampleRun::states() const {
-  std::vector<std::vector<std::uint8_t>> states;
-  for (const auto& kept : kept_) {
+  std::vector<std::vector<std::uint8_t>> states(kept_.size());
+  for_all([&](size_t a) {
     StateArchive archive;
-    kept->state(archive);
-    states.push_back(archive.bytes());
-  }
+    kept_[a]->state(archive);
+    states[a] = archive.bytes();
+  });
   return states;
 }
 

@@ -65,7 +65,7 @@ class DeviceObserver {
   std::uint64_t device_bytes() const;
 
  private:
-  static constexpr std::int64_t kMostAtOnce = 4;
+  static constexpr std::int64_t kMostAtOnce = 8;
 
   // One layer's results on their way.
   struct Slot {

@@ -15,6 +15,7 @@
 #include "buoy/analysis/core/run.h"
 #include "buoy/analysis/sample/replay.h"
 #include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
 #include "buoy/base/sha256.h"
 #include "buoy/base/tree_sha256.h"
 #include "buoy/trace/manifest_json.h"
@@ -22,6 +23,7 @@
 #include "buoy/trace/reader.h"
 #include "buoy/trace/sample.h"
 #include "buoy/trace/schema.h"
+#include "buoy/trace/writer.h"
 #include "support/temp_folder.h"
 
 namespace buoy::testing {
@@ -238,16 +240,16 @@ PackedTrace small_packed_states(bool causal) {
   for (size_t a = 0; a < states.size(); ++a)
     sample.arrays.push_back(
         trace::byte_array(trace::state_name(names[a]), {std::ssize(states[a])}, states[a]));
-  const std::string bytes = trace::format_sample(sample, trace::Storage::kF32);
   trace::Manifest manifest = manifest_of(causal);
   manifest.level = trace::Level::kTables;
   manifest.analyses = analysis::describe_kept(names, {});
   manifest.probe = nlohmann::ordered_json({{"observe", observed}}).dump();
-  trace::SampleEntry entry{.id = kId};
-  entry.file = std::string("samples/") + kId + ".safetensors";
-  entry.bytes = bytes.size();
-  entry.tree_sha256 = tree_sha256_hex(std::as_bytes(std::span(bytes)));
-  return {nlohmann::ordered_json::parse(format_manifest(manifest, {entry})).dump(), bytes};
+  const TempFolder kept;
+  auto writer = trace::TraceWriter::create(kept.path(), manifest);
+  writer.write(sample);
+  writer.finish();
+  const auto written = nlohmann::ordered_json::parse(read_file(kept / "manifest.json"));
+  return {written.dump(), read_file(kept / (std::string("samples/") + kId + ".safetensors"))};
 }
 
 void change_state(PackedTrace& trace, std::minstd_rand& random) {

@@ -140,6 +140,23 @@ TEST_F(StudyFile, WhatIsNotGivenKeepsItsDefault) {
   EXPECT_TRUE(study.report.analyses.empty());
 }
 
+TEST_F(StudyFile, TracesKeepTablesUnlessTheStudyOrTheySayMore) {
+  const std::string traces =
+      "[[trace]]\nname = \"t\"\ndata = \"d\"\n[[trace]]\nname = \"u\"\ndata = \"d\"\nkeep = \"full\"\n";
+  const auto study = read(with(traces));
+  EXPECT_EQ(study.traces.at(0).request.keep, trace::Level::kTables);
+  EXPECT_EQ(study.traces.at(1).request.keep, trace::Level::kFull);
+  const auto more = read("keep = \"compact\"\n" + with(traces));
+  EXPECT_EQ(more.traces.at(0).request.keep, trace::Level::kCompact);
+  EXPECT_EQ(more.traces.at(1).request.keep, trace::Level::kFull);
+  EXPECT_TRUE(fails_with<InputError>([&] { read("keep = \"everything\"\n" + with(traces)); },
+                                     {"keep", "tables, compact, full", "\"everything\""}));
+  // Columns are chosen from arrays.
+  EXPECT_NO_THROW(read(with("columns_from = \"u\"\n" + traces)));
+  EXPECT_TRUE(fails_with<InputError>([&] { read(with("columns_from = \"t\"\n" + traces)); },
+                                     {"evaluate e: columns_from", "full", "t, which keeps tables"}));
+}
+
 TEST_F(StudyFile, UnknownKeysAreRefusedWithTheNearestKnownOne) {
   const auto refuses = [&](const std::string& text, std::initializer_list<std::string> parts) {
     return fails_with<InputError>([&] { read(text); }, parts);

@@ -70,6 +70,27 @@ TEST_F(Refusal, AnotherFormatOrANewerVersion) {
   EXPECT_TRUE(open_fails({"manifest.json: format", "\"buoy-trace\"", "other-trace"}));
 }
 
+TEST_F(Refusal, ALevelThatDoesNotGoWithItsVersion) {
+  edit(manifest_, "\"version\": 2", "\"version\": 3");
+  EXPECT_TRUE(open_fails({"manifest.json: level", "\"tables\" or \"compact\""}));
+  edit(manifest_, "\"version\": 3", "\"version\": 3, \"level\": \"full\"");
+  EXPECT_TRUE(open_fails({"manifest.json: level", "\"tables\" or \"compact\"", "full"}));
+  edit(manifest_, "\"level\": \"full\"", "\"level\": \"tables\"");
+  EXPECT_TRUE(open_fails({"manifest.json: analyses", "an object"}));
+  edit(manifest_, "\"level\": \"tables\"", "\"level\": \"tables\", \"analyses\": {\"names\": [1]}");
+  EXPECT_TRUE(open_fails({"analyses: names", "a list of texts"}));
+  edit(manifest_, "\"names\": [1]", "\"names\": [], \"settings\": {\"epsilon\": \"x\"}");
+  EXPECT_TRUE(open_fails({"analyses: settings", "an object of numbers"}));
+  edit(manifest_, "\"version\": 3", "\"version\": 2");
+  EXPECT_TRUE(open_fails({"manifest.json: level", "none in version 2"}));
+}
+
+TEST_F(Refusal, AnotherLevel) {
+  Manifest other = small_manifest(2);
+  other.level = Level::kTables;
+  EXPECT_TRUE(resume_fails(other, {"manifest.json: level", "full as in the trace", "tables"}));
+}
+
 TEST_F(Refusal, AManifestThatDoesNotHold) {
   const std::string whole = testing::slurp(manifest_);
   const auto spoiled = [&](const std::string& from, const std::string& to, Parts parts) {
@@ -164,8 +185,8 @@ TEST_F(Refusal, SamplesThatAreOtherFiles) {
   other.replace(other.find("buoy-trace-sample"), 17, "buoy-cargo-sample");
   EXPECT_TRUE(replaced(other, {"format", "buoy-trace-sample", "buoy-cargo-sample"}));
   other = format_sample(small_sample(0), Storage::kF32);
-  other.replace(other.find("\"version\":\"2\""), 13, "\"version\":\"3\"");
-  EXPECT_TRUE(replaced(other, {"version", "1 to 2", "3"}));
+  other.replace(other.find("\"version\":\"2\""), 13, "\"version\":\"4\"");
+  EXPECT_TRUE(replaced(other, {"version", "1 to 3", "4"}));
 }
 
 TEST_F(Refusal, AnotherRun) {

@@ -1,4 +1,4 @@
-#include "buoy/run/prefix_cache.h"
+#include "buoy/run/ask/prefix_cache.h"
 
 #include <gtest/gtest.h>
 

@@ -13,9 +13,9 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/questions/prompt/builtin_prompts.h"
 #include "buoy/run/answer_file.h"
+#include "buoy/run/ask/questioner.h"
 #include "buoy/run/attention_features.h"
 #include "buoy/run/identity.h"
-#include "buoy/run/questioner.h"
 #include "buoy/run/run_folder.h"
 #include "buoy/run/summary/score_book.h"
 

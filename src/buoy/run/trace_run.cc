@@ -1,14 +1,17 @@
 #include "buoy/run/trace_run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <map>
 #include <optional>
 
 #include "buoy/analysis/core/kept.h"
 #include "buoy/base/error.h"
+#include "buoy/run/live/deferred_sink.h"
 #include "buoy/run/live/trace_sink.h"
 #include "buoy/run/possible_analyses.h"
+#include "buoy/run/sample_workers.h"
 #include "buoy/trace/reader.h"
 
 namespace buoy::run {
@@ -46,13 +49,30 @@ RunBytes bytes_of_run(const ModelConfig& config, const TraceRun& run) {
           static_cast<std::uint64_t>(run.request.compact_samples)};
 }
 
+// Of the first prompt that can be made, with its answer; 0 when none can.
+std::int64_t row_length(const TraceRun& run) {
+  for (std::size_t n = 0; n < run.manifest.sample_ids.size(); ++n) {
+    try {
+      return std::ssize(run.prompt(n).prompt.ids) +
+             std::max<std::int64_t>(run.request.decode.max_new_tokens, 0);
+    } catch (const UsageError&) {
+    } catch (const InputError&) {
+    }
+  }
+  return 0;
+}
+
 class Run {
  public:
   Run(const Context& context, LoadedModel& model, TraceRun& run)
       : context_(context),
-        model_(model),
         run_(run),
-        tracer_(context, model, run.request, run.analyses.options.rules()) {
+        workers_(context, model,
+                 samples_at_once(model.model, context.threads.size(), run.manifest.sample_ids.size(),
+                                 row_length(run))) {
+    for (int worker = 0; worker < workers_.count(); ++worker)
+      tracers_.push_back(std::make_unique<LiveTracer>(workers_.context(worker), workers_.model(worker),
+                                                      run.request, run.analyses.options.rules()));
     const analysis::TraceFacts facts{run.analyses.label, run.manifest};
     shared_.names = run.analyses.names;
     for (const auto& name : shared_.names)
@@ -63,20 +83,19 @@ class Run {
     if (run.resume && !shared_.names.empty()) before_.emplace(trace::TraceReader::open(run.folder));
   }
 
-  void take(std::size_t n) {
-    const auto& id = run_.manifest.sample_ids[n];
-    if (is_written(id)) return take_written(id, n);
-    try {
-      answer(n);
-    } catch (const UsageError& error) {
-      shared_.fail(id, error.what());
-    } catch (const InputError& error) {
-      shared_.fail(id, error.what());
-    }
+  // All samples: they end in the order of the run, whoever runs them.
+  void take_all(const std::function<void()>& step) {
+    workers_.run_in_order(run_.manifest.sample_ids.size(), [&](std::size_t n, int worker) {
+      return [&step, end = take(n, worker)] {
+        end();
+        step();
+      };
+    });
   }
 
   TraceRunResult finish(LiveTimes* times) {
-    const auto waited = tracer_.wait();
+    LiveTimes waited;
+    for (const auto& tracer : tracers_) waited += tracer->wait().divided_by(workers_.count());
     if (times != nullptr) *times = waited;
     const auto& ids = run_.manifest.sample_ids;
     // Some were found to fail behind the model's back: they are listed in the order of the run all the same.
@@ -107,10 +126,26 @@ class Run {
     return shared_.writer && shared_.writer->has(id);
   }
 
+  // Returns what is left to do when the samples in front have ended.
+  SampleWorkers::Task take(std::size_t n, int worker) {
+    const auto& id = run_.manifest.sample_ids[n];
+    if (is_written(id)) return [this, &id, n] { take_written(id, n); };
+    const auto fail = [&](const Error& error) {
+      return [this, &id, why = std::string(error.what())] { shared_.fail(id, why); };
+    };
+    try {
+      return answer(n, worker);
+    } catch (const UsageError& error) {
+      return fail(error);
+    } catch (const InputError& error) {
+      return fail(error);
+    }
+  }
+
   // Analyses go on behind what was kept of it.
   void take_written(const std::string& id, std::size_t n) {
     if (!before_) return;
-    tracer_.wait();  // samples end in the order of the run
+    if (workers_.count() == 1) tracers_.front()->wait();  // until the samples in front have ended
     analysis::StoredSource source(before_->manifest(), before_->read(id));
     source.set_number(static_cast<std::int64_t>(n));
     analysis::StoredRun stored(source, shared_.names, shared_.analyses);
@@ -118,26 +153,32 @@ class Run {
     stored.end();
   }
 
-  void answer(std::size_t n) {
+  // One worker alone runs the next sample while the ends of earlier ones are under way.
+  SampleWorkers::Task answer(std::size_t n, int worker) {
     const auto prompt = run_.prompt(n);
+    LiveTracer& tracer = *tracers_[static_cast<std::size_t>(worker)];
+    SampleWorkers::Task end = [] {};
     const bool halves = run_.manifest.storage == trace::Storage::kF16;
     Keeping keeping{run_.request.keep, is_chosen(n)};
     TraceSink* sink = nullptr;
     // Analyses see what a trace would hold; the file of a full one rounds for itself.
     const auto rounding = shared_.names.empty() ? trace::Storage::kF32 : run_.manifest.storage;
-    tracer_.run(
+    tracer.run(
         {prompt, n, rounding, halves, keeping.chosen},
-        [&](const LiveSample& sample, const std::set<std::string>& as_f32) {
+        [&](const LiveSample& sample, const std::set<std::string>& as_f32) -> std::unique_ptr<LiveSink> {
           keeping.as_f32 = as_f32;
           auto made = std::make_unique<TraceSink>(shared_, sample.facts(), keeping, &sample.layout());
           sink = made.get();
-          return made;
+          if (workers_.count() == 1) return made;
+          return std::make_unique<DeferredSink>(std::move(made), end);
         },
         [&](const LiveTracer::Ran& ran) {
-          sink->close(tracer_.tracer().frame(prompt, ran.machine, ran.subject));
-          if (model_.tokenizer)
-            ids_without_text_ += model_.tokenizer->count_without_token(ran.machine.generated());
+          sink->close(tracer.tracer().frame(prompt, ran.machine, ran.subject));
+          if (const auto& tokenizer = workers_.model(worker).tokenizer)
+            ids_without_text_ += tokenizer->count_without_token(ran.machine.generated());
         });
+    if (workers_.count() > 1) tracer.wait();  // its last records, and its end, which is ours to call
+    return end;
   }
 
   bool is_chosen(std::size_t n) const {
@@ -147,12 +188,12 @@ class Run {
   }
 
   const Context& context_;
-  LoadedModel& model_;
   const TraceRun& run_;
+  SampleWorkers workers_;
   SharedRun shared_;
   std::optional<trace::TraceReader> before_;  // what an interrupted run left
-  std::int64_t ids_without_text_ = 0;
-  LiveTracer tracer_;  // last: its threads use the others
+  std::atomic<std::int64_t> ids_without_text_ = 0;
+  std::vector<std::unique_ptr<LiveTracer>> tracers_;  // one a worker; last: their threads use the others
 };
 
 }  // namespace
@@ -168,10 +209,7 @@ TraceRunResult run_trace(const Context& context, LoadedModel& model, const Trace
   progress.begin(bytes);
   if (!run.ignore_space && !run.folder.empty()) require_space(bytes, run.folder);
   Run samples(context, model, run);
-  for (std::size_t n = 0; n < run.manifest.sample_ids.size(); ++n) {
-    samples.take(n);
-    progress.step();
-  }
+  samples.take_all(progress.step);
   auto result = samples.finish(progress.times);
   result.left_out = left_out;
   return result;

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "buoy/run/ask/prefix_cache.h"
+#include "buoy/run/ask/questioner.h"
 #include "buoy/run/change/head_change.h"
 #include "buoy/run/live/watched_questions.h"
-#include "buoy/run/prefix_cache.h"
-#include "buoy/run/questioner.h"
 
 namespace buoy::run {
 

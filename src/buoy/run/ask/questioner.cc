@@ -1,4 +1,4 @@
-#include "buoy/run/questioner.h"
+#include "buoy/run/ask/questioner.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/questions/passages.h"
-#include "buoy/run/packed_asker.h"
+#include "buoy/run/ask/packed_asker.h"
 #include "buoy/run/sample_workers.h"
 
 namespace buoy::run {

@@ -1,4 +1,4 @@
-#include "buoy/run/packed_asker.h"
+#include "buoy/run/ask/packed_asker.h"
 
 #include <utility>
 

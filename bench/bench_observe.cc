@@ -25,7 +25,7 @@ constexpr Observed kStatistics[] = {
     {"32 whole rows", [](probe::LayerRequest& r) { r.row_weights = true; }},
     {"8 top keys of 32 rows", [](probe::LayerRequest& r) { r.top = 8; }},
     {"QK moments, before and after", [](probe::LayerRequest& r) { r.qk_after = r.qk_before = true; }},
-    {"norms", [](probe::LayerRequest& r) { r.norms = true; }},
+    {"norms", [](probe::LayerRequest& r) { r.norms = r.value_norm = true; }},
 };
 
 void ask_for_all(probe::LayerRequest& request) {

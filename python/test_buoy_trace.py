@@ -45,6 +45,22 @@ class ReadsWhatBuoyWrites(unittest.TestCase):
             self.assertEqual(",".join(map(str, values.shape)), shape, row)
             self.assertAlmostEqual(values.sum(dtype="f8"), float(total), places=4, msg=row)
 
+    def test_a_compact_trace(self):
+        trace = Trace(DATA / "compact")
+        self.assertEqual(trace.manifest["level"], "compact")
+        self.assertEqual(trace.verify(), [])
+        sample = trace["prompt"]
+        self.assertNotIn("received", sample)
+        mean, heads, rows = (sample.shares(name) for name in ("mean", "head", "row"))
+        steps, layers, tokens = mean.shape
+        self.assertEqual(heads.shape, (steps, layers, trace.manifest["model"]["heads"], tokens))
+        self.assertEqual(rows.shape, (steps, layers, sample["row_positions"].size, tokens))
+        np.testing.assert_allclose(mean.sum(axis=-1), 1, rtol=0.023)
+        np.testing.assert_allclose(heads.sum(axis=-1), 1, rtol=0.023)
+        np.testing.assert_allclose(rows.sum(axis=-1), 1, rtol=0.023)
+        np.testing.assert_allclose(heads.mean(axis=2), mean, rtol=0.05)
+        np.testing.assert_array_equal(sample["mean_top_keys"][..., 0], mean.argmax(axis=-1))
+
     def test_an_unfinished_trace(self):
         trace = Trace(DATA / "unfinished")
         self.assertFalse(trace.complete)

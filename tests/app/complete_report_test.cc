@@ -49,6 +49,7 @@ name = "two-hop"
 data = "two-hop"
 observe = "received"
 tasks_only = true
+keep = "full"
 [[evaluate]]
 name = "passages"
 data = ["unknown", "known"]

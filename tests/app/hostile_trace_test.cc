@@ -65,7 +65,8 @@ std::vector<Edit> manifest_edits() {
                      }});
   };
   at_top("format", "other");
-  at_top("version", 3);
+  at_top("version", 4);
+  at_top("level", "tables");
   at_top("version", UINT64_MAX);
   at_top("complete", "yes");
   at_top("storage", "F64");
@@ -137,7 +138,7 @@ std::vector<Edit> text_edits() {
   add("final_step", "1");
   add("attention", "sideways");
   add("format", "buoy-trace");
-  add("version", "3");
+  add("version", "4");
   for (const char* key : {"token_texts", "group_names", "region_names", "gold_regions", "answers"}) {
     for (const char* value : {"", "[", "{}", "[1]", "\"a\"", "[[\"a\"]]"}) add(key, value);
   }

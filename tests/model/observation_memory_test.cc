@@ -17,7 +17,7 @@ class Everything final : public probe::Probe {
   probe::LayerRequest request(const probe::Address&, const probe::LayerExtent& extent) override {
     probe::LayerRequest r;
     r.received = r.entropy = r.log_sum_exp = r.first_share = r.row_weights = true;
-    r.qk_after = r.qk_before = r.norms = true;
+    r.qk_after = r.qk_before = r.norms = r.value_norm = true;
     r.dense_mean = dense_;
     r.top = 8;
     r.groups = 16;

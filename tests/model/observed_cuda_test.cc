@@ -21,7 +21,7 @@ class KeepAll final : public probe::Probe {
     probe::LayerRequest r;
     if (skip_layer == address.layer) return r;
     r.received = r.entropy = r.log_sum_exp = r.first_share = r.row_weights = true;
-    r.qk_after = r.qk_before = r.norms = r.dense = r.dense_mean = r.states = true;
+    r.qk_after = r.qk_before = r.norms = r.value_norm = r.dense = r.dense_mean = r.states = true;
     r.top = 3;
     r.groups = 3;
     for (std::int64_t i = 0; i < extent.query_rows; ++i)

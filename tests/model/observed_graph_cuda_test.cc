@@ -19,7 +19,7 @@ class Measured final : public probe::Probe {
 
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override {
     probe::LayerRequest r;
-    r.entropy = r.log_sum_exp = r.qk_after = r.qk_before = r.norms = true;
+    r.entropy = r.log_sum_exp = r.qk_after = r.qk_before = r.norms = r.value_norm = true;
     if (address.layer % 3 == 2) return r;
     r.received = r.first_share = r.row_weights = true;
     r.top = 2;

@@ -68,7 +68,8 @@ class Watch final : public probe::Probe {
     probe::LayerRequest request;
     if (std::count(layers_.begin(), layers_.end(), address.layer) == 0) return request;
     request.received = request.entropy = request.log_sum_exp = request.first_share = true;
-    request.row_weights = request.qk_after = request.qk_before = request.norms = request.dense = true;
+    request.row_weights = request.qk_after = request.qk_before = request.norms = request.value_norm =
+        request.dense = true;
     request.states = true;
     request.top = 3;
     request.rows = {0, static_cast<std::int32_t>(extent.query_rows - 1)};

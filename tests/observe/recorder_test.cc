@@ -58,7 +58,7 @@ void feed(Recorder& recorder, const std::vector<std::int32_t>& row, std::int64_t
     const float base = static_cast<float>(1000 * step + 100 * layer);
     probe::LayerRecord record;
     if (request.received) record.received = counted(request.groups * kHeads * kTokens, base);
-    if (request.norms) record.value_norm = counted(kTokens, 2);
+    if (request.value_norm) record.value_norm = counted(kTokens, 2);
     if (request.norms) record.query_norm = counted(kHeads * kTokens, 0);
     if (request.norms) record.key_norm = counted(kTokens, 0);
     const auto rows = counted(std::ssize(request.rows) * kHeads * kTokens, base);
@@ -134,7 +134,7 @@ TEST(Recorder, AForwardThatNeverCameIsABugAndNotZeros) {
 }
 
 TEST(Recorder, AnnouncesExactlyTheBytesItWrites) {
-  const std::string observed = "received,mass,row-mass,contribution,norms";
+  const std::string observed = "received,mass,row-mass,contribution,norms,value-norms";
   Recorder recorder(parse_plan(observed, "", ""), small_subject());
   const auto expected = recorder.expected_bytes();
   feed(recorder, {1, 2, 9, 9}, 0);

@@ -39,7 +39,7 @@ struct QkColumns {
   std::vector<float> dot, cosine, product, self;
 };
 
-// By qk_moments_cuda, or as part of the second or of both passes of attention, which give no norms.
+// By qk_moments_cuda, or as part of the second or of both passes of attention.
 enum class Formed { kAlone, kInSecondPass, kInBothPasses };
 
 // Everything that is formed for one case; `chosen` empty: with all queries.
@@ -66,11 +66,9 @@ MomentResults moments_on_gpu(const Stream& stream, const AttentionData& data,
   wanted.inputs = device.inputs();
   wanted.use_row = chosen.empty() ? nullptr : device_use.data();
   wanted.after = {results[0].data(), results[1].data(), results[2].data(), results[3].data()};
-  if (formed == Formed::kAlone) {
-    wanted.query_norm = query_norm.data();
-    wanted.key_norm = key_norm.data();
-    wanted.value_norm = value_norm.data();
-  }
+  wanted.query_norm = query_norm.data();
+  wanted.key_norm = key_norm.data();
+  wanted.value_norm = value_norm.data();
   const ops::RopeTable table = angles_of(c);
   const auto angles =
       static_cast<size_t>((c.first_position + std::max(c.query_rows, c.key_rows)) * table.pairs());
@@ -224,9 +222,11 @@ TEST_P(CudaMoments, ErrAtMostTwiceAsMuchAsPlainLoops) {
       for (size_t i = 0; i < exact.size(); ++i)
         ASSERT_NEAR(found[i], exact[i], testing::kEpsilon * (4 + root) * exact[i]);
     };
-    expect_norms(ours.query_norm, query_norm);
-    expect_norms(ours.key_norm, key_norm);
-    expect_norms(ours.value_norm, value_norm);
+    for (const auto* found : {&ours, &both}) {
+      expect_norms(found->query_norm, query_norm);
+      expect_norms(found->key_norm, key_norm);
+      expect_norms(found->value_norm, value_norm);
+    }
   }
   dot_errors.expect_at_most_twice("dot");
   cosine_errors.expect_at_most_twice("cosine");

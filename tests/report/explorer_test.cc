@@ -13,27 +13,14 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/report/explorer_plan.h"
 #include "buoy/report/quantised_rows.h"
+#include "support/base64.h"
 
 namespace buoy::report {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+using testing::from_base64;
 
-std::vector<std::uint8_t> from_base64(const std::string& text) {
-  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::vector<std::uint8_t> out;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    if (c == '=') break;
-    bits = bits << 6 | static_cast<std::uint32_t>(digits.find(c));
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    out.push_back(static_cast<std::uint8_t>(bits >> count & 255));
-  }
-  return out;
-}
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // As the page's script reads it.
 std::vector<double> read_row(const Json& data, const std::string& kind, size_t row) {

@@ -55,6 +55,24 @@ TEST_P(ExpectedBytes, OfAFullSampleAreThoseOfItsFile) {
   }
 }
 
+// Of states the sizes are guessed, rather too large.
+TEST_P(ExpectedBytes, OfLesserLevelsAreAboutThoseOfTheirFiles) {
+  request_.compact_samples = 1;
+  for (const auto level : {trace::Level::kTables, trace::Level::kCompact}) {
+    request_.keep = level;
+    request_.folder = scratch_ / std::string(name_of(level));
+    const auto run = make_trace_run(request_, model_);
+    ThreadPool threads(2);
+    RunBytes announced;
+    run_trace({threads}, model_, run, {[&](const auto& bytes) { announced = bytes; }, [] {}});
+    std::uint64_t written = 0;
+    const auto reader = trace::TraceReader::open(request_.folder);
+    for (const auto& entry : reader.samples()) written += entry.bytes;
+    EXPECT_GE(static_cast<double>(announced.all()), 0.9 * static_cast<double>(written)) << name_of(level);
+    EXPECT_LE(static_cast<double>(announced.all()), 1.6 * static_cast<double>(written)) << name_of(level);
+  }
+}
+
 TEST_P(ExpectedBytes, ADiskThatIsTooSmallIsSaidBeforeTheRun) {
   RunBytes run{{.tables = 1, .compact = 1, .full = std::uint64_t{1} << 60, .chosen = 1}};
   run.samples = 4;

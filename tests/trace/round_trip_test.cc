@@ -169,6 +169,19 @@ TEST(Trace, ReadsWhatTheFirstWritersWrote) {
   EXPECT_EQ(reader.read("sample-1").integers(kTokens).at(1), 2);
 }
 
+// Version 3: a level below full.
+TEST(Trace, ReadsWhatTheFirstWritersOfCompactTracesWrote) {
+  const auto reader = TraceReader::open(std::filesystem::path(BUOY_TEST_DATA) / "trace" / "compact");
+  EXPECT_TRUE(reader.complete());
+  EXPECT_EQ(reader.verify(), std::vector<std::string>{});
+  EXPECT_EQ(reader.manifest().level, Level::kCompact);
+  const auto sample = reader.read("prompt");
+  EXPECT_EQ(sample.shape(kHeadCodes), (std::vector<std::int64_t>{5, 2, 4, 12}));
+  EXPECT_EQ(sample.shape(kRowScales), (std::vector<std::int64_t>{5, 2, 4, 2}));
+  EXPECT_EQ(sample.dtype(kMeanCodes), "U8");
+  EXPECT_TRUE(sample.has(state_name("drift")));
+}
+
 TEST(Trace, KeepsTheOrderOfThePlanNotOfTheWork) {
   const TempFolder temp;
   auto writer = TraceWriter::create(temp.path(), small_manifest(3));

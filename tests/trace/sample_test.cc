@@ -195,6 +195,16 @@ TEST(CheckSample, RefusesNumbersThatWouldBeIndices) {
   EXPECT_TRUE(refused(
       [&](Sample& s) { std::erase_if(s.arrays, [](const Array& a) { return a.name == kGroupSizes; }); },
       {"group_sizes", "received", "none"}));
+  // Of compact traces.
+  const auto add = [](Array more) { return [=](Sample& s) { s.arrays.push_back(more); }; };
+  EXPECT_TRUE(refused(add(integer_array(kMeanTopKeys, {2, 2, 1}, std::vector{0, -1, 5, 0})),
+                      {"mean_top_keys", "from -1 to 4", "5 at 2"}));
+  EXPECT_TRUE(refused(add(float_array(kMeanScales, {2, 2, 3}, std::vector<float>(12, 0.5F))),
+                      {"mean_scales", "two numbers", "3"}));
+  EXPECT_TRUE(refused(add(byte_array(kMeanCodes, {2, 2, 6}, std::vector<std::uint8_t>(24, 1))),
+                      {"mean_codes", "T = 5", "[2, 2, 6]"}));
+  EXPECT_TRUE(refused(add(float_array(kMeanCodes, {2, 2, 5}, std::vector<float>(20, 1))),
+                      {"mean_codes", "U8", "F32"}));
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
     qk_after |= r.qk_after;
     qk_before |= r.qk_before;
     norms |= r.norms;
+    value_norm |= r.value_norm;
     dense |= r.dense || r.dense_mean;
     states |= r.states;
     biased |= !change.key_bias.empty();
@@ -55,7 +56,7 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
 void LayerWants::append_shape(std::vector<std::int64_t>& shape) const {
   std::int64_t flags = 0;
   for (const bool flag : {received, entropy, log_sum_exp, first_share, row_weights, row_mass, group_mass,
-                          qk_after, qk_before, norms})
+                          qk_after, qk_before, norms, value_norm})
     flags = 2 * flags + (flag ? 1 : 0);
   shape.insert(shape.end(), {flags, groups, top, sets, static_cast<std::int64_t>(close_rows.size())});
   shape.insert(shape.end(), first_close.begin(), first_close.end());
@@ -84,7 +85,7 @@ ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wan
   before = take(wants.qk_before, 4 * c.heads * columns);
   query_norm = take(wants.norms, c.heads * rows);
   key_norm = take(wants.norms, c.kv_heads * columns);
-  value_norm = take(wants.norms, c.kv_heads * columns);
+  value_norm = take(wants.value_norm, c.kv_heads * columns);
   // Last: the strongest keys and sums are found in the whole rows, but those leave the card only when asked
   // for.
   copied = size;

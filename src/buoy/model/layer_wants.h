@@ -17,7 +17,7 @@ struct LayerWants {
   LayerWants(const PackedBatch& batch, std::vector<LayerObservation> asked);
 
   bool statistics() const { return received || first_share || !close_rows.empty(); }
-  bool moments() const { return qk_after || qk_before || norms; }
+  bool moments() const { return qk_after || qk_before || norms || value_norm; }
   bool host_states() const { return dense || states; }
   bool changes() const { return biased || scaled; }
   bool any() const { return statistics() || moments() || host_states() || entropy || log_sum_exp; }
@@ -29,7 +29,7 @@ struct LayerWants {
 
   bool received = false, entropy = false, log_sum_exp = false, first_share = false, row_weights = false;
   bool row_mass = false, group_mass = false;
-  bool qk_after = false, qk_before = false, norms = false, dense = false, states = false;
+  bool qk_after = false, qk_before = false, norms = false, value_norm = false, dense = false, states = false;
   bool biased = false, bias_per_head = false, scaled = false;
   std::int64_t groups = 1;
   std::vector<std::uint8_t> group_of_row;  // [packed rows]; empty: all in group 0

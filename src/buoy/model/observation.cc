@@ -98,10 +98,10 @@ probe::LayerRecord measure(const Context& context, const ops::AttentionShape& sh
     ops::QkMoments norms;
     norms.query_norm = sized(record.query_norm, request.norms, shape.heads * s.query_rows);
     norms.key_norm = sized(record.key_norm, request.norms, shape.kv_heads * s.key_rows);
-    norms.value_norm = sized(record.value_norm, request.norms, shape.kv_heads * s.key_rows);
+    norms.value_norm = sized(record.value_norm, request.value_norm, shape.kv_heads * s.key_rows);
     if (request.qk_after) {
       measure_moments(context, shape, s, record.qk_after, norms);
-    } else if (request.norms) {
+    } else if (request.norms || request.value_norm) {
       ops::qk_moments(context, shape, s, norms);
     }
   }

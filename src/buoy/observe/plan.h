@@ -20,7 +20,8 @@ struct Plan {
   std::vector<std::string> names() const;  // of what is observed
 };
 
-// "received,entropy,..." or "all" (everything that is not large: see Observable::in_all). UsageError for a name it does not know.
+// "received,entropy,..." or "all" (everything that is not large: see Observable::in_all). UsageError for a
+// name it does not know.
 Plan parse_plan(const std::string& observe, const std::string& layers, const std::string& steps);
 
 // The names parse_plan knows, with a line on each: for the help.

@@ -40,9 +40,10 @@ struct LayerRequest {
   bool row_mass = false;    // of `rows`
   bool group_mass = false;  // of what each group of queries gives; needs `received`
 
-  bool qk_after = false;   // column means of q.k, cos and |q||k| as the softmax sees them
-  bool qk_before = false;  // the same before the rotation
-  bool norms = false;      // |q|, |k|, |v|
+  bool qk_after = false;    // column means of q.k, cos and |q||k| as the softmax sees them
+  bool qk_before = false;   // the same before the rotation
+  bool norms = false;       // |q|, |k|
+  bool value_norm = false;  // |v|
 
   bool dense = false;       // the weights themselves, [heads, rows, keys]
   bool dense_mean = false;  // their mean over the heads, [rows, keys]
@@ -54,7 +55,7 @@ struct LayerRequest {
   bool looks_closely() const { return (row_weights || row_mass || top > 0) && !rows.empty(); }
   std::int64_t sets() const { return key_sets ? key_sets->count() : 0; }
   bool needs_normaliser() const { return needs_second_pass() || dense || dense_mean; }
-  bool needs_moments() const { return qk_after || qk_before || norms; }
+  bool needs_moments() const { return qk_after || qk_before || norms || value_norm; }
   bool any() const { return needs_normaliser() || needs_moments() || states; }
 };
 

@@ -20,8 +20,8 @@ class StudyRun {
  public:
   StudyRun(const StudyCall& call, Stopwatch& clock)
       : plan_(call.plan),
-        clock_(clock),
         study_(call.plan.study()),
+        clock_(clock),
         device_(call.device),
         command_(call.command),
         threads_(call.threads > 0 ? call.threads : available_threads()) {

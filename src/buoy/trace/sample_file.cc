@@ -15,6 +15,8 @@
 namespace buoy::trace {
 namespace {
 
+constexpr std::uint64_t kStretch = std::uint64_t{16} << 20;  // whose room is taken at once
+
 bool is_aligned(std::span<const std::byte> bytes) {
   return !bytes.empty() && reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(std::uint16_t) == 0;
 }
@@ -30,7 +32,8 @@ ExceedsF16::ExceedsF16(const std::string& where, std::set<std::string> arrays)
 SampleFile::Column::Column(const PlacedArray& array)
     : place(array),
       elements(element_count(array.plan.name, array.plan.shape) / array.plan.cells),
-      begun(static_cast<size_t>(array.plan.cells)) {}
+      begun(static_cast<size_t>(array.plan.cells)),
+      roomy(array.bytes / kStretch + 1) {}
 
 SampleFile::SampleFile(const SamplePlace& place, SamplePlan plan)
     : plan_(std::move(plan)),
@@ -48,9 +51,20 @@ SampleFile::SampleFile(const SamplePlace& place, SamplePlan plan)
   pieces_ = std::make_unique<WrittenPieces>(file_, data_begin_ + data_bytes_);
 }
 
-// Gigabytes take a while, so it is for the first who writes, not for the model that waits for the file.
-void SampleFile::reserve() {
-  std::call_once(reserved_, [this] { file_.reserve(data_begin_ + data_bytes_); });
+void SampleFile::open() {
+  std::call_once(opened_, [this] { file_.resize(data_begin_ + data_bytes_); });
+}
+
+// Gigabytes take a while: the first who writes to a stretch takes its room, and the others go on.
+void SampleFile::take_room(Column& column, std::uint64_t offset, std::uint64_t bytes) {
+  open();
+  const std::uint64_t begin = offset - column.place.offset, end = begin + bytes;
+  for (std::uint64_t stretch = begin / kStretch; stretch * kStretch < end; ++stretch) {
+    std::call_once(column.roomy[stretch], [&] {
+      const std::uint64_t first = stretch * kStretch, count = std::min(kStretch, column.place.bytes - first);
+      file_.take_room(data_begin_ + column.place.offset + first, count);
+    });
+  }
 }
 
 void SampleFile::refuse(std::string_view array, const std::string& expected, const std::string& found) const {
@@ -102,7 +116,7 @@ void SampleFile::put_as(std::string_view array, DataType dtype, std::int64_t cel
   if constexpr (std::is_same_v<T, float>) {
     write_floats(column, offset, values);
   } else {
-    write(offset, std::as_bytes(values));
+    write(column, offset, std::as_bytes(values));
   }
   ++column.done;
 }
@@ -133,7 +147,7 @@ void SampleFile::put_whole(const Array& array) {
   if (array.dtype == DataType::kF32) {
     write_floats(column, column.place.offset, floats_of(array));
   } else {
-    write(column.place.offset, array.bytes);
+    write(column, column.place.offset, array.bytes);
   }
   column.done = column.place.plan.cells;
 }
@@ -141,21 +155,21 @@ void SampleFile::put_whole(const Array& array) {
 // U8 is the smallest element, so what is there stays where it is.
 void SampleFile::append(const Array& bytes) {
   if (bytes.dtype != DataType::kU8) refuse(bytes.name, "U8 to append", std::string(name_of(bytes.dtype)));
-  reserve();
+  open();
   plan_.arrays.push_back({bytes.name, bytes.dtype, bytes.shape, 1});
   placed_ = place_arrays(plan_.arrays, storage_, plan_.keep_f32);
   check({});
   columns_.try_emplace(bytes.name, placed_.back());
   data_bytes_ = data_bytes(placed_);
-  file_.reserve(data_begin_ + data_bytes_);
+  file_.resize(data_begin_ + data_bytes_);
   pieces_ = std::make_unique<WrittenPieces>(*pieces_, data_begin_ + data_bytes_);
   put_whole(bytes);
 }
 
 void SampleFile::write_floats(Column& column, std::uint64_t offset, std::span<const float> values) {
-  if (column.place.stored == DataType::kF32) return write(offset, std::as_bytes(values));
-  reserve();
+  if (column.place.stored == DataType::kF32) return write(column, offset, std::as_bytes(values));
   const std::uint64_t bytes = values.size() * sizeof(std::uint16_t);
+  take_room(column, offset, bytes);
   if (const auto to = file_.mapped(data_begin_ + offset, bytes); is_aligned(to)) {
     if (floats_to_f16(values, {reinterpret_cast<std::uint16_t*>(to.data()), values.size()}))
       column.exceeds = true;
@@ -166,14 +180,14 @@ void SampleFile::write_floats(Column& column, std::uint64_t offset, std::span<co
   while (!values.empty()) {
     const auto part = std::span(halves).first(std::min(halves.size(), values.size()));
     if (floats_to_f16(values.first(part.size()), part)) column.exceeds = true;
-    write(offset, std::as_bytes(part));
+    write(column, offset, std::as_bytes(part));
     offset += part.size_bytes();
     values = values.subspan(part.size());
   }
 }
 
-void SampleFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
-  reserve();
+void SampleFile::write(Column& column, std::uint64_t offset, std::span<const std::byte> bytes) {
+  take_room(column, offset, bytes.size());
   file_.write_at(data_begin_ + offset, bytes);
   pieces_->wrote(data_begin_ + offset, bytes.size());
 }
@@ -197,7 +211,8 @@ void SampleFile::require_every_cell() const {
 void SampleFile::move_data(std::uint64_t begin) {
   const std::uint64_t old = std::exchange(data_begin_, begin);
   std::vector<std::byte> buffer(std::min<std::uint64_t>(std::uint64_t{1} << 20, data_bytes_));
-  if (begin > old) file_.reserve(begin + data_bytes_);
+  if (begin > old) file_.resize(begin + data_bytes_);
+  file_.take_room(0, begin + data_bytes_);
   for (std::uint64_t moved = 0; moved < data_bytes_;) {
     const auto part = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), data_bytes_ - moved));
     const std::uint64_t at = begin > old ? data_bytes_ - moved - part.size() : moved;
@@ -205,7 +220,7 @@ void SampleFile::move_data(std::uint64_t begin) {
     file_.write_at(begin + at, part);
     moved += part.size();
   }
-  if (begin < old) file_.reserve(begin + data_bytes_);
+  if (begin < old) file_.resize(begin + data_bytes_);
   pieces_ = std::make_unique<WrittenPieces>(file_, begin + data_bytes_);
 }
 
@@ -213,7 +228,7 @@ SampleEntry SampleFile::finish(const std::map<std::string, std::string>& texts, 
                                ThreadPool* threads) {
   refuse_own_texts(plan_.id, texts);
   for (const auto& [key, text] : texts) plan_.texts[key] = text;
-  reserve();
+  open();
   for (const Array& array : arrays) put_whole(array);
   require_every_cell();
   finished_ = true;
@@ -222,6 +237,7 @@ SampleEntry SampleFile::finish(const std::map<std::string, std::string>& texts, 
 
   const std::string header = format_sample_header(plan_.id, placed_, plan_.texts, level_);
   if (header.size() != data_begin_) move_data(header.size());
+  file_.take_room(0, header.size());
   file_.write_at(0, std::as_bytes(std::span(header)));
   check(MappedFile(file_.partial()).bytes().subspan(header.size()));
 

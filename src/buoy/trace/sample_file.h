@@ -47,8 +47,8 @@ struct SamplePlace {
 // IoErrors name the file; UsageErrors the sample and the array.
 class SampleFile {
  public:
-  // Throws UsageError when no sample can be what the plan says. The room on the disk is taken by the first
-  // put().
+  // Throws UsageError when no sample can be what the plan says. The room on the disk is taken while it is
+  // written.
   SampleFile(const SamplePlace& place, SamplePlan plan);
 
   // One cell of an array; several threads may put different cells at once. Each cell comes once. float for
@@ -78,6 +78,7 @@ class SampleFile {
     PlacedArray place;
     std::int64_t elements;                         // of a cell
     std::vector<std::atomic<std::uint8_t>> begun;  // by cell
+    std::vector<std::once_flag> roomy;             // by stretch of kStretch bytes: its room was taken
     std::atomic<std::int64_t> done{0};             // cells
     std::atomic<bool> exceeds{false};
   };
@@ -89,9 +90,10 @@ class SampleFile {
   template <typename T>
   void put_as(std::string_view array, DataType dtype, std::int64_t cell, std::span<const T> values);
   void put_whole(const Array& array);
-  void reserve();
+  void open();
+  void take_room(Column& column, std::uint64_t offset, std::uint64_t bytes);
   void write_floats(Column& column, std::uint64_t offset, std::span<const float> values);
-  void write(std::uint64_t offset, std::span<const std::byte> bytes);  // behind the header
+  void write(Column& column, std::uint64_t offset, std::span<const std::byte> bytes);  // behind the header
   void require_every_cell() const;
   void check(std::span<const std::byte> data) const;  // empty: before there are values
   void move_data(std::uint64_t begin);
@@ -104,7 +106,7 @@ class SampleFile {
   std::map<std::string, Column, std::less<>> columns_;
   std::uint64_t data_begin_, data_bytes_;
   PlacedFile file_;
-  std::once_flag reserved_;
+  std::once_flag opened_;
   std::unique_ptr<WrittenPieces> pieces_;
   bool finished_ = false;
 };

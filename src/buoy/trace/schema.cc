@@ -55,7 +55,7 @@ constexpr std::array kArrays = {
                 "qk"},
     ArraySchema{kQueryNorm, "S L H T", kFloat, "length", "length of each query vector", "norms"},
     ArraySchema{kKeyNorm, "S L V T", kFloat, "length", "length of each key vector", "norms"},
-    ArraySchema{kValueNorm, "S L V T", kFloat, "length", "length of each value vector", "norms"},
+    ArraySchema{kValueNorm, "S L V T", kFloat, "length", "length of each value vector", "value-norms"},
     ArraySchema{kDense, "H T T", kFloat, "share of 1", "the weights themselves, [head, query, key]", "dense"},
     ArraySchema{kDenseMean, "T T", kFloat, "share of 1", "mean over the heads of the weights, [query, key]",
                 "dense-mean"},

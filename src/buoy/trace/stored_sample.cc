@@ -45,8 +45,12 @@ StoredSample::StoredSample(MappedFile file, std::string name, const Manifest& ma
   if (text(kFormat) != kSampleFormatName) {
     throw_input_error({where(kFormat), std::string(kSampleFormatName), text(kFormat)});
   }
-  if (integer_text(kVersion) < 1 || integer_text(kVersion) > kNewestVersion) {
-    throw_input_error({where(kVersion), fmt::format("1 to {}", kNewestVersion), text(kVersion)});
+  // Those of a level below full came with its version.
+  const std::int64_t most = version_of(manifest.level), least = manifest.level == Level::kFull ? 1 : most;
+  if (integer_text(kVersion) < least || integer_text(kVersion) > most) {
+    throw_input_error({where(kVersion),
+                       least < most ? fmt::format("{} to {}", least, most) : fmt::format("{}", most),
+                       text(kVersion)});
   }
   id_ = text(kId);
   SampleView view{{}, contents_.metadata};

@@ -38,8 +38,8 @@ struct RunResult {
 
 struct RunOptions {
   AnalysisOptions analysis;
-  std::int64_t limit = 0;           // samples per trace; 0: all
-  std::function<void()> on_sample;  // progress; may be empty
+  std::int64_t limit = 0;                // samples per trace; 0: all
+  std::function<void()> on_sample = {};  // progress; may be empty
   // An analysis leaves a trace out that it cannot be run on, and takes the others; when no trace is left, it
   // has no tables. Otherwise what is wrong with the trace is thrown.
   bool leave_out_lacking = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "buoy/base/attempt.h"
+#include "buoy/base/side_by_side.h"
 
 namespace buoy::analysis {
 
@@ -22,24 +23,34 @@ bool LackingAnalyses::all() const {
 }
 
 template <typename Work>
-void SampleRun::each(const Work& work) {
-  for (size_t a = 0; a < kept_.size(); ++a) {
-    if (lacking_ == nullptr) {
-      work(a);
-      continue;
-    }
-    if (lacking_->has(a)) continue;
-    try {
-      work(a);
-    } catch (const std::exception& error) {
-      lacking_->add(a, error);
-    }
+void SampleRun::guarded(size_t a, const Work& work) {
+  if (lacking_ == nullptr) return work(a);
+  if (lacking_->has(a)) return;
+  try {
+    work(a);
+  } catch (const std::exception& error) {
+    lacking_->add(a, error);
   }
+}
+
+// Side by side where it takes milliseconds: behind the last sample somebody waits.
+template <typename Work>
+void SampleRun::for_all(const Work& work) const {
+  if (is_large_) return run_side_by_side(kept_.size(), work);
+  for (size_t a = 0; a < kept_.size(); ++a) work(a);
+}
+
+template <typename Work>
+void SampleRun::each(const Work& work) {
+  for (size_t a = 0; a < kept_.size(); ++a) guarded(a, work);
 }
 
 SampleRun::SampleRun(std::span<const std::unique_ptr<Analysis>> analyses, const SampleFacts& sample,
                      LackingAnalyses* lacking)
-    : analyses_(analyses), lacking_(lacking), kept_(analyses.size()) {
+    : analyses_(analyses),
+      lacking_(lacking),
+      kept_(analyses.size()),
+      is_large_(sample.layer_count() * sample.heads >= 256) {
   each([&](size_t a) { kept_[a] = analyses_[a]->begin(sample); });
 }
 
@@ -53,21 +64,23 @@ void SampleRun::finish_layer(const ObservedSample& sample, std::int64_t l) {
 
 void SampleRun::finish(const ObservedSample& sample) {
   is_finished_ = true;
-  each([&](size_t a) { kept_[a]->finish(sample); });
+  const auto finish_one = [&](size_t a) { kept_[a]->finish(sample); };
+  for_all([&](size_t a) { guarded(a, finish_one); });
 }
 
 void SampleRun::end(const ObservedSample& sample) {
   if (!is_finished_) finish(sample);
-  each([&](size_t a) { analyses_[a]->end(sample, *kept_[a]); });
+  const auto end_one = [&](size_t a) { analyses_[a]->end(sample, *kept_[a]); };
+  for_all([&](size_t a) { guarded(a, end_one); });
 }
 
 std::vector<std::vector<std::uint8_t>> SampleRun::states() const {
-  std::vector<std::vector<std::uint8_t>> states;
-  for (const auto& kept : kept_) {
+  std::vector<std::vector<std::uint8_t>> states(kept_.size());
+  for_all([&](size_t a) {
     StateArchive archive;
-    kept->state(archive);
-    states.push_back(archive.bytes());
-  }
+    kept_[a]->state(archive);
+    states[a] = archive.bytes();
+  });
   return states;
 }
 

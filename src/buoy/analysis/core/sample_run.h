@@ -49,11 +49,16 @@ class SampleRun {
 
  private:
   template <typename Work>
+  void guarded(size_t analysis, const Work& work);
+  template <typename Work>
   void each(const Work& work);
+  template <typename Work>
+  void for_all(const Work& work) const;
 
   std::span<const std::unique_ptr<Analysis>> analyses_;
   LackingAnalyses* lacking_;
   std::vector<std::unique_ptr<SampleAnalysis>> kept_;  // [analyses]; null: it is lacking
+  const bool is_large_;
   bool is_finished_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -66,27 +67,40 @@ void PlacedFile::unmap() {
   map_ = nullptr;
 }
 
-void PlacedFile::reserve(std::uint64_t bytes) {
+void PlacedFile::refuse_size(std::uint64_t bytes, int failure) const {
+  throw_io_error(
+      fmt::format("write (expected room for {} bytes, found {} free)", bytes, free_disk_bytes(partial_)),
+      target_, failure);
+}
+
+void PlacedFile::resize(std::uint64_t bytes) {
   unmap();
   if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
     throw_io_error(fmt::format("write (expected room for {} bytes)", bytes), target_, errno);
   }
   if (bytes == 0) return;
+  struct stat now {};
+  const std::uint64_t has =
+      ::fstat(descriptor_, &now) == 0 ? static_cast<std::uint64_t>(now.st_blocks) * 512 : bytes;
+  if (bytes > has && bytes - has > free_disk_bytes(partial_)) refuse_size(bytes, ENOSPC);
+  if (!keeps_room(descriptor_)) return;
+  void* map = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+  if (map == MAP_FAILED) return;  // writing needs none
+  map_ = static_cast<std::byte*>(map);
+  mapped_ = bytes;
+}
+
+void PlacedFile::take_room(std::uint64_t offset, std::uint64_t bytes) const {
+  if (bytes == 0) return;
   int failure = 0;
   do {
-    failure = ::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+    failure =
+        ::fallocate(descriptor_, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   } while (failure == EINTR);
+  if (failure == 0) return;
   // Other failures are of file systems that know no such call: their writes will say what there is to say.
-  if (failure == 0 && keeps_room(descriptor_)) {
-    void* map = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-    if (map == MAP_FAILED) return;  // writing needs none
-    map_ = static_cast<std::byte*>(map);
-    mapped_ = bytes;
-  }
-  if (failure != ENOSPC && failure != EDQUOT && failure != EFBIG) return;
-  throw_io_error(
-      fmt::format("write (expected room for {} bytes, found {} free)", bytes, free_disk_bytes(partial_)),
-      target_, failure);
+  if (map_ != nullptr || failure == ENOSPC || failure == EDQUOT || failure == EFBIG)
+    refuse_size(bytes, failure);
 }
 
 std::span<std::byte> PlacedFile::mapped(std::uint64_t offset, std::uint64_t bytes) const {

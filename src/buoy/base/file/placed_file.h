@@ -21,12 +21,14 @@ class PlacedFile {
   const std::string& target() const { return target_; }
   const std::string& partial() const { return partial_; }  // its name until commit()
 
-  // Makes the file as long as this, and takes the room on the disk where the file system can: then a disk
-  // that is too small says so now. Nobody else uses the file meanwhile.
-  void reserve(std::uint64_t bytes);
-  // These bytes of the reserved file as memory to write to and read from, where the file system is known to
-  // keep the room it promised; else empty. Threads that write to memory do not wait for each other, those
-  // that write to one file do.
+  // Makes the file as long as this; a disk that has less room says so now. Nobody else uses the file
+  // meanwhile.
+  void resize(std::uint64_t bytes);
+  // Takes the room for these bytes on the disk, where the file system can: a disk that is full says so.
+  void take_room(std::uint64_t offset, std::uint64_t bytes) const;
+  // Bytes whose room was taken, as memory to write to and read from, where the file system is known to keep
+  // its promise; else empty. Threads that write to memory do not wait for each other, those that write to one
+  // file do.
   std::span<std::byte> mapped(std::uint64_t offset, std::uint64_t bytes) const;
   // Mapped bytes that are not needed for now: they need not count as memory of this program.
   void let_go(std::uint64_t offset, std::uint64_t bytes) const;
@@ -39,6 +41,7 @@ class PlacedFile {
 
  private:
   void unmap();
+  [[noreturn]] void refuse_size(std::uint64_t bytes, int failure) const;
 
   std::string target_, partial_;
   int descriptor_;

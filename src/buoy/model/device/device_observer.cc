@@ -125,9 +125,13 @@ bool DeviceObserver::prepare(const Context& context, const Stream& stream, std::
   here.copied.hold(stream);  // what was in it before
   bool sets_moved = false;
   if (wanted.statistics() && !in_plan(wanted)) {
-    plan.set_groups(wanted.group_of_row, wanted.groups, stream);
-    plan.set_close_rows(wanted.close_rows, stream);
-    if (wanted.sets > 0)
+    // Of what changes from step to step only the groups do, as a rule.
+    const bool same_groups = planned_ && planned_->groups == wanted.groups &&
+                             planned_->group_of_row == wanted.group_of_row,
+               same_rows = planned_ && planned_->close_rows == wanted.close_rows;
+    if (!same_groups) plan.set_groups(wanted.group_of_row, wanted.groups, stream);
+    if (!same_rows) plan.set_close_rows(wanted.close_rows, stream);
+    if (wanted.sets > 0 && !(same_rows && planned_->key_sets == wanted.key_sets))
       sets_moved = key_sets_.set(
           {wanted.key_sets, first_columns_, wanted.first_close, std::ssize(wanted.close_rows)}, stream);
     planned_ = {wanted.groups, wanted.group_of_row, wanted.close_rows, wanted.key_sets};

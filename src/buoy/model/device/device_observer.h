@@ -65,7 +65,7 @@ class DeviceObserver {
   std::uint64_t device_bytes() const;
 
  private:
-  static constexpr std::int64_t kMostAtOnce = 4;
+  static constexpr std::int64_t kMostAtOnce = 8;
 
   // One layer's results on their way.
   struct Slot {
@@ -108,7 +108,8 @@ class DeviceObserver {
   std::optional<Planned> planned_;
   std::int64_t layers_at_once_ = 1, delivered_ = 0;
   std::array<Slot, 3 * kMostAtOnce> slots_;
-  std::shared_ptr<HostBuffers> host_buffers_ = std::make_shared<HostBuffers>(3 * kMostAtOnce + 12);
+  std::shared_ptr<HostBuffers> host_buffers_ =
+      std::make_shared<HostBuffers>(3 * kMostAtOnce + 12, std::size_t{256} << 20);
   Stream measuring_, copies_;
   Event attended_, measured_;  // of the layer at hand
   Event queued_;

@@ -105,7 +105,7 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   moments(request.qk_before, out.qk_before, layout.before);
   per_row(request.norms, out.query_norm, layout.query_norm);
   per_column(request.norms, out.key_norm, layout.key_norm, kv_heads);
-  per_column(request.norms, out.value_norm, layout.value_norm, kv_heads);
+  per_column(request.value_norm, out.value_norm, layout.value_norm, kv_heads);
   const bool has_top = request.top > 0 && close > 0;
   const std::int64_t first_top = first_close * heads * top;
   gather(has_top, out.top_weights, layout.top_weights + first_top, close * heads, top, request.top);
@@ -129,7 +129,8 @@ std::uint64_t RecordPlace::bytes() const {
   numbers += 2 * request.top * R * H;
   numbers += request.sets() * H * ((request.row_mass ? R : 0) + (request.group_mass ? request.groups : 0));
   numbers += 4 * (request.qk_after + request.qk_before) * H * K;
-  numbers += request.norms ? H * Q + 2 * V * K : 0;
+  numbers += request.norms ? H * Q + V * K : 0;
+  numbers += request.value_norm ? V * K : 0;
   return static_cast<std::uint64_t>(numbers) * sizeof(float);
 }
 

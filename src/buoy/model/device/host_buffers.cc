@@ -8,7 +8,8 @@ std::shared_ptr<HostBuffer> HostBuffers::lend(std::size_t bytes) {
   std::unique_ptr<HostBuffer> buffer;
   {
     std::unique_lock lock(mutex_);
-    returned_.wait(lock, [&] { return !free_.empty() || made_ < most_; });
+    returned_.wait(lock,
+                   [&] { return !free_.empty() || made_ < least_ || (made_ + 1) * bytes <= most_bytes_; });
     if (free_.empty()) {
       ++made_;
       buffer = std::make_unique<HostBuffer>();

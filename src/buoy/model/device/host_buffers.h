@@ -20,14 +20,15 @@ struct HostBuffer {
 // out, whoever asks waits.
 class HostBuffers : public std::enable_shared_from_this<HostBuffers> {
  public:
-  explicit HostBuffers(std::size_t most) : most_(most) {}
+  // So many at least, and more while all together are no larger than `most_bytes`.
+  HostBuffers(std::size_t least, std::size_t most_bytes) : least_(least), most_bytes_(most_bytes) {}
 
   std::shared_ptr<HostBuffer> lend(std::size_t bytes);
 
  private:
   void give_back(std::unique_ptr<HostBuffer> buffer);
 
-  const std::size_t most_;
+  const std::size_t least_, most_bytes_;
   std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<HostBuffer>> free_;

@@ -122,7 +122,8 @@ void attention_cuda(AttentionPlan& plan, const DeviceAttentionInputs& in, const 
   args.parts = s.parts.as<float>();
   if (s.splits == 1 && use_hopper(s, in) && multiple_of_16_bytes(out.output, out.output_stride)) {
     if (out.moments != nullptr && can_ride(s, *out.moments)) {
-      args.moments = {s.query_sums.as<float>(), args.padded_rows, out.moments->rope};
+      args.moments = {s.query_sums.as<float>(), args.padded_rows, out.moments->rope, out.moments->query_norm,
+                      args.rows};
       s.queries_summed = true;
     }
     launch_forward_hopper(s, args, in, stream);
@@ -153,9 +154,9 @@ void attention_statistics_cuda(AttentionPlan& plan, const DeviceAttentionInputs&
       const int chunk_rows = s.queries_summed ? kRowsPadded : moments.chunk_rows;
       args.moments = {moments.sums,           chunk_rows,          moments.padded_rows, wanted.moments->after,
                       wanted.moments->before, wanted.moments->rope};
-      if (moments.wanted.query_norm != nullptr || moments.wanted.key_norm != nullptr ||
-          moments.wanted.value_norm != nullptr)
-        launch_row_norms(s, moments, stream);
+      args.moments.key_norm = wanted.moments->key_norm;
+      args.moments.heads_per_key_head = moments.heads_per_key_head;
+      if (wanted.moments->value_norm != nullptr) launch_value_norms(s, moments, stream);
     } else {
       qk_moments_cuda(plan, *wanted.moments, stream);
     }

@@ -102,8 +102,8 @@ struct EightAngles {
 
 MomentArgs moment_args(const PlanState& plan, const DeviceQkMoments& wanted);
 void launch_sum_queries(const PlanState& plan, const MomentArgs& args, const Stream& stream);
-// Lengths alone; of whole sequences.
-void launch_row_norms(const PlanState& plan, const MomentArgs& args, const Stream& stream);
+// The lengths of values alone.
+void launch_value_norms(const PlanState& plan, const MomentArgs& args, const Stream& stream);
 void launch_key_columns(const PlanState& plan, const MomentArgs& args, const Stream& stream);
 
 }  // namespace buoy::ops

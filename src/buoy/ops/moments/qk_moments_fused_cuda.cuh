@@ -15,6 +15,8 @@ struct RidingMoments {
   int chunk_rows, padded_rows;
   DeviceQkColumns after, before;
   DeviceRopeTable rope;  // null angles: no `before`
+  float* key_norm;       // [kv_heads, columns]; null: not wanted
+  int heads_per_key_head;
 };
 
 struct RidingSharedStorage {
@@ -31,6 +33,8 @@ struct RidingSums {
   float* sums;  // as MomentArgs::sums, chunks of kRowsPadded rows; null: not wanted
   int padded_rows;
   DeviceRopeTable rope;
+  float* query_norm;  // [heads, rows]; null: not wanted
+  int rows;
 };
 
 constexpr int kSumsThreads = 64;
@@ -47,9 +51,9 @@ __device__ inline float squares_of_pair(std::uint32_t pair, float sum) {
   return fmaf(low, low, fmaf(high, high, sum));
 }
 
-// Of `count` rows in swizzled panels.
+// Of `count` rows in swizzled panels; to `out` as well, where there is one.
 template <int kDim>
-__device__ void find_norms(SumsSharedStorage& smem, const Bf16* queries, int count, int thread) {
+__device__ void find_norms(SumsSharedStorage& smem, const Bf16* queries, int count, float* out, int thread) {
   float norms = 0;
   for (int row = thread; row < kRowsPadded; row += kSumsThreads) {
     float squares = 0;
@@ -62,6 +66,7 @@ __device__ void find_norms(SumsSharedStorage& smem, const Bf16* queries, int cou
     }
     const float norm = row < count ? sqrtf(squares) : 0.0f;
     smem.inverse[row] = norm > 0 ? 1.0f / norm : 0.0f;
+    if (out != nullptr && row < count) out[row] = norm;
     norms += norm;
   }
 #pragma unroll
@@ -78,7 +83,11 @@ __device__ void sum_rows(SumsSharedStorage& smem, const Bf16* queries, const Rid
   const std::int64_t chunk = static_cast<std::int64_t>(head) * (moments.padded_rows / kRowsPadded) +
                              (sequence.padded_start + first_row) / kRowsPadded;
   float* to = moments.sums + chunk * kMomentWidth;
-  find_norms<kDim>(smem, queries, count, thread);
+  float* const norms = moments.query_norm == nullptr
+                           ? nullptr
+                           : moments.query_norm + static_cast<std::int64_t>(head) * moments.rows +
+                                 sequence.query_start + first_row;
+  find_norms<kDim>(smem, queries, count, norms, thread);
   named_barrier_sync(barrier, kSumsThreads);
   if (thread == 0) {
     to[4 * kMostDim] = smem.norms[0] + smem.norms[1];
@@ -264,6 +273,9 @@ __device__ void write_key_moments(const RidingSharedStorage& smem, std::uint64_t
     if (key + 8 * r >= sequence.key_rows) continue;
     const std::int64_t at = static_cast<std::int64_t>(head) * columns + sequence.column_start + key + 8 * r;
     write_columns(moments.after, at, dot, cosine, norms);
+    if (moments.key_norm != nullptr && head % moments.heads_per_key_head == 0 && threadIdx.x % 4 == 3)
+      moments.key_norm[static_cast<std::int64_t>(head / moments.heads_per_key_head) * columns +
+                       sequence.column_start + key + 8 * r] = norm;
     if (back) write_columns(moments.before, at, dot_before, cosine_before, norms);
   }
 }

@@ -44,6 +44,10 @@ class Compaction {
     CompactResult result;
     const auto observed = trace::observed_names(manifest_);
     shared_.names = analyses_within(observe::parse_plan(fmt::format("{}", fmt::join(observed, ",")), "", ""));
+    if (shared_.names.empty()) {
+      throw_input_error({request_.trace.string(), "what some analysis needs: received attention, say",
+                         fmt::format("{} observed", fmt::join(observed, ", "))});
+    }
     result.left_out = leave_out_impossible(shared_.names, {"", manifest_}, request_.options,
                                            [this](std::size_t n) { return facts_of_sample(n); });
     manifest_.analyses = analysis::describe_kept(shared_.names, request_.options);

@@ -30,6 +30,7 @@ class DeferredSink final : public LiveSink {
   void fail(const analysis::ObservedSample& sample, const std::string& error) override {
     end_ = [sink = sink_, sample, error] { sink->fail(sample, error); };
   }
+  void drop() override { sink_->drop(); }
 
  private:
   std::shared_ptr<LiveSink> sink_;

@@ -183,7 +183,9 @@ void LiveStream::end(const std::shared_ptr<Work>& work, analysis::ObservedSample
       if (work->layers_left.fetch_sub(1) != 1) return;
       // Behind the last layer of a sample comes its end, behind that the end of the next.
       executor_.post(ends_, [work](int) {
-        work->error.empty() ? work->sink->end(work->outcome) : work->sink->fail(work->outcome, work->error);
+        if (!work->error.empty()) return work->sink->fail(work->outcome, work->error);
+        work->sink->finish(work->outcome);
+        work->sink->end(work->outcome);
       });
     });
   }

@@ -116,7 +116,7 @@ TEST(SamplesAtOnce, AreAsManyAsThreadsWhereForwardsAreSmall) {
 
 class TracesSideBySide : public ::testing::TestWithParam<trace::Level> {
  protected:
-  TracesSideBySide() : data_(testing::write_world(scratch_, {.count = 9, .passages = 3})) {
+  TracesSideBySide() : data_(testing::write_world(scratch_, {.count = 7, .passages = 2})) {
     request_.items = questions::read_items(data_, {});
     // One that is too long for the model.
     for (int i = 0; i < 400; ++i) request_.items[4].passages.front().text += " Shinia Subshaw wrote it.";
@@ -125,6 +125,7 @@ class TracesSideBySide : public ::testing::TestWithParam<trace::Level> {
     request_.groups = "regions";
     request_.float16 = true;
     request_.decode.max_new_tokens = 4;
+    request_.decode.steps = 2;
     request_.keep = GetParam();
     if (GetParam() != trace::Level::kFull) request_.analyses.names = {"floating", "drift", "retrieval"};
   }
@@ -154,9 +155,9 @@ INSTANTIATE_TEST_SUITE_P(Levels, TracesSideBySide,
 
 TEST_P(TracesSideBySide, HaveTheBytesOfOnesThatWereMadeOneAfterTheOther) {
   const auto serial = trace(scratch_ / "1", 1);
-  EXPECT_EQ(serial.samples, 8u);
+  EXPECT_EQ(serial.samples, 6u);
   const auto expected = testing::files_of(scratch_ / "1");
-  for (const int threads : {2, 3, 16}) {
+  for (const int threads : {3, 16}) {
     SCOPED_TRACE(threads);
     const auto folder = scratch_ / std::to_string(threads);
     const auto result = trace(folder, threads);
@@ -171,7 +172,7 @@ TEST_P(TracesSideBySide, HaveTheBytesOfOnesThatWereMadeOneAfterTheOther) {
 TEST_P(TracesSideBySide, GoOnWhereTheyWereInterrupted) {
   trace(scratch_ / "whole", 1);
   const auto expected = testing::files_of(scratch_ / "whole");
-  for (const std::size_t samples : {1u, 4u, 6u}) {
+  for (const std::size_t samples : {1u, 6u}) {
     SCOPED_TRACE(samples);
     const auto folder = scratch_ / std::to_string(samples);
     EXPECT_THROW(trace(folder, 3, false, samples), Broken);

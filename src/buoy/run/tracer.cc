@@ -1,7 +1,6 @@
 #include "buoy/run/tracer.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "buoy/decode/drive.h"
 #include "buoy/model/family.h"
@@ -77,21 +76,6 @@ Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, co
     model_.forward(context_, inputs, probe);
   }
   return {std::move(watched), std::move(machine)};
-}
-
-Traced Tracer::run(const ItemPrompt& prompt, std::uint64_t number) {
-  std::optional<observe::Recorder> recorder;
-  auto [subject, machine] = watch(
-      prompt, number, [&](const observe::Subject& watched, const decode::StepMachine&) -> probe::Probe& {
-        return recorder.emplace(plan_, watched);
-      });
-  auto sample = frame(prompt, *machine, subject);
-  auto observed = recorder->arrays();
-  // Whether a token is special comes last.
-  const auto at = std::find_if(sample.arrays.begin(), sample.arrays.end(),
-                               [](const trace::Array& array) { return array.name == trace::kSpecial; });
-  sample.arrays.insert(at, std::move_iterator(observed.begin()), std::move_iterator(observed.end()));
-  return {std::move(sample), std::move(machine)};
 }
 
 trace::Sample Tracer::frame(const ItemPrompt& prompt, const decode::StepMachine& machine,

@@ -5,7 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "buoy/observe/recorder.h"
+#include "buoy/observe/plan.h"
+#include "buoy/observe/subject.h"
 #include "buoy/run/change/changing_probe.h"
 #include "buoy/run/prompter.h"
 #include "buoy/run/request.h"
@@ -13,25 +14,18 @@
 
 namespace buoy::run {
 
-struct Traced {
-  trace::Sample sample;
-  std::unique_ptr<decode::StepMachine> machine;  // as it ended
-};
-
 // What is observed of a prompt whose row will have this many tokens.
 observe::Subject subject_of(const ModelConfig& config, const Request& request, const ItemPrompt& prompt,
                             std::int64_t tokens);
 
-// Decodes prompts and turns each into a sample of a trace.
+// Decodes prompts while a probe looks on, and frames what it saw as samples of a trace.
 class Tracer {
  public:
   Tracer(const Context& context, model::Model& model, Request request,
          std::optional<text::Tokenizer> tokenizer);
 
-  // `number` is that of the prompt in the run: every prompt has its own random numbers.
-  Traced run(const ItemPrompt& prompt, std::uint64_t number);
-
-  // Decodes a prompt while a probe looks on: it is made when the sequence and its length are known.
+  // Decodes a prompt while a probe looks on: it is made when the sequence and its length are known. `number`
+  // is that of the prompt in the run: every prompt has its own random numbers.
   struct Watched {
     observe::Subject subject;
     std::unique_ptr<decode::StepMachine> machine;  // as it ended

@@ -23,8 +23,8 @@ bool is_aligned(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-ExceedsF16::ExceedsF16(const std::string& id, std::set<std::string> arrays)
-    : Error(describe({fmt::format("sample {}: {}", id, fmt::join(arrays, ", ")),
+ExceedsF16::ExceedsF16(const std::string& where, std::set<std::string> arrays)
+    : Error(describe({fmt::format("{}: {}", where, fmt::join(arrays, ", ")),
                       fmt::format("finite values of at most {}, to store them as F16", kLargestF16),
                       "larger ones"})),
       arrays_(std::move(arrays)) {}
@@ -232,7 +232,8 @@ SampleEntry SampleFile::finish(const std::map<std::string, std::string>& texts, 
   for (const Array& array : arrays) put_whole(array);
   require_every_cell();
   finished_ = true;
-  if (auto exceeding = exceeding_f16(); !exceeding.empty()) throw ExceedsF16(plan_.id, std::move(exceeding));
+  if (auto exceeding = exceeding_f16(); !exceeding.empty())
+    throw ExceedsF16("sample " + plan_.id, std::move(exceeding));
 
   const std::string header = format_sample_header(plan_.id, placed_, plan_.texts, level_);
   if (header.size() != data_begin_) move_data(header.size());

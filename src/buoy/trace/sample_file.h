@@ -23,11 +23,11 @@
 
 namespace buoy::trace {
 
-// Finite values that F16 cannot hold: the sample must be written again with these arrays in
-// SamplePlan::keep_f32.
+// Finite values that F16 cannot hold: the sample must be written again, or run again, with these arrays as
+// F32 (SamplePlan::keep_f32).
 class ExceedsF16 : public Error {
  public:
-  ExceedsF16(const std::string& id, std::set<std::string> arrays);
+  ExceedsF16(const std::string& where, std::set<std::string> arrays);
   const std::set<std::string>& arrays() const { return arrays_; }
 
  private:

@@ -62,11 +62,15 @@ void SampleRun::finish_layer(const ObservedSample& sample, std::int64_t l) {
   each([&](size_t a) { kept_[a]->finish_layer(sample, l); });
 }
 
+void SampleRun::finish(const ObservedSample& sample) {
+  is_finished_ = true;
+  const auto finish_one = [&](size_t a) { kept_[a]->finish(sample); };
+  for_all([&](size_t a) { guarded(a, finish_one); });
+}
+
 void SampleRun::end(const ObservedSample& sample) {
-  const auto end_one = [&](size_t a) {
-    if (!is_read_) kept_[a]->finish(sample);
-    analyses_[a]->end(sample, *kept_[a]);
-  };
+  if (!is_finished_) finish(sample);
+  const auto end_one = [&](size_t a) { analyses_[a]->end(sample, *kept_[a]); };
   for_all([&](size_t a) { guarded(a, end_one); });
 }
 
@@ -81,7 +85,7 @@ std::vector<std::vector<std::uint8_t>> SampleRun::states() const {
 }
 
 void SampleRun::read(const std::function<StateArchive(size_t analysis)>& state_of) {
-  is_read_ = true;
+  is_finished_ = true;
   each([&](size_t a) {
     StateArchive archive = state_of(a);
     kept_[a]->state(archive);

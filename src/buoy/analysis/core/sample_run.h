@@ -37,9 +37,12 @@ class SampleRun {
   // As SampleAnalysis::take.
   void take(const LayerView& layer);
   void finish_layer(const ObservedSample& sample, std::int64_t l);
+  // When all layers are finished, what concerns this sample alone: by any thread, beside other samples. Left
+  // out, it is part of end().
+  void finish(const ObservedSample& sample);
   void end(const ObservedSample& sample);
 
-  // What each analysis kept, in their order: of a sample that ended.
+  // What each analysis kept, in their order: of a sample that is finished.
   std::vector<std::vector<std::uint8_t>> states() const;
   // In place of take() and finish_layer(): each analysis reads what states() gave of the same sample.
   void read(const std::function<StateArchive(size_t analysis)>& state_of);
@@ -56,7 +59,7 @@ class SampleRun {
   LackingAnalyses* lacking_;
   std::vector<std::unique_ptr<SampleAnalysis>> kept_;  // [analyses]; null: it is lacking
   const bool is_large_;
-  bool is_read_ = false;
+  bool is_finished_ = false;
 };
 
 }  // namespace buoy::analysis

@@ -115,6 +115,7 @@ class Compaction {
         continue;
       }
       sink.close(stored_frame(from.stored()));
+      sink.finish(from.sample());
       sink.end(from.sample());
       return;
     }

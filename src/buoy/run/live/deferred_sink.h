@@ -23,6 +23,7 @@ class DeferredSink final : public LiveSink {
   void finish_layer(const analysis::ObservedSample& sample, std::int64_t l) override {
     sink_->finish_layer(sample, l);
   }
+  void finish(const analysis::ObservedSample& sample) override { sink_->finish(sample); }
   void end(const analysis::ObservedSample& sample) override {
     end_ = [sink = sink_, sample] { sink->end(sample); };
   }

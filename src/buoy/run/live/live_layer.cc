@@ -6,6 +6,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/tensor/float16_spans.h"
+#include "buoy/trace/sample_file.h"
 #include "buoy/trace/sample_rules.h"
 #include "buoy/trace/schema.h"
 
@@ -63,7 +64,7 @@ std::span<const float> LiveLayer::floats(std::string_view array) {
   if (!halves && values.kept()) return values.view();
   auto& made = made_[std::string(array)];
   made.assign(values.view().begin(), values.view().end());
-  if (halves && !round_to_f16(made)) throw ExceedsF16{std::string(array)};
+  if (halves && !round_to_f16(made)) throw trace::ExceedsF16("a record", {std::string(array)});
   return made;
 }
 

@@ -11,11 +11,6 @@
 
 namespace buoy::run {
 
-// Thrown when a trace in F16 could not hold a value, so that this array of the sample would be stored as F32.
-struct ExceedsF16 {
-  std::string array;
-};
-
 // How the floats of a sample are stored, or would be.
 struct StoredTypes {
   trace::Storage storage = trace::Storage::kF32;
@@ -27,7 +22,7 @@ struct StoredTypes {
 };
 
 // What a model handed over of one layer, as the arrays a trace would hold: values are rounded to the type it
-// would store. Throws ExceedsF16.
+// would store. Throws trace::ExceedsF16.
 class LiveLayer final : public analysis::LayerValues {
  public:
   LiveLayer(const observe::RecordLayout& layout, const StoredTypes& types) : layout_(layout), types_(types) {}

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "buoy/base/error.h"
+#include "buoy/trace/sample_file.h"
 
 namespace buoy::run {
 namespace {
@@ -132,9 +133,9 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
       try {
         work->sink->take({work->sample.facts(), item->record.forward->facts(), l, values, rules_,
                           scratch_[static_cast<size_t>(thread)]});
-      } catch (const ExceedsF16& found) {
+      } catch (const trace::ExceedsF16& found) {
         const std::lock_guard lock(work->mutex);
-        work->exceeding.insert(found.array);
+        work->exceeding.insert(found.arrays().begin(), found.arrays().end());
       } catch (const InputError& wrong) {
         const std::lock_guard lock(work->mutex);
         if (work->error.empty()) work->error = wrong.what();
@@ -182,7 +183,9 @@ void LiveStream::end(const std::shared_ptr<Work>& work, analysis::ObservedSample
       if (work->layers_left.fetch_sub(1) != 1) return;
       // Behind the last layer of a sample comes its end, behind that the end of the next.
       executor_.post(ends_, [work](int) {
-        work->error.empty() ? work->sink->end(work->outcome) : work->sink->fail(work->outcome, work->error);
+        if (!work->error.empty()) return work->sink->fail(work->outcome, work->error);
+        work->sink->finish(work->outcome);
+        work->sink->end(work->outcome);
       });
     });
   }

@@ -24,6 +24,8 @@ class LiveSink {
   // Arrays that it should have been given as F32, of the records so far.
   virtual std::set<std::string> exceeding_f16() const { return {}; }
   virtual void finish_layer(const analysis::ObservedSample& /*sample*/, std::int64_t /*l*/) {}
+  // Behind the last layer: what concerns this sample alone.
+  virtual void finish(const analysis::ObservedSample& /*sample*/) {}
   // Samples one after the other, in the order they ended in: this one is whole, or its records could not be
   // taken (InputError).
   virtual void end(const analysis::ObservedSample& sample) = 0;

@@ -99,12 +99,20 @@ void TraceSink::finish_layer(const analysis::ObservedSample& sample, std::int64_
   if (analyses_) analyses_->finish_layer(sample, l);
 }
 
+void TraceSink::finish(const analysis::ObservedSample& sample) {
+  if (analyses_) analyses_->finish(sample);
+  if (file_ && level_ == trace::Level::kFull) write(sample);
+}
+
 void TraceSink::end(const analysis::ObservedSample& sample) {
   if (analyses_) {
     const std::lock_guard lock(run_.mutex);
     analyses_->end(sample);
   }
+  // States are those behind end(): what is drawn of a sample is known only then.
   if (file_) write(sample);
+  const std::lock_guard lock(run_.mutex);
+  if (written_) run_.writer->commit(*written_);
 }
 
 void TraceSink::write(const analysis::ObservedSample& sample) {
@@ -117,10 +125,8 @@ void TraceSink::write(const analysis::ObservedSample& sample) {
     for (size_t a = 0; a < states.size(); ++a)
       file_->append(trace::byte_array(trace::state_name(run_.names[a]), {std::ssize(states[a])}, states[a]));
   }
-  const auto entry = file_->finish(frame_.metadata, frame_.arrays);
+  written_ = file_->finish(frame_.metadata, frame_.arrays);
   file_.reset();
-  const std::lock_guard lock(run_.mutex);
-  run_.writer->commit(entry);
 }
 
 void TraceSink::fail(const analysis::ObservedSample& sample, const std::string& error) {

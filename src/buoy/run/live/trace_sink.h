@@ -56,6 +56,7 @@ class TraceSink final : public LiveSink {
   void take(const analysis::LayerView& layer) override;
   std::set<std::string> exceeding_f16() const override;
   void finish_layer(const analysis::ObservedSample& sample, std::int64_t l) override;
+  void finish(const analysis::ObservedSample& sample) override;
   void end(const analysis::ObservedSample& sample) override;
   void fail(const analysis::ObservedSample& sample, const std::string& error) override;
   void drop() override { file_.reset(); }
@@ -71,6 +72,7 @@ class TraceSink final : public LiveSink {
   std::optional<CompactArrays> compact_;
   std::unique_ptr<trace::SampleFile> file_;  // null: nothing is written
   trace::Sample frame_;
+  std::optional<trace::SampleEntry> written_;  // its file, when it is whole
 };
 
 }  // namespace buoy::run

@@ -129,5 +129,15 @@ TEST_F(CompactReports, WhatCannotBeKeptAsLessIsRefusedWithNames) {
   EXPECT_FALSE(path_exists(folder_ / "c"));
 }
 
+// Who deletes the full trace afterwards must know what is gone with it.
+TEST_F(CompactReports, AnalysesThatAreNotKeptAreNamed) {
+  trace_pair(folder_ / "t", {true, 1, 1, {"--observe", "received"}});
+  const auto made = run_buoy({"compact", path("t"), "--out", path("c")});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_TRUE(holds_in_order(made.err, {"qk is left out: it needs --observe received,qk,norms",
+                                        "flow is left out: it needs --observe mass"}))
+      << made.err;
+}
+
 }  // namespace
 }  // namespace buoy::testing

@@ -158,13 +158,19 @@ void add_sample(ExplorerPanel& panel, const ExploredSample& sample) {
 
 std::string explorer_html(std::span<const ExplorerPanel> panels) {
   if (panels.empty()) return "";
-  std::string out =
-      "<section id=\"explorer\">\n<h2 id=\"explore\">Explore</h2>\n<p class=\"question\">"
-      "Attention received by every position of a sample, mean over the queries. Hover for a "
-      "token; click a row to choose it; with a panel in focus the arrow keys change step and layer. All "
-      "panels show the same relative step and depth, and the address keeps what you see.</p>\n"
-      "<noscript><p class=\"notes\">This section needs JavaScript.</p></noscript>\n"
-      "<div class=\"explorer-controls\"></div>\n";
+  const bool any =
+      std::any_of(panels.begin(), panels.end(), [](const auto& panel) { return panel.lacking.empty(); });
+  std::string out = "<section id=\"explorer\">\n<h2 id=\"explore\">Explore</h2>\n";
+  if (any) {
+    out +=
+        "<p class=\"question\">Attention received by every position of a sample, mean over the queries. "
+        "Hover "
+        "for a token; click a row to choose it; with a panel in focus the arrow keys change step and layer. "
+        "All "
+        "panels show the same relative step and depth, and the address keeps what you see.</p>\n"
+        "<noscript><p class=\"notes\">This section needs JavaScript.</p></noscript>\n";
+  }
+  out += "<div class=\"explorer-controls\"></div>\n";
   for (const auto& panel : panels) {
     if (!panel.lacking.empty()) {
       out += fmt::format("<p class=\"files\">{}: nothing to explore: {}</p>\n", escape_html(panel.trace),

@@ -148,9 +148,15 @@ class Run {
     if (workers_.count() == 1) tracers_.front()->wait();  // until the samples in front have ended
     analysis::StoredSource source(before_->manifest(), before_->read(id));
     source.set_number(static_cast<std::int64_t>(n));
-    analysis::StoredRun stored(source, shared_.names, shared_.analyses);
-    stored.work(run_.analyses.options.rules(), context_.threads);
-    stored.end();
+    // Other workers may begin samples meanwhile.
+    std::optional<analysis::StoredRun> stored;
+    {
+      const std::lock_guard lock(shared_.mutex);
+      stored.emplace(source, shared_.names, shared_.analyses);
+    }
+    stored->work(run_.analyses.options.rules(), context_.threads);
+    const std::lock_guard lock(shared_.mutex);
+    stored->end();
   }
 
   // One worker alone runs the next sample while the ends of earlier ones are under way.

@@ -14,6 +14,7 @@
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
+#include "buoy/run/live/live_analyses.h"
 #include "buoy/run/trace_request.h"
 #include "buoy/study/failure_list.h"
 
@@ -67,6 +68,10 @@ void trace_run(TraceOptions options) {
   clock.lap("decoding and writing");
   if (options.timing) say("{}\n", clock.describe());
   for (const auto& [analysis, reason] : result.left_out) say("note: {} is left out: {}\n", analysis, reason);
+  if (request.keep != trace::Level::kFull) {
+    for (const auto& [analysis, reason] : run::analyses_beyond(request.plan()))
+      say("note: {} is left out: {}\n", analysis, reason);
+  }
   report_result(result, request.folder);
 }
 

@@ -129,7 +129,12 @@ void inspect_trace(const std::filesystem::path& folder, bool json) {
                                                  : fmt::format(": {} of {} samples", reader.samples().size(),
                                                                manifest.sample_ids.size());
     line("trace", fmt::format("{}{}, made by {} ({})", state, so_far, manifest.created_by, manifest.machine));
-    if (state == "stopped") line("resume with", resume_command(manifest));
+    if (state == "stopped") {
+      // A copy of another trace is not continued.
+      const bool is_copy = manifest.command.find("buoy compact ") != std::string::npos;
+      line(is_copy ? "remove it, then" : "resume with",
+           is_copy ? manifest.command : resume_command(manifest));
+    }
     line("model", fmt::format("{} ({}), {} layers, {} heads, weights in {}", manifest.model.name,
                               manifest.model.family, manifest.model.layers, manifest.model.heads,
                               manifest.model.stored_dtype));

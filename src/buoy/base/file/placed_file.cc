@@ -36,14 +36,11 @@ void move_all(const char* action, const std::string& target, std::uint64_t offse
   }
 }
 
-// File systems on which writing to reserved room cannot fail for want of it. Through a mapping that would be
-// a signal and no error.
-bool keeps_room(int descriptor) {
+// In memory: threads that write to one file wait for each other, and nothing else does. Elsewhere the disk is
+// what takes time, and running out of it through a mapping would be a signal and no error.
+bool is_in_memory(int descriptor) {
   struct statfs system {};
-  if (::fstatfs(descriptor, &system) != 0) return false;
-  constexpr std::uint32_t kXfs = 0x58465342;
-  const auto type = static_cast<std::uint32_t>(system.f_type);
-  return type == TMPFS_MAGIC || type == EXT4_SUPER_MAGIC || type == kXfs;
+  return ::fstatfs(descriptor, &system) == 0 && static_cast<std::uint32_t>(system.f_type) == TMPFS_MAGIC;
 }
 
 }  // namespace
@@ -82,8 +79,9 @@ void PlacedFile::resize(std::uint64_t bytes) {
   struct stat now {};
   const std::uint64_t has =
       ::fstat(descriptor_, &now) == 0 ? static_cast<std::uint64_t>(now.st_blocks) * 512 : bytes;
-  if (bytes > has && bytes - has > free_disk_bytes(partial_)) refuse_size(bytes, ENOSPC);
-  if (!keeps_room(descriptor_)) return;
+  const bool reserves = ::fallocate(descriptor_, 0, 0, 1) == 0;
+  if (reserves && bytes > has && bytes - has > free_disk_bytes(partial_)) refuse_size(bytes, ENOSPC);
+  if (!reserves || !is_in_memory(descriptor_)) return;
   void* map = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
   if (map == MAP_FAILED) return;  // writing needs none
   map_ = static_cast<std::byte*>(map);

@@ -26,9 +26,7 @@ class PlacedFile {
   void resize(std::uint64_t bytes);
   // Takes the room for these bytes on the disk, where the file system can: a disk that is full says so.
   void take_room(std::uint64_t offset, std::uint64_t bytes) const;
-  // Bytes whose room was taken, as memory to write to and read from, where the file system is known to keep
-  // its promise; else empty. Threads that write to memory do not wait for each other, those that write to one
-  // file do.
+  // Bytes whose room was taken, as memory to write to and read from, where the file is in memory; else empty.
   std::span<std::byte> mapped(std::uint64_t offset, std::uint64_t bytes) const;
   // Mapped bytes that are not needed for now: they need not count as memory of this program.
   void let_go(std::uint64_t offset, std::uint64_t bytes) const;

@@ -115,9 +115,9 @@ void PackedAsker::ask_alone(Asked asked, probe::Probe* probe) {
 }
 
 void PackedAsker::finished(std::size_t number, const decode::StepMachine& machine) {
-  auto node = under_way_.extract(number);
-  Asked& asked = node.mapped();
+  Asked& asked = under_way_.at(number);
   asked.answer = questioner_.answered(asked.question.record, machine);
+  auto node = under_way_.extract(number);
   if (!watched_) {
     hand_over(number, asked.answer);
     return;

@@ -43,13 +43,15 @@ class Compaction {
   CompactResult run(const TraceRunProgress& progress) {
     CompactResult result;
     const auto observed = trace::observed_names(manifest_);
-    shared_.names = analyses_within(observe::parse_plan(fmt::format("{}", fmt::join(observed, ",")), "", ""));
+    const auto plan = observe::parse_plan(fmt::format("{}", fmt::join(observed, ",")), "", "");
+    shared_.names = analyses_within(plan);
     if (shared_.names.empty()) {
       throw_input_error({request_.trace.string(), "what some analysis needs: received attention, say",
                          fmt::format("{} observed", fmt::join(observed, ", "))});
     }
     result.left_out = leave_out_impossible(shared_.names, {"", manifest_}, request_.options,
                                            [this](std::size_t n) { return facts_of_sample(n); });
+    for (const auto& [name, reason] : analyses_beyond(plan)) result.left_out.push_back({name, reason});
     manifest_.analyses = analysis::describe_kept(shared_.names, request_.options);
     for (const auto& name : shared_.names)
       shared_.analyses.push_back(analysis::find_analysis(name).make({"", manifest_}, request_.options));

@@ -1,5 +1,7 @@
 #include "buoy/run/live/live_analyses.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "buoy/observe/number_set.h"
@@ -33,6 +35,17 @@ std::vector<std::string> analyses_within(const observe::Plan& plan) {
       names.emplace_back(kind.producer.name);
   }
   return names;
+}
+
+std::vector<std::pair<std::string, std::string>> analyses_beyond(const observe::Plan& plan) {
+  std::vector<std::pair<std::string, std::string>> out;
+  const auto within = analyses_within(plan);
+  for (const auto& kind : analysis::analysis_kinds()) {
+    const std::string name(kind.producer.name);
+    if (std::find(within.begin(), within.end(), name) == within.end())
+      out.emplace_back(name, fmt::format("it needs `observe` {}", kind.producer.observe));
+  }
+  return out;
 }
 
 }  // namespace buoy::run

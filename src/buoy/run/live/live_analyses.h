@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "buoy/analysis/core/analysis.h"
@@ -20,5 +21,7 @@ std::string observables_for(const std::vector<std::string>& analyses);
 
 // Every analysis that needs no more than is observed.
 std::vector<std::string> analyses_within(const observe::Plan& plan);
+// What those lack that cannot be kept, by name: as in "needs `observe` received,mass".
+std::vector<std::pair<std::string, std::string>> analyses_beyond(const observe::Plan& plan);
 
 }  // namespace buoy::run

@@ -82,7 +82,9 @@ std::optional<decode::FinalLook> WatchedQuestions::begin(std::size_t number, con
     if (request_.final_row) look = {watched.sample->layout().subject().steps - 1, nullptr};
   } else {
     // One pass over the finished row holds every step's attention, and only then is its length known.
-    subject_of(config_, request_, prompt, std::ssize(machine.row()));  // refuses what cannot be observed
+    // What cannot be observed is refused now.
+    const observe::RecordLayout check(plan_,
+                                      subject_of(config_, request_, prompt, std::ssize(machine.row())));
     look = {0,
             [this, &watched, &prompt](const decode::StepMachine& ended) { look_on(watched, prompt, ended); }};
   }

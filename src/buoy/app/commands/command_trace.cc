@@ -10,7 +10,6 @@
 #include "buoy/app/options/prompt_source.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/error.h"
-#include "buoy/base/interrupt.h"
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
@@ -45,8 +44,7 @@ void trace_run(TraceOptions options) {
   options.flags.request.final_row = !options.no_final;
   options.flags.request.plan();  // refused before anything is read
   auto request = read_prompt_request(options.source, options.flags);
-  say_when_interrupted(
-      "buoy: interrupted; the same command with --resume goes on behind the last whole sample\n");
+  say_how_samples_go_on();
   auto loaded = load_model_for(options.source, options.model, request);
   request.folder = options.out;
   request.resume = options.resume;

@@ -14,7 +14,6 @@
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
-#include "buoy/base/interrupt.h"
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
@@ -81,8 +80,7 @@ void watch(WatchOptions options) {
   options.flags.request.observe = run::observables_for(names);
   auto request = read_prompt_request(options.source, options.flags);
   check(options, request);
-  say_when_interrupted(
-      "buoy: interrupted; the same command with --resume goes on behind the last whole sample\n");
+  say_how_samples_go_on();
   auto loaded = load_model_for(options.source, options.model, request);
   request.folder = options.out;
   request.resume = options.resume;

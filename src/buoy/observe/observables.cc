@@ -144,6 +144,17 @@ constexpr std::array kSources = {
 
 }  // namespace
 
+std::shared_ptr<const KeySets> key_sets(const Regions& regions) {
+  const auto keys = std::ssize(regions.of_token);
+  auto sets = std::make_shared<KeySets>();
+  for (std::int64_t region = 0; region < std::ssize(regions.names); ++region)
+    sets->add(keys, [&](std::int32_t key) { return regions.of_token[static_cast<size_t>(key)] == region; });
+  if (!regions.evidence.empty())
+    sets->add(std::ssize(regions.evidence),
+              [&](std::int32_t key) { return regions.evidence[static_cast<size_t>(key)] != 0; });
+  return sets;
+}
+
 std::span<const Observable> observables() {
   return kObservables;
 }

@@ -16,7 +16,7 @@ namespace buoy::observe {
 struct Close {
   std::vector<std::int32_t> rows;
   std::int64_t top = 0;
-  std::shared_ptr<const KeySets> sets;  // the regions, then the evidence where there is any
+  std::shared_ptr<const KeySets> sets;  // key_sets() of the sequence
 };
 
 // One thing that can be observed. trace::array_schema() says which arrays it fills and their shapes, so what
@@ -30,6 +30,9 @@ struct Observable {
 
 // In the order of the help.
 std::span<const Observable> observables();
+
+// What weights are summed over: the regions, then the evidence where there is any.
+std::shared_ptr<const KeySets> key_sets(const Regions& regions);
 
 // What was handed over of one layer of one sequence.
 struct Seen {

@@ -14,18 +14,6 @@ std::int64_t index_in(const std::vector<std::int64_t>& sorted, std::int64_t valu
   return std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin();
 }
 
-// What weights are summed over: the regions, then the evidence where there is any.
-std::shared_ptr<const KeySets> key_sets(const Regions& regions) {
-  const auto keys = std::ssize(regions.of_token);
-  auto sets = std::make_shared<KeySets>();
-  for (std::int64_t region = 0; region < std::ssize(regions.names); ++region)
-    sets->add(keys, [&](std::int32_t key) { return regions.of_token[static_cast<size_t>(key)] == region; });
-  if (!regions.evidence.empty())
-    sets->add(std::ssize(regions.evidence),
-              [&](std::int32_t key) { return regions.evidence[static_cast<size_t>(key)] != 0; });
-  return sets;
-}
-
 }  // namespace
 
 std::int64_t RecordLayout::Part::cell_size() const {

@@ -128,7 +128,9 @@ TEST_P(WatchPair, ItsFolderIsATraceThatKeepsLess) {
   EXPECT_EQ(reported.exit_code, 0) << reported.err;
   EXPECT_TRUE(holds_in_order(reported.out, {"report.html: 8 analyses"}));
   for (const auto& [name, bytes] : results_of(scratch_ / "report")) {
-    if (name.ends_with(".csv") && expected.contains(name)) EXPECT_TRUE(bytes == expected.at(name)) << name;
+    if (name.ends_with(".csv") && expected.contains(name)) {
+      EXPECT_TRUE(bytes == expected.at(name)) << name;
+    }
   }
   const auto other = run_buoy({"analyze", "floating", trace, "--epsilon", "2", "--out", scratch_ / "other"});
   EXPECT_EQ(other.exit_code, 3);

@@ -3,6 +3,7 @@
 #include <deque>
 #include <vector>
 
+#include "buoy/base/error.h"
 #include "buoy/decode/turn.h"
 
 namespace buoy::decode {
@@ -19,6 +20,7 @@ Active activate(StreamJob job) {
 }
 
 Active look_at(StreamJob job) {
+  BUOY_CHECK(job.look.has_value());
   if (job.look->before) job.look->before(*job.machine);
   Turn turn = final_look(*job.machine, static_cast<std::int64_t>(job.number), job.look->step);
   return {std::move(job), std::move(turn)};

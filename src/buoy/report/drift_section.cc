@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "buoy/claims/claims.h"
@@ -16,6 +17,20 @@ namespace {
 
 constexpr size_t kLongestLabels = 90;  // positions whose tokens still fit below a map
 
+// Steps as numbers where they are equally far apart, else by name.
+figure::CellAxis step_axis(const std::map<double, size_t>& row_of) {
+  std::vector<double> steps;
+  for (const auto& [step, row] : row_of) steps.push_back(step);
+  const double apart = steps.size() > 1 ? steps[1] - steps[0] : 1;
+  figure::CellAxis axis{"Step", {}, steps.empty() ? 0 : steps[0], apart};
+  for (size_t i = 1; i < steps.size(); ++i) {
+    if (steps[i] - steps[i - 1] == apart) continue;
+    for (const double step : steps) axis.names.push_back(fmt::format("{:g}", step));
+    break;
+  }
+  return axis;
+}
+
 // Step x position, the paper's picture.
 figure::Heatmap map_of(const TableView& rows) {
   const auto& t = schema::drift_map;
@@ -26,20 +41,20 @@ figure::Heatmap map_of(const TableView& rows) {
   const auto step = rows.numbers(t.step), position = rows.numbers(t.position),
              received = rows.numbers(t.received), floating = rows.numbers(t.floating),
              masked = rows.numbers(t.masked);
-  const double first_step = step.empty() ? 0 : step[0], first_position = position.empty() ? 0 : position[0];
+  const double first_position = position.empty() ? 0 : position[0];
+  std::map<double, size_t> row_of;
+  for (size_t i = 0; i < step.size(); ++i) row_of.try_emplace(step[i], row_of.size());
   figure::Marks floats{"floating", figure::MarkKind::kOutline, {}},
       masks{"still masked", figure::MarkKind::kDot, {}};
   for (size_t i = 0; i < step.size(); ++i) {
-    const auto row = static_cast<size_t>(
-        std::find(steps.begin(), steps.end(), fmt::format("{}", static_cast<std::int64_t>(step[i]))) -
-        steps.begin());
+    const size_t row = row_of.at(step[i]);
     const auto column = static_cast<size_t>(position[i] - first_position);
     if (row >= steps.size() || column >= positions.size()) continue;
     map.matrix.values[row * positions.size() + column] = received[i];
     if (floating[i] > 0) floats.cells.push_back({row, column});
     if (masked[i] > 0) masks.cells.push_back({row, column});
   }
-  map.y = {"Step", {}, first_step, 1};
+  map.y = step_axis(row_of);
   map.x = {"Position", {}, first_position, 1};
   if (positions.size() <= kLongestLabels) {
     const auto texts = rows.texts(t.token);

@@ -15,7 +15,7 @@
 namespace buoy::trace {
 namespace {
 
-constexpr std::uint64_t kStretch = std::uint64_t{16} << 20;  // whose room is taken at once
+constexpr std::uint64_t kStretch = std::uint64_t{4} << 20;  // whose room is taken at once
 
 bool is_aligned(std::span<const std::byte> bytes) {
   return !bytes.empty() && reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(std::uint16_t) == 0;

@@ -12,6 +12,7 @@
 #include "buoy/base/error.h"
 #include "buoy/base/file/json_file.h"
 #include "buoy/tensor/float16_spans.h"
+#include "buoy/tensor/float_range.h"
 #include "buoy/trace/array.h"
 #include "buoy/trace/level.h"
 #include "buoy/trace/schema.h"
@@ -68,11 +69,10 @@ void StoredSample::check_values(std::string_view array, const std::vector<float>
   const auto found = ranges_.find(array);
   if (found == ranges_.end()) return;
   const auto& range = found->second;
-  const auto is_within = [&range](float value) { return value >= range.least && value <= range.most; };
-  bool within = true;
-  for (const float value : values) within &= is_within(value);
-  if (within) return;
-  const auto wrong = std::find_if_not(values.begin(), values.end(), is_within);
+  if (all_within(values, range.least, range.most)) return;
+  const auto wrong = std::find_if_not(values.begin(), values.end(), [&range](float value) {
+    return value >= range.least && value <= range.most;
+  });
   throw_input_error({where(array), describe(found->second),
                      fmt::format("{} at {}", *wrong, first + (wrong - values.begin()))});
 }

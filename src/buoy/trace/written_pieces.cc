@@ -38,11 +38,29 @@ void WrittenPieces::wrote(std::uint64_t offset, std::uint64_t bytes) {
     const std::uint64_t before = missing_[piece].fetch_sub(part);
     BUOY_CHECK(before >= part);
     if (before == part) {
-      sum(piece);
-      file_.begin_sync(begin_of(piece), end_of(piece) - begin_of(piece));
-      file_.let_go(begin_of(piece), end_of(piece) - begin_of(piece));
+      const std::lock_guard lock(mutex_);
+      whole_.push_back(piece);
     }
     offset += part;
+  }
+  sum_some(bytes);
+}
+
+void WrittenPieces::sum_some(std::uint64_t wrote) {
+  std::vector<size_t> ours;
+  {
+    const std::lock_guard lock(mutex_);
+    towards_next_ += wrote;
+    for (; towards_next_ >= kTreePieceBytes / 2; towards_next_ -= kTreePieceBytes / 2) {
+      if (whole_.empty()) continue;
+      ours.push_back(whole_.front());
+      whole_.pop_front();
+    }
+  }
+  for (const size_t piece : ours) {
+    sum(piece);
+    file_.begin_sync(begin_of(piece), end_of(piece) - begin_of(piece));
+    file_.let_go(begin_of(piece), end_of(piece) - begin_of(piece));
   }
 }
 

@@ -44,7 +44,9 @@ std::string token_text(const ObservedSample& sample, std::int64_t position) {
 }  // namespace
 
 DriftPanels::DriftPanels(const SampleFacts& sample, const LayerAxis& axis, const AnalysisOptions& options)
-    : head_(options.head), tokens_(sample.tokens) {
+    : head_(options.head), tokens_(sample.tokens), steps_(std::ssize(sample.steps)) {
+  const std::int64_t most = std::max<std::int64_t>(kMostCells / std::max<std::int64_t>(tokens_, 1), 1);
+  stride_ = std::max<std::int64_t>((steps_ + most - 1) / most, 1);
   if (head_ >= sample.heads) {
     throw_usage_error({"head", fmt::format("a head below {}", sample.heads), std::to_string(head_)});
   }
@@ -57,18 +59,22 @@ void DriftPanels::take(const LayerView& layer) {
   const auto panel = layers_.find(layer.l);
   if (panel == layers_.end() || !layer.forward.is_step) return;
   Detection& found = layer.detection();
+  Step& now = panel->second[static_cast<size_t>(layer.s())];
+  now = {{},
+         found.anchors(head_, Rule::kThreeSigma),
+         found.top(head_),
+         found.top_share(head_),
+         found.margin(head_)};
+  if (!is_in_map(layer.s())) return;
   const auto share = found.received(head_);
-  panel->second[static_cast<size_t>(layer.s())] = {{share.begin(), share.end()},
-                                                   found.anchors(head_, Rule::kThreeSigma),
-                                                   found.top(head_),
-                                                   found.top_share(head_),
-                                                   found.margin(head_)};
+  now.share.assign(share.begin(), share.end());
 }
 
 void DriftPanels::state(StateArchive& archive) {
   for (auto& [l, steps] : layers_) {
-    for (auto& step : steps) {
-      step.share.resize(static_cast<size_t>(tokens_));
+    for (std::int64_t s = 0; s < steps_; ++s) {
+      Step& step = steps[static_cast<size_t>(s)];
+      step.share.resize(is_in_map(s) ? static_cast<size_t>(tokens_) : 0);
       archive.numbers(step.share);
       archive.flag(step.anchors.defined);
       archive.flag(step.anchors.fired);
@@ -101,7 +107,7 @@ void DriftMap::draw_layer(const Panel& panel) {
     const DriftPanels::Step& now = panel.steps[static_cast<size_t>(s)];
     const std::int64_t step = sample.steps[static_cast<size_t>(s)];
     const auto& positions = now.anchors.positions;
-    for (std::int64_t j = 0; j < sample.tokens; ++j) {
+    for (std::int64_t j = 0; j < std::ssize(now.share); ++j) {
       const bool floating =
           std::binary_search(positions.begin(), positions.end(), static_cast<std::int32_t>(j));
       map_.add({{m.sample, sample.id()},

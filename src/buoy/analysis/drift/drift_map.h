@@ -13,8 +13,11 @@ namespace buoy::analysis {
 // What is kept of one sample to draw its maps: one vector over positions for each step of a few layers.
 class DriftPanels {
  public:
+  // Of a layer's map. A longer sample has every n-th step in it, up to the last.
+  static constexpr std::int64_t kMostCells = 131072;
+
   struct Step {
-    std::vector<float> share;  // [tokens]
+    std::vector<float> share;  // [tokens]; empty: not in the map
     Anchors anchors;
     std::int64_t top = 0;
     double top_share = 0, margin = 0;
@@ -28,7 +31,9 @@ class DriftPanels {
   const std::map<std::int64_t, std::vector<Step>>& layers() const { return layers_; }  // by index
 
  private:
-  std::int64_t head_, tokens_;
+  bool is_in_map(std::int64_t s) const { return (steps_ - 1 - s) % stride_ == 0; }
+
+  std::int64_t head_, tokens_, steps_, stride_;
   std::map<std::int64_t, std::vector<Step>> layers_;
 };
 

@@ -94,7 +94,9 @@ struct DriftMap : TableSchema {
   Axis sample{*this, {"sample", "text", "id of the sample"}};
   Axis layer{*this, {"layer", "layer", "layer of the model"}};
   Axis head{*this, {"head", "head", kHeadMeaning}};
-  Axis step{*this, {"step", "step", "denoising step"}};
+  Axis step{*this,
+            {"step", "step",
+             "denoising step; every n-th up to the last where a layer would have more than 131,072 cells"}};
   Axis position{*this, {"position", "position", "position in the row"}};
   Value received{*this, {"received", "share of 1", "share of received attention, of 1"}};
   Value floating{

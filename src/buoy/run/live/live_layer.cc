@@ -6,6 +6,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/tensor/float16_spans.h"
+#include "buoy/tensor/float_range.h"
 #include "buoy/trace/sample_file.h"
 #include "buoy/trace/sample_rules.h"
 #include "buoy/trace/schema.h"
@@ -26,9 +27,7 @@ void require_in_range(std::string_view array, std::span<const float> values) {
   const auto* schema = trace::find_array(array);
   const auto range = trace::float_range(schema != nullptr ? schema->name : array);
   if (!range) return;
-  bool within = true;
-  for (const float value : values) within &= value >= range->least && value <= range->most;
-  if (within) return;
+  if (all_within(values, range->least, range->most)) return;
   const auto wrong = std::find_if_not(values.begin(), values.end(), [&](float value) {
     return value >= range->least && value <= range->most;
   });

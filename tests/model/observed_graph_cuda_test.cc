@@ -3,7 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <thread>
+
 #include "buoy/benchmark/random_checkpoint.h"
+#include "buoy/tensor/lane_executor.h"
 #include "model/cuda_run.h"
 
 namespace buoy {
@@ -49,6 +55,48 @@ class Measured final : public probe::Probe {
  private:
   std::int64_t shift_;
   bool keeps_;
+};
+
+// Asks for the same, and takes each record on another thread, some time after the model has gone on. Where
+// results are on their way from a device, they must not be overwritten by those of the next layers or passes.
+class MeasuredLater final : public probe::Probe {
+ public:
+  explicit MeasuredLater(std::int64_t shift) : shift_(shift) {}
+
+  probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override {
+    return Measured(shift_, false).request(address, extent);
+  }
+  void take(const probe::Address&, probe::LayerRecord&&) override { ++taken_at_once; }
+  bool takes_later() const override { return true; }
+  void take_later(const probe::Address& address, std::unique_ptr<probe::PendingRecord> record) override {
+    const auto pending = std::shared_ptr<probe::PendingRecord>(std::move(record));
+    executor_.post(lanes_[static_cast<size_t>(address.layer) % std::size(lanes_)],
+                   [this, address, pending, delay = records_++ * 7 % 5](int) {
+                     std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+                     Measured measured(shift_, false);
+                     probe::LayerRecord record;
+                     pending->fill(record);
+                     measured.take(address, std::move(record));
+                     const std::lock_guard lock(mutex_);
+                     found_[{address.layer, address.sequence}] = std::move(measured.found);
+                   });
+  }
+
+  // In the order of layers and sequences, as taken at once.
+  Numbers found() {
+    executor_.wait();
+    Numbers all;
+    for (const auto& [address, numbers] : found_) all.insert(all.end(), numbers.begin(), numbers.end());
+    return all;
+  }
+  int taken_at_once = 0;
+
+ private:
+  std::int64_t shift_, records_ = 0;
+  std::mutex mutex_;
+  std::map<std::pair<std::int64_t, std::int64_t>, Numbers> found_;
+  LaneExecutor::Lane lanes_[5];
+  LaneExecutor executor_{4, std::uint64_t{1} << 30};
 };
 
 class ObservedGraphCuda : public ::testing::Test {
@@ -102,6 +150,28 @@ TEST_F(ObservedGraphCuda, RecordsOfReplaysAreThoseOfAFreshModel) {
   const auto longer = batch(9, {1100}), before = batch(2, {150});
   EXPECT_EQ(observed(*model_, longer, 0, false), observed(fresh, longer, 0, false));
   EXPECT_EQ(observed(*model_, before, 0, false), observed(fresh, before, 0, false));
+}
+
+// Alone and packed, over several passes, each taken while the next ones run.
+TEST_F(ObservedGraphCuda, RecordsTakenLaterAreThoseTakenAtOnce) {
+  for (const auto& lengths : {std::vector<std::int32_t>{150}, {70, 33, 150}}) {
+    std::vector<std::unique_ptr<MeasuredLater>> later;
+    const Ids rows = {0};
+    for (std::int32_t pass = 0; pass < 6; ++pass) {
+      const auto tokens = batch(pass, lengths);
+      std::vector<model::SequenceInput> inputs;
+      for (size_t n = 0; n < tokens.size(); ++n)
+        inputs.push_back({tokens[n], rows, nullptr, {static_cast<std::int64_t>(n), 0, 0, 0}});
+      later.push_back(std::make_unique<MeasuredLater>(pass % 2));
+      model_->forward({threads_}, inputs, later.back().get());
+    }
+    for (std::int32_t pass = 0; pass < 6; ++pass) {
+      auto& probe = *later[static_cast<size_t>(pass)];
+      const Numbers expected = observed(*model_, batch(pass, lengths), pass % 2, false);
+      EXPECT_EQ(probe.found(), expected) << lengths.size() << " sequences, pass " << pass;
+      EXPECT_EQ(probe.taken_at_once, 0);
+    }
+  }
 }
 
 // Small enough for racecheck.

@@ -36,7 +36,8 @@ TEST(FloatRange, FindsOneValueOutside) {
 
 TEST(FloatRange, MayBeOpenOnOneSide) {
   EXPECT_TRUE(all_within(std::vector<float>{3e38f, 0, 7, 1, 2, 3, 4, 5, 6}, 0, kInfinity));
-  EXPECT_FALSE(all_within(std::vector<float>{std::numeric_limits<float>::quiet_NaN()}, -kInfinity, kInfinity));
+  EXPECT_FALSE(
+      all_within(std::vector<float>{std::numeric_limits<float>::quiet_NaN()}, -kInfinity, kInfinity));
 }
 
 }  // namespace

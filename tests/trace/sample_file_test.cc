@@ -125,7 +125,7 @@ TEST_F(StreamedSample, BytesThatAreAppendedComeBehindAllOthers) {
       std::vector<std::uint8_t> bytes(size);
       for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::uint8_t>(i * 31);
       sample.arrays.push_back(byte_array(name, {static_cast<std::int64_t>(size)}, bytes));
-      stream.append(sample.arrays.back());
+      stream.append(std::span(sample.arrays).last(1));
     }
     const std::string expected = format_sample(sample, Storage::kF16);
     const SampleEntry entry = stream.finish(sample.metadata, given);
@@ -134,7 +134,7 @@ TEST_F(StreamedSample, BytesThatAreAppendedComeBehindAllOthers) {
     fs::remove(file());
   }
   SampleFile stream(place(Storage::kF32), streamed_plan(stacked_sample("a", 5), Storage::kF32));
-  EXPECT_TRUE(fails_with<UsageError>([&] { stream.append(float_array("x_late", {1}, std::vector{1.0F})); },
+  EXPECT_TRUE(fails_with<UsageError>([&] { stream.append(std::vector{float_array("x_late", {1}, std::vector{1.0F})}); },
                                      {"sample a: x_late", "U8 to append", "F32"}));
 }
 

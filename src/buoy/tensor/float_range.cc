@@ -15,7 +15,8 @@ bool vectors_within(const float* values, size_t count, float least, float most) 
   const hn::ScalableTag<float> d;
   const size_t lanes = hn::Lanes(d);
   const auto low = hn::Set(d, least), high = hn::Set(d, most);
-  const auto within = [&](auto vector) HWY_ATTR { return hn::And(hn::Ge(vector, low), hn::Le(vector, high)); };
+  const auto within = [&](auto vector)
+                          HWY_ATTR { return hn::And(hn::Ge(vector, low), hn::Le(vector, high)); };
   size_t i = 0;
   auto all = hn::Eq(low, low);
   for (; i + lanes <= count; i += lanes) all = hn::And(all, within(hn::LoadU(d, values + i)));

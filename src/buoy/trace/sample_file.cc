@@ -153,17 +153,20 @@ void SampleFile::put_whole(const Array& array) {
 }
 
 // U8 is the smallest element, so what is there stays where it is.
-void SampleFile::append(const Array& bytes) {
-  if (bytes.dtype != DataType::kU8) refuse(bytes.name, "U8 to append", std::string(name_of(bytes.dtype)));
+void SampleFile::append(std::span<const Array> arrays) {
   open();
-  plan_.arrays.push_back({bytes.name, bytes.dtype, bytes.shape, 1});
+  for (const Array& bytes : arrays) {
+    if (bytes.dtype != DataType::kU8) refuse(bytes.name, "U8 to append", std::string(name_of(bytes.dtype)));
+    plan_.arrays.push_back({bytes.name, bytes.dtype, bytes.shape, 1});
+  }
+  const size_t before = placed_.size();
   placed_ = place_arrays(plan_.arrays, storage_, plan_.keep_f32);
   check({});
-  columns_.try_emplace(bytes.name, placed_.back());
+  for (size_t i = before; i < placed_.size(); ++i) columns_.try_emplace(placed_[i].plan.name, placed_[i]);
   data_bytes_ = data_bytes(placed_);
   file_.resize(data_begin_ + data_bytes_);
   pieces_ = std::make_unique<WrittenPieces>(*pieces_, data_begin_ + data_bytes_);
-  put_whole(bytes);
+  for (const Array& bytes : arrays) put_whole(bytes);
 }
 
 void SampleFile::write_floats(Column& column, std::uint64_t offset, std::span<const float> values) {

@@ -57,9 +57,9 @@ class SampleFile {
   void put(std::string_view array, std::int64_t cell, std::span<const std::int32_t> values);
   void put(std::string_view array, std::int64_t cell, std::span<const std::uint8_t> values);
 
-  // Adds an array of bytes to the plan, whole: one whose size is known only when the sample is over. It comes
+  // Adds arrays of bytes to the plan, whole: those whose size is known only when the sample is over. They come
   // behind all others. No other thread uses the file. Throws UsageError for other types.
-  void append(const Array& bytes);
+  void append(std::span<const Array> arrays);
 
   // Arrays stored as F16 that were given finite values past its largest so far: finish() will refuse.
   std::set<std::string> exceeding_f16() const;

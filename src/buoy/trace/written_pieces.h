@@ -13,10 +13,10 @@
 
 namespace buoy::trace {
 
-// The tree_sha256 of a file that is being written, each byte once, in any order, by several threads. Pieces are
-// summed as soon as they are whole, so that hardly anything is left to do in the end. Who writes sums up to
-// about twice as much as it wrote: the last layer of a model completes most pieces, and a thread that had to
-// sum all it completes would be late for ever.
+// The tree_sha256 of a file that is being written, each byte once, in any order, by several threads. Pieces
+// are summed as soon as they are whole, so that hardly anything is left to do in the end. Who writes sums up
+// to about twice as much as it wrote: the last layer of a model completes most pieces, and a thread that had
+// to sum all it completes would be late for ever.
 class WrittenPieces {
  public:
   WrittenPieces(const PlacedFile& file, std::uint64_t size);

@@ -111,15 +111,17 @@ void LiveSample::read_texts(std::span<const std::int32_t> row) {
   if (first) types_ = token_types(sample_, {sample_.token_texts, sample_.special});
 }
 
-void LiveSample::note_forward(const probe::Address& address, const probe::LayerExtent& extent) {
-  asked_ = layout_.request(extent);
+// With the first record that comes back: by then a GPU is at work.
+void LiveSample::note_forward(const probe::Address& address) {
+  BUOY_CHECK(asked_step_ == address.step);
+  if (forward_ && forward_->number() == address.step) return;
   analysis::ForwardFacts forward;
   forward.index = layout_.step_index(address);
   forward.number = static_cast<std::int32_t>(address.step);
   forward.is_step = forward.index < sample_.step_count();
-  forward.row.assign(extent.tokens.begin(), extent.tokens.end());
+  forward.row = std::move(row_);
   forward.revealed_at = machine_->revealed_at();
-  read_texts(extent.tokens);
+  read_texts(forward.row);
   forward.types = types_;
   forward.masked.assign(forward.row.size(), 0);
   for (size_t j = static_cast<size_t>(sample_.prompt_length); j < forward.row.size(); ++j) {
@@ -136,12 +138,16 @@ void LiveSample::note_forward(const probe::Address& address, const probe::LayerE
 
 probe::LayerRequest LiveSample::request(const probe::Address& address, const probe::LayerExtent& extent) {
   if (!layout_.observes(address)) return {};
-  if (!forward_ || forward_->number() != address.step) note_forward(address, extent);
+  if (asked_step_ != address.step) {
+    asked_step_ = address.step;
+    asked_ = layout_.request(extent);
+    row_.assign(extent.tokens.begin(), extent.tokens.end());
+  }
   return asked_;
 }
 
 void LiveSample::take(const probe::Address& address, probe::LayerRecord&& record) {
-  BUOY_CHECK(forward_ && forward_->number() == address.step);
+  note_forward(address);
   ++records_;
   LiveRecord on{forward_, address, std::move(record)};
   hand_on_(on);
@@ -149,7 +155,7 @@ void LiveSample::take(const probe::Address& address, probe::LayerRecord&& record
 }
 
 void LiveSample::take_later(const probe::Address& address, std::unique_ptr<probe::PendingRecord> record) {
-  BUOY_CHECK(forward_ && forward_->number() == address.step);
+  note_forward(address);
   ++records_;
   LiveRecord on{forward_, address, {}, std::move(record)};
   hand_on_(on);

@@ -79,7 +79,7 @@ class LiveSample final : public probe::Probe {
   analysis::ObservedSample finish();
 
  private:
-  void note_forward(const probe::Address& address, const probe::LayerExtent& extent);
+  void note_forward(const probe::Address& address);
   void read_texts(std::span<const std::int32_t> row);
 
   observe::RecordLayout layout_;
@@ -90,7 +90,9 @@ class LiveSample final : public probe::Probe {
   std::vector<std::int32_t> read_;          // the row whose texts are in sample_
   std::vector<analysis::TokenType> types_;  // of its tokens
   std::shared_ptr<LiveForward> forward_;
-  probe::LayerRequest asked_;  // of every layer of that forward
+  std::int64_t asked_step_ = -1;
+  probe::LayerRequest asked_;           // of every layer of that forward
+  std::vector<std::int32_t> row_ = {};  // that it sees
   std::int64_t records_ = 0;
 };
 

@@ -61,12 +61,13 @@ struct OwnStates {
 
 class LiveStream::Work {
  public:
-  Work(const LiveSample& sample, StoredTypes types, std::unique_ptr<LiveSink> sink)
-      : sample(sample), types(std::move(types)), sink(std::move(sink)) {}
+  Work(const LiveSample& sample, StoredTypes types, std::future<std::unique_ptr<LiveSink>> sink)
+      : sample(sample), types(std::move(types)), made(std::move(sink)) {}
 
   const LiveSample& sample;
   const StoredTypes types;
-  const std::unique_ptr<LiveSink> sink;
+  std::future<std::unique_ptr<LiveSink>> made;
+  std::unique_ptr<LiveSink> sink;
   std::atomic<bool> dropped = false;
   std::atomic<std::int64_t> waiting = 0;  // records not yet taken
   std::atomic<std::int64_t> layers_left = 0;
@@ -77,6 +78,9 @@ class LiveStream::Work {
   std::set<std::string> exceeding;
   std::string error;  // why records could not be taken
 
+  void require_sink() {
+    if (made.valid()) sink = made.get();
+  }
   void done_with_one() {
     if (waiting.fetch_sub(1) != 1) return;
     const std::lock_guard lock(mutex);
@@ -90,7 +94,7 @@ LiveStream::LiveStream(std::int64_t layers, int threads, const analysis::RuleOpt
 }
 
 std::shared_ptr<LiveStream::Work> LiveStream::begin(const LiveSample& sample, StoredTypes types,
-                                                    std::unique_ptr<LiveSink> sink) {
+                                                    std::future<std::unique_ptr<LiveSink>> sink) {
   return std::make_shared<Work>(sample, std::move(types), std::move(sink));
 }
 
@@ -108,6 +112,7 @@ void LiveStream::keep_used(probe::LayerRecord&& record) {
 }
 
 void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
+  work->require_sink();
   struct Item {
     LiveRecord record;
     OwnStates states;
@@ -174,6 +179,7 @@ std::set<std::string> LiveStream::exceeding_f16(const Work& work) {
 }
 
 void LiveStream::end(const std::shared_ptr<Work>& work, analysis::ObservedSample sample) {
+  work->require_sink();
   work->outcome = std::move(sample);
   const auto& layers = work->sample.layout().layers();
   work->layers_left = std::ssize(layers);
@@ -194,7 +200,8 @@ void LiveStream::end(const std::shared_ptr<Work>& work, analysis::ObservedSample
 void LiveStream::drop(const std::shared_ptr<Work>& work) {
   work->dropped = true;
   settle(work);
-  work->sink->drop();
+  if (work->made.valid()) work->made.wait();  // what made it may end with the sample
+  if (work->sink) work->sink->drop();
 }
 
 }  // namespace buoy::run

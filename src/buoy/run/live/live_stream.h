@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -43,8 +44,10 @@ class LiveStream {
 
   class Work;
 
-  // `sample` must stay until it is settled or dropped.
-  std::shared_ptr<Work> begin(const LiveSample& sample, StoredTypes types, std::unique_ptr<LiveSink> sink);
+  // `sample` must stay until it is settled or dropped. `sink` may still be under way: who gives the first
+  // record waits for it, and gets what it throws.
+  std::shared_ptr<Work> begin(const LiveSample& sample, StoredTypes types,
+                              std::future<std::unique_ptr<LiveSink>> sink);
   // Leaves a used record in the place of the one given.
   void push(const std::shared_ptr<Work>& work, LiveRecord& record);
   // Waits until all records given so far were taken.

@@ -1,6 +1,7 @@
 #include "buoy/run/live/live_tracer.h"
 
 #include <chrono>
+#include <future>
 
 #include "buoy/run/live/compact_arrays.h"
 
@@ -62,7 +63,11 @@ LiveTracer::UnderWay& LiveTracer::watch(const ToRun& sample, const StoredTypes& 
       handing_on_ += seconds_since(start);
     });
     now.sample->follow(machine);
-    now.work = stream_.begin(*now.sample, types, make_sink(*now.sample, types.as_f32));
+    // Files and states of a large model take milliseconds: they are made while its first layer runs.
+    const LiveSample& begun = *now.sample;
+    now.work = stream_.begin(begun, types, std::async(std::launch::async, [&make_sink, &begun, &types] {
+                               return make_sink(begun, types.as_f32);
+                             }));
     return *now.sample;
   };
   try {

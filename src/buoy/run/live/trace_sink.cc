@@ -122,8 +122,11 @@ void TraceSink::write(const analysis::ObservedSample& sample) {
   }
   if (level_ != trace::Level::kFull) {
     const auto states = analyses_->states();
+    std::vector<trace::Array> arrays;
     for (size_t a = 0; a < states.size(); ++a)
-      file_->append(trace::byte_array(trace::state_name(run_.names[a]), {std::ssize(states[a])}, states[a]));
+      arrays.push_back(
+          trace::byte_array(trace::state_name(run_.names[a]), {std::ssize(states[a])}, states[a]));
+    file_->append(arrays);
   }
   written_ = file_->finish(frame_.metadata, frame_.arrays);
   file_.reset();

@@ -1,6 +1,7 @@
 #include "buoy/run/live/watched_questions.h"
 
 #include <chrono>
+#include <future>
 #include <utility>
 
 #include "buoy/base/error.h"
@@ -105,7 +106,9 @@ void WatchedQuestions::look_on(Watched& watched, const ItemPrompt& prompt,
   watched.sample->follow(machine);
   auto sink = std::make_unique<FeatureSink>(watched.sample->facts());
   watched.sink = sink.get();
-  watched.work = stream_.begin(*watched.sample, watched.types, std::move(sink));
+  std::promise<std::unique_ptr<LiveSink>> made;
+  made.set_value(std::move(sink));
+  watched.work = stream_.begin(*watched.sample, watched.types, made.get_future());
 }
 
 void WatchedQuestions::end(std::size_t number) {

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 
@@ -13,6 +14,7 @@
 #include "buoy/run/trace_request.h"
 #include "buoy/run/trace_run.h"
 #include "buoy/trace/reader.h"
+#include "buoy/trace/writer.h"
 #include "run/runs.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
@@ -104,6 +106,23 @@ TEST_P(Levels, ARunThatWasInterruptedGoesOn) {
   }
 }
 
+// Maps are drawn of the first sample. When it failed they were of the second, which then has them in its
+// state.
+TEST_P(Levels, ASampleThatFailedMayDoBetter) {
+  const auto whole = tables_of(run(make(scratch_ / "whole")));
+  const auto files = testing::files_of(scratch_ / "whole");
+  auto failing = make(scratch_ / "trace");
+  const auto prompt = failing.prompt;
+  failing.prompt = [=](std::size_t n) {
+    if (n == 0) throw InputError("not this time");
+    return prompt(n);
+  };
+  EXPECT_EQ(run(failing).failed.size(), 1u);
+  EXPECT_EQ(tables_of(run(make(scratch_ / "trace", true))), whole);
+  if (GetParam() != trace::Level::kFull) return;  // states differ: the second still has its maps
+  EXPECT_TRUE(testing::same_files(testing::files_of(scratch_ / "trace"), files));
+}
+
 // Every cut of the journal and of a sample's file: what is not whole is done again.
 TEST_P(Levels, ARunThatWasCutAnywhereGoesOn) {
   const auto whole = tables_of(run(make(scratch_ / "whole")));
@@ -123,6 +142,44 @@ TEST_P(Levels, ARunThatWasCutAnywhereGoesOn) {
       EXPECT_EQ(tables_of(run(make(folder, true))), whole) << name << " cut at " << part;
       EXPECT_TRUE(testing::same_files(testing::files_of(folder), files)) << name << " cut at " << part;
     }
+  }
+}
+
+// At every byte of the journal, and all along a sample's file: a sample counts as written when its line and
+// its file are whole, and only then.
+TEST_P(Levels, OnlyWholeSamplesCountAsWritten) {
+  const auto stopped = scratch_ / "stopped";
+  interrupt(stopped, 2);
+  const auto manifest = trace::TraceReader::open(stopped).manifest();
+  const std::string journal = read_file(stopped / "samples.jsonl");
+  const auto folder = scratch_ / "cut";
+  const auto copy = [&] {
+    fs::remove_all(folder);
+    fs::create_directories(folder / "samples");
+    for (const char* name : {"manifest.json", "samples.jsonl"}) fs::copy_file(stopped / name, folder / name);
+    for (const auto& file : fs::directory_iterator(stopped / "samples"))
+      fs::create_hard_link(file.path(), folder / "samples" / file.path().filename());
+  };
+  const auto written = [&] {
+    const auto writer = trace::TraceWriter::resume(folder, manifest);
+    return std::count_if(manifest.sample_ids.begin(), manifest.sample_ids.end(),
+                         [&](const auto& id) { return writer.has(id); });
+  };
+  for (std::size_t cut = 0; cut <= journal.size(); ++cut) {
+    copy();
+    fs::resize_file(folder / "samples.jsonl", cut);
+    EXPECT_EQ(written(),
+              std::count(journal.begin(), journal.begin() + static_cast<std::ptrdiff_t>(cut), '\n'))
+        << "journal cut at " << cut << " of " << journal.size();
+  }
+  const auto whole = stopped / trace::TraceReader::open(stopped).samples().front().file;
+  const std::string bytes = read_file(whole);
+  for (std::size_t cut = 0; cut < bytes.size(); cut += std::max<std::size_t>(bytes.size() / 50, 1)) {
+    copy();
+    const auto file = folder / "samples" / whole.filename();
+    fs::remove(file);
+    std::ofstream(file, std::ios::binary) << bytes.substr(0, cut);
+    EXPECT_EQ(written(), 1) << "sample cut at " << cut << " of " << bytes.size();
   }
 }
 

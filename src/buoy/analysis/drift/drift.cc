@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -37,9 +38,9 @@ class DriftSample final : public SampleAnalysis {
         mean_(sample.layers.size() * kOfEach),
         by_head_(mean_.size() * static_cast<size_t>(sample.heads)) {}
 
-  void draw(const SampleFacts& sample, const LayerAxis& axis, const AnalysisOptions& options) {
-    panels.emplace(sample, axis, options);
-  }
+  // Its maps, should it be drawn, or have been when its state was written.
+  void can_draw(std::function<DriftPanels()> make) { make_panels_ = std::move(make); }
+  void draw() { panels.emplace(make_panels_()); }
 
   void take(const LayerView& layer) override {
     if (!layer.forward.is_step) return;
@@ -70,7 +71,7 @@ class DriftSample final : public SampleAnalysis {
     archive.numbers(by_head_);
     bool drawn = panels.has_value();
     archive.flag(drawn);
-    if (archive.reads() && drawn && !panels) archive.refuse("no map of this sample", "one");
+    if (archive.reads() && drawn && !panels) draw();
     if (!drawn) panels.reset();
     if (panels) panels->state(archive);
   }
@@ -122,6 +123,7 @@ class DriftSample final : public SampleAnalysis {
   }
 
   std::int64_t heads_, tokens_;
+  std::function<DriftPanels()> make_panels_;
   std::vector<std::vector<Both>> series_;  // [layers][1 + heads]
   std::vector<double> mean_;               // [layers, positions, scalars]: of the mean over heads
   std::vector<float> by_head_;             // [layers, heads, positions, scalars]
@@ -136,7 +138,8 @@ class Drift final : public Analysis {
     require_array(sample, trace::kReceived);
     axis_.take(sample);
     auto kept = std::make_unique<DriftSample>(sample);
-    if (samples_ <= options_.sample && sample.number >= options_.sample) kept->draw(sample, axis_, options_);
+    kept->can_draw([this, &sample] { return DriftPanels(sample, axis_, options_); });
+    if (samples_ <= options_.sample && sample.number >= options_.sample) kept->draw();
     return kept;
   }
 

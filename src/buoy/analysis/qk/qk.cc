@@ -1,3 +1,4 @@
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -53,13 +54,18 @@ class QkSample final : public SampleAnalysis {
   QkSample(const QkGrid& grid, const SampleFacts& sample, ScratchPool<QkColumns>& scratch)
       : sums(grid, sample),
         scratch_(scratch),
-        extent_{sample.tokens, sample.causal, sample.heads, sample.kv_heads, sample.head_dim} {}
+        extent_{sample.tokens, sample.causal, sample.heads, sample.kv_heads, sample.head_dim},
+        layers_(sample.layers.size()) {}
 
-  void draw(const SampleFacts& sample, const QkMaps& maps) {
-    maps_ = &maps;
-    panel = maps.panel_of(sample);
-    published.resize(sample.layers.size());
+  // Its maps, should it be drawn, or have been when its state was written.
+  void can_draw(const SampleFacts& sample, const QkMaps& maps) {
+    make_maps_ = [this, &sample, &maps] {
+      maps_ = &maps;
+      panel = maps.panel_of(sample);
+      published.resize(layers_);
+    };
   }
+  void draw() { make_maps_(); }
 
   void take(const LayerView& layer) override {
     if (!layer.forward.is_step) return;
@@ -90,7 +96,7 @@ class QkSample final : public SampleAnalysis {
     sums.state(archive);
     bool is_drawn = drawn();
     archive.flag(is_drawn);
-    if (archive.reads() && is_drawn && !drawn()) archive.refuse("no map of this sample", "one");
+    if (archive.reads() && is_drawn && !drawn()) draw();
     if (!is_drawn) maps_ = nullptr;
     if (!drawn()) return;
     maps_->archive(archive, panel, extent_);
@@ -107,6 +113,8 @@ class QkSample final : public SampleAnalysis {
  private:
   ScratchPool<QkColumns>& scratch_;
   const QkMaps::Extent extent_;
+  const size_t layers_;
+  std::function<void()> make_maps_;
   const QkMaps* maps_ = nullptr;  // null: this sample is not drawn
 };
 
@@ -121,7 +129,8 @@ class Qk final : public Analysis {
     require_array(sample, trace::kReceived);
     QkColumns::require(sample);
     auto kept = std::make_unique<QkSample>(sums_.grid(), sample, scratch_);
-    if (seen_ <= options_.sample && sample.number >= options_.sample) kept->draw(sample, maps_);
+    kept->can_draw(sample, maps_);
+    if (seen_ <= options_.sample && sample.number >= options_.sample) kept->draw();
     return kept;
   }
 

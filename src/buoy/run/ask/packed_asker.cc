@@ -57,6 +57,12 @@ decode::StreamJob PackedAsker::begin(Asked given, bool from_prefix) {
 
 std::optional<decode::StreamJob> PackedAsker::next_job(const Next& next) {
   for (;;) {
+    // First those that are asked again: the answers behind them wait for their turn in the file.
+    if (!once_more_.empty()) {
+      const std::size_t number = once_more_.front();
+      once_more_.pop_front();
+      return begin(std::move(ended_.extract(number).mapped()), false);
+    }
     outside_ = true;
     auto question = next();
     outside_ = false;

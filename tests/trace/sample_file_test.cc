@@ -134,8 +134,9 @@ TEST_F(StreamedSample, BytesThatAreAppendedComeBehindAllOthers) {
     fs::remove(file());
   }
   SampleFile stream(place(Storage::kF32), streamed_plan(stacked_sample("a", 5), Storage::kF32));
-  EXPECT_TRUE(fails_with<UsageError>([&] { stream.append(std::vector{float_array("x_late", {1}, std::vector{1.0F})}); },
-                                     {"sample a: x_late", "U8 to append", "F32"}));
+  EXPECT_TRUE(fails_with<UsageError>(
+      [&] { stream.append(std::vector{float_array("x_late", {1}, std::vector{1.0F})}); },
+      {"sample a: x_late", "U8 to append", "F32"}));
 }
 
 // Texts that come in the end move the data: up, down and not at all.

@@ -57,8 +57,8 @@ class SampleFile {
   void put(std::string_view array, std::int64_t cell, std::span<const std::int32_t> values);
   void put(std::string_view array, std::int64_t cell, std::span<const std::uint8_t> values);
 
-  // Adds arrays of bytes to the plan, whole: those whose size is known only when the sample is over. They come
-  // behind all others. No other thread uses the file. Throws UsageError for other types.
+  // Adds arrays of bytes to the plan, whole: those whose size is known only when the sample is over. They
+  // come behind all others. No other thread uses the file. Throws UsageError for other types.
   void append(std::span<const Array> arrays);
 
   // Arrays stored as F16 that were given finite values past its largest so far: finish() will refuse.

@@ -58,7 +58,7 @@ class PackedAsker {
   std::optional<WatchedQuestions> watched_;
   std::map<std::size_t, Asked> under_way_;
   std::map<std::size_t, Asked> ended_;  // until all their records are taken
-  std::deque<std::size_t> once_more_;  // of those: in F16 they did not fit
+  std::deque<std::size_t> once_more_;   // of those: in F16 they did not fit
   bool outside_ = false;                // in the hands of whoever gives questions and takes answers
 };
 

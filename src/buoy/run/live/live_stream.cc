@@ -1,7 +1,10 @@
 #include "buoy/run/live/live_stream.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <condition_variable>
+#include <limits>
 #include <utility>
 
 #include "buoy/base/error.h"
@@ -76,7 +79,18 @@ class LiveStream::Work {
   std::mutex mutex;
   std::condition_variable taken;
   std::set<std::string> exceeding;
-  std::string error;  // why records could not be taken
+  std::string error;  // why records could not be taken: of the first place, by step, then by layer
+
+  // Whichever layer is ahead in time, an error of an earlier place takes its place: those are still looked
+  // at.
+  bool failed_before(const probe::Address& at) const { return failed_at_ < place_of(at); }
+  bool failed() const { return failed_at_ != kNowhere; }
+  void fail(const probe::Address& at, const char* why) {
+    const std::lock_guard lock(mutex);
+    if (place_of(at) >= failed_at_) return;
+    failed_at_ = place_of(at);
+    error = fmt::format("step {}, layer {}: {}", at.step, at.layer, why);
+  }
 
   void require_sink() {
     if (made.valid()) sink = made.get();
@@ -86,6 +100,13 @@ class LiveStream::Work {
     const std::lock_guard lock(mutex);
     taken.notify_all();
   }
+
+ private:
+  static constexpr std::int64_t kNowhere = std::numeric_limits<std::int64_t>::max();
+  static std::int64_t place_of(const probe::Address& at) {
+    return (static_cast<std::int64_t>(at.step) << 32) + at.layer;
+  }
+  std::atomic<std::int64_t> failed_at_ = kNowhere;
 };
 
 LiveStream::LiveStream(std::int64_t layers, int threads, const analysis::RuleOptions& rules)
@@ -128,7 +149,7 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
   const std::int64_t l = work->sample.layout().layer_index(given.address);
   ++work->waiting;
   const auto take = [this, work, item, l](int thread) {
-    if (!work->dropped) {
+    if (!work->dropped && !work->failed_before(item->record.address)) {
       if (item->record.pending) {
         item->record.record = used_record();
         item->record.pending->fill(item->record.record);
@@ -142,9 +163,7 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
         const std::lock_guard lock(work->mutex);
         work->exceeding.insert(found.arrays().begin(), found.arrays().end());
       } catch (const InputError& wrong) {
-        const std::lock_guard lock(work->mutex);
-        if (work->error.empty()) work->error = wrong.what();
-        work->dropped = true;
+        work->fail(item->record.address, wrong.what());
       }
     }
     keep_used(std::move(item->record.record));
@@ -185,7 +204,7 @@ void LiveStream::end(const std::shared_ptr<Work>& work, analysis::ObservedSample
   work->layers_left = std::ssize(layers);
   for (std::int64_t l = 0; l < std::ssize(layers); ++l) {
     executor_.post(*lanes_[static_cast<size_t>(layers[static_cast<size_t>(l)])], [this, work, l](int) {
-      if (!work->dropped) work->sink->finish_layer(work->outcome, l);
+      if (!work->dropped && !work->failed()) work->sink->finish_layer(work->outcome, l);
       if (work->layers_left.fetch_sub(1) != 1) return;
       // Behind the last layer of a sample comes its end, behind that the end of the next.
       executor_.post(ends_, [work](int) {

@@ -213,6 +213,21 @@ TEST_P(WatchPair, SomeAnalysesOfSomeQuestionsWithTheirSettings) {
     ASSERT_EQ(analysed.exit_code, 0) << analysed.err;
   }
   expect_same(results_of(scratch_ / "watched"), files_of(scratch_ / "analysed"));
+
+  // What it was kept with need not be said again; what is said must be that.
+  const auto inspected = run_buoy({"inspect", scratch_ / "watched"});
+  EXPECT_TRUE(holds_in_order(inspected.out, {"kept with", "epsilon 2, layer 2, sample 1"}));
+  const std::string kept =
+      pair_folder(GetParam()).filename().string() + "=" + (scratch_ / "watched").string();
+  for (const char* name : {"floating", "drift"}) {
+    const auto again =
+        run_buoy({"analyze", name, kept, "--resamples", "50", "--out", scratch_ / "from-states"});
+    ASSERT_EQ(again.exit_code, 0) << again.err;
+  }
+  expect_same(files_of(scratch_ / "from-states"), files_of(scratch_ / "analysed"));
+  const auto other = run_buoy({"analyze", "drift", kept, "--layer", "1"});
+  EXPECT_EQ(other.exit_code, 3);
+  EXPECT_TRUE(holds_in_order(other.err, {"--layer", "2", "1", "full"}));
 }
 
 TEST_P(WatchPair, RefusesBeforeAnyWork) {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
+#include <thread>
 
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
@@ -35,6 +37,31 @@ TEST_F(Render, EqualFiguresGiveEqualBytes) {
     render(figure_of({"", example_steps()}), format);
     EXPECT_EQ(render(example_page(), format), first);
   }
+}
+
+// Cairo shares fonts between threads: every figure in every format on more threads than there are cores, each
+// as it is drawn alone.
+TEST_F(Render, FiguresDrawnSideBySideAreThoseDrawnAlone) {
+  struct Drawn {
+    const Figure* figure;
+    Format format;
+    std::string alone, beside;
+  };
+  const auto figures = all_examples();
+  std::vector<Drawn> all;
+  for (const auto& figure : figures) {
+    for (const auto format : kFormats) all.push_back({&figure, format, render(figure, format), ""});
+  }
+  std::vector<std::thread> threads;
+  std::atomic<size_t> next = 0;
+  for (int i = 0; i < 12; ++i) {
+    threads.emplace_back([&] {
+      for (size_t n = next++; n < all.size(); n = next++)
+        all[n].beside = render(*all[n].figure, all[n].format);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (const auto& one : all) EXPECT_TRUE(one.alone == one.beside);
 }
 
 TEST_F(Render, AnotherFigureGivesOtherBytes) {

@@ -46,17 +46,15 @@ std::vector<std::uint8_t> poisson_weights(std::string_view sample_id, const Boot
 }
 
 StreamedBootstrap::StreamedBootstrap(std::int64_t cells, const BootstrapOptions& options)
-    : cells_(cells),
-      options_(options),
-      sum_(static_cast<size_t>(cells), 0.0),
-      square_(sum_),
-      count_(sum_),
-      weighted_sum_(static_cast<size_t>(cells * options.replicates), 0.0),
-      weighted_(weighted_sum_) {}
+    : cells_(cells), options_(options), sum_(static_cast<size_t>(cells), 0.0), square_(sum_), count_(sum_) {}
 
 void StreamedBootstrap::add(std::string_view sample_id, std::span<const double> values) {
   BUOY_CHECK(static_cast<std::int64_t>(values.size()) == cells_);
-  const auto weights = poisson_weights(sample_id, options_);
+  const auto drawn = poisson_weights(sample_id, options_);
+  const std::vector<double> weights(drawn.begin(), drawn.end());
+  // Megabytes: not before they are needed.
+  weighted_sum_.resize(values.size() * weights.size());
+  weighted_.resize(weighted_sum_.size());
   for (size_t cell = 0; cell < values.size(); ++cell) {
     const double value = values[cell];
     if (std::isnan(value)) continue;
@@ -74,6 +72,7 @@ void StreamedBootstrap::add(std::string_view sample_id, std::span<const double> 
 
 double StreamedBootstrap::replicate_mean(std::int64_t cell, std::int64_t b) const {
   const auto at = static_cast<size_t>(cell * options_.replicates + b);
+  if (at >= weighted_.size()) return kNan;
   return weighted_[at] > 0 ? weighted_sum_[at] / weighted_[at] : kNan;
 }
 

@@ -38,7 +38,7 @@ class StreamedBootstrap {
   std::int64_t cells_;
   BootstrapOptions options_;
   std::vector<double> sum_, square_, count_;     // [cells]
-  std::vector<double> weighted_sum_, weighted_;  // [cells, replicates]
+  std::vector<double> weighted_sum_, weighted_;  // [cells, replicates]; empty: no sample yet
 };
 
 // Poisson(1) draws of one sample for every replicate.

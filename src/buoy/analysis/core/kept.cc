@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "buoy/analysis/sample/replay.h"
 #include "buoy/base/error.h"
@@ -12,18 +13,22 @@
 
 namespace buoy::analysis {
 
-trace::KeptAnalyses describe_kept(const std::vector<std::string>& names, const AnalysisOptions& options) {
-  return {names,
-          {{"epsilon", options.epsilon},
-           {"share_factor", options.share_factor},
-           {"mad_factor", options.mad_factor},
-           {"layer", static_cast<double>(options.layer)},
-           {"head", static_cast<double>(options.head)},
-           {"sample", static_cast<double>(options.sample)},
-           {"rollout_layers", static_cast<double>(options.rollout_layers)}}};
-}
-
 namespace {
+
+constexpr double kMostOfAny = 1e9;
+
+// What states depend on, by the names that manifests have for it, with the least it may be. `Options` may be
+// const.
+template <typename Options, typename Take>
+void for_each_setting(Options& options, const Take& take) {
+  take("epsilon", options.epsilon, 0);
+  take("share_factor", options.share_factor, 0);
+  take("mad_factor", options.mad_factor, 0);
+  take("layer", options.layer, -1);
+  take("head", options.head, -1);
+  take("sample", options.sample, 0);
+  take("rollout_layers", options.rollout_layers, 1);
+}
 
 // Those that what the analysis keeps depends on.
 bool matters(const std::string& analysis, const std::string& setting) {
@@ -32,6 +37,25 @@ bool matters(const std::string& analysis, const std::string& setting) {
 }
 
 }  // namespace
+
+trace::KeptAnalyses describe_kept(const std::vector<std::string>& names, const AnalysisOptions& options) {
+  trace::KeptAnalyses kept{names, {}};
+  for_each_setting(options, [&](const char* name, const auto& value, double /*least*/) {
+    kept.settings[name] = static_cast<double>(value);
+  });
+  return kept;
+}
+
+void take_settings(const trace::KeptAnalyses& kept, const std::set<std::string>& names,
+                   AnalysisOptions& options) {
+  for_each_setting(options, [&](const char* name, auto& value, double least) {
+    const auto found = kept.settings.find(name);
+    if (found == kept.settings.end() || !names.contains(name)) return;
+    // What makes no sense is left to require_kept().
+    if (found->second >= least && found->second <= kMostOfAny)
+      value = static_cast<std::remove_reference_t<decltype(value)>>(found->second);
+  });
+}
 
 void require_kept(const trace::Manifest& manifest, const std::vector<std::string>& names,
                   const AnalysisOptions& options, const std::string& where) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace buoy::analysis {
 // What a trace that keeps states says of them: names, and the settings that states depend on. Those of the
 // bootstrap are free, because it comes behind.
 trace::KeptAnalyses describe_kept(const std::vector<std::string>& names, const AnalysisOptions& options);
+
+// Of these settings, those that the trace was kept with; others stay as they are.
+void take_settings(const trace::KeptAnalyses& kept, const std::set<std::string>& names,
+                   AnalysisOptions& options);
 
 // Throws InputError when the trace in `where` keeps states in place of arrays, and not those of these
 // analyses with these settings.

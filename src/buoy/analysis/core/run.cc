@@ -4,10 +4,12 @@
 #include <optional>
 #include <set>
 
+#include "buoy/analysis/core/kept.h"
 #include "buoy/analysis/core/trace_pass.h"
 #include "buoy/base/attempt.h"
 #include "buoy/base/error.h"
 #include "buoy/base/side_by_side.h"
+#include "buoy/trace/reader.h"
 
 namespace buoy::analysis {
 namespace {
@@ -77,6 +79,21 @@ void assemble(const std::vector<std::string>& names, std::vector<std::vector<Lab
   }
 }
 
+// One set of settings for all traces, or their tables could not be compared.
+RunOptions settled(const std::vector<TracePass>& passes, RunOptions options) {
+  for (const auto& pass : passes) {
+    if (options.free_settings.empty()) break;
+    const auto look = [&] {
+      const auto reader = trace::TraceReader::open(pass.folder, options.integrity());
+      if (reader.manifest().level == trace::Level::kFull) return;
+      take_settings(reader.manifest().analyses, options.free_settings, options.analysis);
+      options.free_settings.clear();
+    };
+    attempt(look);  // what is wrong with a trace is said when it is read
+  }
+  return options;
+}
+
 }  // namespace
 
 RunResult assemble(const std::vector<std::string>& names, std::vector<LabelledRun> runs,
@@ -93,7 +110,8 @@ RunResult assemble(const std::vector<std::string>& names, std::vector<LabelledRu
   return result;
 }
 
-RunResult run_passes(const std::vector<TracePass>& passes, const RunOptions& options) {
+RunResult run_passes(const std::vector<TracePass>& passes, const RunOptions& asked) {
+  const RunOptions options = settled(passes, asked);
   RunResult result;
   std::vector<std::string> names;
   for (const auto& pass : passes) {

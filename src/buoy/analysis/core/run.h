@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ struct RunOptions {
   bool leave_out_lacking = false;
   bool trust = false;  // stored checksums are not compared
   int threads = 0;     // 0: as many as the machine has
+  // Settings of `analysis` that nobody asked for: the first trace that keeps states decides about them.
+  std::set<std::string> free_settings = {};
 
   trace::Integrity integrity() const {
     return trust ? trace::Integrity::kSizeOnly : trace::Integrity::kChecksum;

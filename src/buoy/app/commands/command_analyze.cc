@@ -23,7 +23,7 @@ constexpr size_t kRowsOnTerminal = 40;
 
 void analyze(const AnalyzeOptions& options) {
   analysis::find_analysis(options.name);  // a wrong name before any work
-  const auto& run = options.call.run;
+  const auto run = options.call.settled();
   const auto result = study::run_with_progress(
       {options.name}, study::labelled_traces(split_names(options.call.traces), run.integrity()), run);
   const auto& tables = result.analyses[0].tables;

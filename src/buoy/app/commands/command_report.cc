@@ -35,7 +35,7 @@ void add_report(Command& app) {
                          split_names(options->tasks),
                          split_names(options->evaluations),
                          {},
-                         options->call.run,
+                         options->call.settled(),
                          options->out,
                          command_as_typed()});
   });

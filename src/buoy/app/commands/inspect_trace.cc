@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "buoy/analysis/core/kept.h"
 #include "buoy/app/commands/inspection_sheet.h"
 #include "buoy/base/container/safetensors.h"
 #include "buoy/base/error.h"
@@ -50,6 +51,17 @@ Contents contents_of(const trace::TraceReader& reader) {
       out.arrays[name] = {{"dtype", sample.dtype(name)}, {"shape", sample.shape(name)}};
     if (sample.has_text(trace::kRegionNames)) out.regions = sample.text_list(trace::kRegionNames);
     break;
+  }
+  return out;
+}
+
+// Settings of what is kept that are not those of an analysis without options.
+std::vector<std::string> other_settings(const trace::KeptAnalyses& kept) {
+  const auto usual = analysis::describe_kept(kept.names, {}).settings;
+  std::vector<std::string> out;
+  for (const auto& [name, value] : kept.settings) {
+    const auto found = usual.find(name);
+    if (found == usual.end() || found->second != value) out.push_back(fmt::format("{} {:g}", name, value));
   }
   return out;
 }
@@ -109,6 +121,7 @@ void inspect_trace(const std::filesystem::path& folder, bool json) {
                       {"complete", reader.complete()},
                       {"level", name_of(manifest.level)},
                       {"analyses", manifest.analyses.names},
+                      {"settings", manifest.analyses.settings},
                       {"model", manifest.model.name},
                       {"commit", manifest.model.commit},
                       {"family", manifest.model.family},
@@ -142,6 +155,8 @@ void inspect_trace(const std::filesystem::path& folder, bool json) {
     if (manifest.level != trace::Level::kFull)
       line("keeps", fmt::format("{}: what {} made of every sample", name_of(manifest.level),
                                 fmt::join(manifest.analyses.names, ", ")));
+    if (const auto settings = other_settings(manifest.analyses); !settings.empty())
+      line("kept with", fmt::format("{}", fmt::join(settings, ", ")));
     line("decoding", fmt::format("{}, seed {}", manifest.decoding, manifest.seed));
     line("samples", fmt::format("{} of {} done, {} failed, {}", counts.done, manifest.sample_ids.size(),
                                 counts.failed, describe_bytes(counts.bytes)));

@@ -12,13 +12,17 @@ namespace buoy::app {
 struct AnalysisCall {
   std::vector<std::string> traces;  // "TRACE" or "LABEL=TRACE"
   analysis::RunOptions run;
+  std::vector<const Option*> state_settings;
+
+  // With the settings that were not given left to the traces.
+  analysis::RunOptions settled() const;
 };
 
 // Those settings of analyses that what is kept of a sample depends on.
-void add_state_settings(Command& command, analysis::AnalysisOptions& options);
+std::vector<const Option*> add_state_settings(Command& command, analysis::AnalysisOptions& options);
 
 // How samples are analysed, wherever they come from; without the seed of the bootstrap.
-void add_analysis_settings(Command& command, analysis::AnalysisOptions& options);
+std::vector<const Option*> add_analysis_settings(Command& command, analysis::AnalysisOptions& options);
 
 // Returns the option that takes the traces.
 Option* add_analysis_options(Command& command, AnalysisCall& call);

@@ -3,6 +3,7 @@
 #include <cairo.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "buoy/base/error.h"
@@ -22,6 +23,13 @@ using CairoFontOptions = std::unique_ptr<cairo_font_options_t, CairoDeleter>;
 inline void require_success(cairo_status_t status) {
   if (status != CAIRO_STATUS_SUCCESS)
     throw InternalError(std::string("Cairo: ") + cairo_status_to_string(status));
+}
+
+// Cairo keeps fonts and glyphs of all threads in one place, and now and then aborts when two of them draw
+// text (its assertion on cache_frozen). Whoever may touch a font holds this.
+inline std::mutex& cairo_fonts() {
+  static std::mutex mutex;
+  return mutex;
 }
 
 // The same font everywhere, unhinted: widths then do not depend on the resolution.

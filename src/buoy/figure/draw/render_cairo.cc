@@ -32,6 +32,7 @@ std::string png_of(const Image& image) {
 }
 
 std::string render_pdf(const Scene& scene, const std::string& title) {
+  const std::lock_guard lock(cairo_fonts());  // a document holds fonts until it is written
   std::string bytes;
   const CairoSurface surface(cairo_pdf_surface_create_for_stream(append, &bytes, scene.width, scene.height));
   // Otherwise the time of day would be in the file.
@@ -53,9 +54,12 @@ std::string render_png(const Scene& scene, double dpi) {
   }
   const CairoSurface surface(
       cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(width), static_cast<int>(height)));
-  const CairoContext context(cairo_create(surface.get()));
-  cairo_scale(context.get(), scale, scale);
-  draw_scene(scene, context.get());
+  {
+    const std::lock_guard lock(cairo_fonts());
+    const CairoContext context(cairo_create(surface.get()));
+    cairo_scale(context.get(), scale, scale);
+    draw_scene(scene, context.get());
+  }
   std::string bytes;
   require_success(cairo_surface_write_to_png_stream(surface.get(), append, &bytes));
   return bytes;

@@ -13,8 +13,13 @@ class CairoTextMeasure : public TextMeasure {
         context_(cairo_create(surface_.get())) {
     require_success(cairo_status(context_.get()));
   }
+  ~CairoTextMeasure() override {
+    const std::lock_guard lock(cairo_fonts());
+    context_.reset();
+  }
 
   double width(const std::string& text, const TextStyle& style) const override {
+    const std::lock_guard lock(cairo_fonts());
     select_font(context_.get(), style);
     cairo_text_extents_t extents;
     cairo_text_extents(context_.get(), text.c_str(), &extents);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <limits>
 #include <utility>
 
@@ -65,12 +66,11 @@ struct OwnStates {
 class LiveStream::Work {
  public:
   Work(const LiveSample& sample, StoredTypes types, std::future<std::unique_ptr<LiveSink>> sink)
-      : sample(sample), types(std::move(types)), made(std::move(sink)) {}
+      : sample(sample), types(std::move(types)), made_(std::move(sink)) {}
 
   const LiveSample& sample;
   const StoredTypes types;
-  std::future<std::unique_ptr<LiveSink>> made;
-  std::unique_ptr<LiveSink> sink;
+  std::unique_ptr<LiveSink> sink;  // once await_sink() was called
   std::atomic<bool> dropped = false;
   std::atomic<std::int64_t> waiting = 0;  // records not yet taken
   std::atomic<std::int64_t> layers_left = 0;
@@ -79,7 +79,8 @@ class LiveStream::Work {
   std::mutex mutex;
   std::condition_variable taken;
   std::set<std::string> exceeding;
-  std::string error;  // why records could not be taken: of the first place, by step, then by layer
+  std::exception_ptr not_made;  // why there is no sink
+  std::string error;            // why records could not be taken: of the first place, by step, then by layer
 
   // Whichever layer is ahead in time, an error of an earlier place takes its place: those are still looked
   // at.
@@ -92,8 +93,16 @@ class LiveStream::Work {
     error = fmt::format("step {}, layer {}: {}", at.step, at.layer, why);
   }
 
-  void require_sink() {
-    if (made.valid()) sink = made.get();
+  // Null when it could not be made.
+  LiveSink* await_sink() {
+    std::call_once(awaited_, [this] {
+      try {
+        sink = made_.get();
+      } catch (...) {
+        not_made = std::current_exception();
+      }
+    });
+    return sink.get();
   }
   void done_with_one() {
     if (waiting.fetch_sub(1) != 1) return;
@@ -106,6 +115,9 @@ class LiveStream::Work {
   static std::int64_t place_of(const probe::Address& at) {
     return (static_cast<std::int64_t>(at.step) << 32) + at.layer;
   }
+
+  std::future<std::unique_ptr<LiveSink>> made_;
+  std::once_flag awaited_;
   std::atomic<std::int64_t> failed_at_ = kNowhere;
 };
 
@@ -133,7 +145,6 @@ void LiveStream::keep_used(probe::LayerRecord&& record) {
 }
 
 void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
-  work->require_sink();
   struct Item {
     LiveRecord record;
     OwnStates states;
@@ -149,6 +160,8 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
   const std::int64_t l = work->sample.layout().layer_index(given.address);
   ++work->waiting;
   const auto take = [this, work, item, l](int thread) {
+    LiveSink* const sink = work->await_sink();
+    if (sink == nullptr) work->dropped = true;
     if (!work->dropped && !work->failed_before(item->record.address)) {
       if (item->record.pending) {
         item->record.record = used_record();
@@ -157,8 +170,8 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
       LiveLayer values(work->sample.layout(), work->types);
       values.look_at(item->record.address, item->record.record);
       try {
-        work->sink->take({work->sample.facts(), item->record.forward->facts(), l, values, rules_,
-                          scratch_[static_cast<size_t>(thread)]});
+        sink->take({work->sample.facts(), item->record.forward->facts(), l, values, rules_,
+                    scratch_[static_cast<size_t>(thread)]});
       } catch (const trace::ExceedsF16& found) {
         const std::lock_guard lock(work->mutex);
         work->exceeding.insert(found.arrays().begin(), found.arrays().end());
@@ -170,6 +183,11 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
     work->done_with_one();
   };
   executor_.post(*lanes_[static_cast<size_t>(given.address.layer)], take, bytes);
+}
+
+void LiveStream::require_sink(Work& work) {
+  work.await_sink();
+  if (work.not_made) std::rethrow_exception(work.not_made);
 }
 
 void LiveStream::settle(const std::shared_ptr<Work>& work) {
@@ -198,7 +216,6 @@ std::set<std::string> LiveStream::exceeding_f16(const Work& work) {
 }
 
 void LiveStream::end(const std::shared_ptr<Work>& work, analysis::ObservedSample sample) {
-  work->require_sink();
   work->outcome = std::move(sample);
   const auto& layers = work->sample.layout().layers();
   work->layers_left = std::ssize(layers);
@@ -219,8 +236,7 @@ void LiveStream::end(const std::shared_ptr<Work>& work, analysis::ObservedSample
 void LiveStream::drop(const std::shared_ptr<Work>& work) {
   work->dropped = true;
   settle(work);
-  if (work->made.valid()) work->made.wait();  // what made it may end with the sample
-  if (work->sink) work->sink->drop();
+  if (LiveSink* const sink = work->await_sink()) sink->drop();
 }
 
 }  // namespace buoy::run

@@ -44,10 +44,11 @@ class LiveStream {
 
   class Work;
 
-  // `sample` must stay until it is settled or dropped. `sink` may still be under way: who gives the first
-  // record waits for it, and gets what it throws.
+  // `sample` must stay until it is settled or dropped. `sink` may still be under way: records wait for it.
   std::shared_ptr<Work> begin(const LiveSample& sample, StoredTypes types,
                               std::future<std::unique_ptr<LiveSink>> sink);
+  // Waits for its sink; rethrows what making it threw. Such a sample must be dropped.
+  static void require_sink(Work& work);
   // Leaves a used record in the place of the one given.
   void push(const std::shared_ptr<Work>& work, LiveRecord& record);
   // Waits until all records given so far were taken.

@@ -72,6 +72,7 @@ LiveTracer::UnderWay& LiveTracer::watch(const ToRun& sample, const StoredTypes& 
   };
   try {
     now.watched = tracer_.watch(sample.prompt, sample.number, make_probe);
+    LiveStream::require_sink(*now.work);
   } catch (...) {
     if (now.work) stream_.drop(now.work);
     now.work.reset();

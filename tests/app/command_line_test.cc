@@ -183,7 +183,7 @@ TEST(CommandLine, QuestionsComeFromAPipe) {
                                 "--max-new-tokens", "2", "--out", scratch / "t"},
                                "echo '{\"question\": \"Who is Ada?\", \"answers\": [\"x\"]}' | ");
   EXPECT_EQ(traced.exit_code, 0) << traced.err;
-  EXPECT_NE(traced.out.find("1 samples"), std::string::npos) << traced.out;
+  EXPECT_NE(traced.out.find("1 sample\n"), std::string::npos) << traced.out;
   expect_refused({"eval", "--model", pair_folder(true).string(), "--data", "-", "--out", scratch / "r"}, 2,
                  {"--data", "standard input"});
 }

@@ -126,6 +126,10 @@ TEST_F(CompactReports, WhatCannotBeKeptAsLessIsRefusedWithNames) {
   const auto full = run_buoy({"compact", path("t"), "--keep", "full", "--out", path("c")});
   EXPECT_EQ(full.exit_code, 2) << full.err;
   EXPECT_TRUE(holds_in_order(full.err, {"--keep", "tables or compact", "full"}));
+  const auto idle =
+      run_buoy({"compact", path("t"), "--keep", "tables", "--compact-samples", "2", "--out", path("c")});
+  EXPECT_EQ(idle.exit_code, 2);
+  EXPECT_TRUE(holds_in_order(idle.err, {"--compact-samples", "--keep compact", "--keep tables"}));
   EXPECT_FALSE(path_exists(folder_ / "c"));
 }
 

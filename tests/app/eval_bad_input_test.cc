@@ -122,6 +122,16 @@ TEST_F(EvalBadInput, AFolderThatHoldsSomethingElse) {
   EXPECT_EQ(eval(data, {"--max-new-tokens", "2", "--seed", "3", "--resume"}).exit_code, 0);
 }
 
+TEST_F(EvalBadInput, ColumnsOfATraceThatKeepsLessAreRefusedOnceBeforeTheRun) {
+  const auto data = sample("plain.jsonl");
+  const auto watched =
+      run_buoy({"watch", "--model", (scratch_ / "model").string(), "--data", data, "--max-new-tokens", "2",
+                "--analyze", "floating", "--out", (scratch_ / "watched").string()});
+  ASSERT_EQ(watched.exit_code, 0) << watched.err;
+  expect_refused(data, {"--columns-from", "model=" + (scratch_ / "watched").string()}, 3,
+                 {"watched", "--keep full", "one that keeps tables"});
+}
+
 TEST_F(EvalBadInput, CallsThatMakeNoSense) {
   const auto data = sample("lost_in_the_middle.jsonl"), model = (scratch_ / "model").string();
   expect_refused(data, {"--sweep", "volume=1-3"}, 2, {"--sweep", "gold-position", "\"volume\""});

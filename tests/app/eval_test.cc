@@ -138,7 +138,7 @@ TEST_F(Eval, PassagesThatDoNotFitAreCutAndCounted) {
       scratch_.write("long.jsonl", fits.dump() + "\n" + cut.dump() + "\n" + never.dump() + "\n");
   const auto run = eval("run", data.string());
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_NE(run.err.find("passages of 1 items were cut to fit the model's context of 300 tokens"),
+  EXPECT_NE(run.err.find("passages of 1 item were cut to fit the model's context of 300 tokens"),
             std::string::npos)
       << run.err;
   EXPECT_NE(run.err.find("1 of 3 items failed"), std::string::npos) << run.err;

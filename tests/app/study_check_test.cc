@@ -187,6 +187,35 @@ TEST_F(StudyCheck, SaysWhatEveryPartTakes) {
   EXPECT_EQ(again.exit_code, 0) << again.err;
 }
 
+TEST_F(StudyCheck, FindsTracesOfAnEarlierRunThatKeepSomethingElse) {
+  const auto keep = [&](const std::string& level) {
+    return write(world("passages = 2, count = 2") + "[[trace]]\nname = \"t\"\ndata = \"q\"\nkeep = \"" +
+                 level + "\"\n[report]\nanalyses = [\"floating\"]\n");
+  };
+  keep("tables");
+  ASSERT_EQ(study("studies/s.toml", {"--out", "out"}).exit_code, 0);
+  EXPECT_EQ(study("studies/s.toml", {"--out", "out", "--check"}).exit_code, 0);
+  keep("compact");
+  const auto other = study("studies/s.toml", {"--out", "out", "--check"});
+  EXPECT_EQ(other.exit_code, 3) << other.out;
+  EXPECT_TRUE(holds_in_order(other.err, {"trace t, diffusion", "t.diffusion/manifest.json", "keep",
+                                         "tables as in the trace", "found compact", "out"}));
+  EXPECT_EQ(study("studies/s.toml", {"--out", "new", "--check"}).exit_code, 0);
+}
+
+TEST_F(StudyCheck, SumsWithAPartThatIsNotKnownSayIt) {
+  folder_.write("studies/half.toml",
+                "[models]\nm = \"../models/pair-diffusion\"\nnone = \"../models/nowhere\"\n"
+                "[decoding]\nmax_new_tokens = 4\n" +
+                    world("passages = 2, count = 4") + "[[trace]]\nname = \"t\"\ndata = \"q\"\n");
+  const auto checked = study("studies/half.toml");
+  EXPECT_EQ(checked.exit_code, 3);
+  EXPECT_TRUE(
+      holds_in_order(checked.out, {"trace t, none", "not known", "in all", "at least", "iB", "at least",
+                                   "at least", "at least", "disk: at least", "still to write"}))
+      << checked.out;
+}
+
 TEST_F(StudyCheck, NeedsNoMoreThanAConfigForTheSizes) {
   fs::create_directory(folder_ / "bare");
   fs::copy_file(pair_folder(true) / "config.json", folder_ / "bare" / "config.json");

@@ -97,7 +97,7 @@ TEST_F(StudyCommand, ChecksWithoutRunningAndNamesWhatIsMissing) {
   const auto file = folder_.write("small.toml", small_study("5"));
   const auto checked = run_buoy({"study", file, "--check"});
   EXPECT_EQ(checked.exit_code, 0) << checked.err;
-  EXPECT_NE(checked.out.find("2 models, 1 data sets, 1 traces, 2 evaluations"), std::string::npos)
+  EXPECT_NE(checked.out.find("2 models, 1 data set, 1 trace, 2 evaluations"), std::string::npos)
       << checked.out;
   const auto none =
       run_buoy({"study", folder_.write("none.toml",

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <regex>
 
 #include "app/pair.h"
 #include "app/program.h"
@@ -149,13 +150,35 @@ TEST_P(WatchPair, ItsFolderIsATraceThatKeepsLess) {
   expect_same(results_of(scratch_ / "watched"), expected);
   const auto fuller = run("watch", "watched", {"--resume", "--keep", "full"});
   EXPECT_EQ(fuller.exit_code, 3);
-  EXPECT_TRUE(holds_in_order(fuller.err, {"manifest.json: level", "tables as in the trace", "full"}));
+  EXPECT_TRUE(
+      holds_in_order(fuller.err, {"manifest.json: --keep (level)", "tables as in the trace", "full"}));
+  const auto fewer = run("watch", "watched", {"--resume", "--limit", "2"});
+  EXPECT_EQ(fewer.exit_code, 3);
+  EXPECT_TRUE(holds_in_order(fewer.err, {"manifest.json: --data or --limit (planned)", "as in the trace"}));
+  const auto changed = run("watch", "watched", {"--resume", "--passages", "2"});
+  EXPECT_EQ(changed.exit_code, 3);
+  EXPECT_TRUE(holds_in_order(changed.err, {"manifest.json: --passages", "-1 as in the trace", "2"}));
+  const std::string asked = read_file(data());
+  write_file_atomically(data(), std::regex_replace(asked, std::regex("Who"), "Which person"));
+  const auto other_data = run("watch", "watched", {"--resume"});
+  EXPECT_EQ(other_data.exit_code, 3);
+  EXPECT_TRUE(holds_in_order(other_data.err, {"--data, --prompt or --template (probe.prompts_sha256)"}));
+  write_file_atomically(data(), asked);
+
+  // What a run that was killed left of its own files goes; files of others stay.
+  const auto left = scratch_ / "watched/figures/floating_by_layer.svg.partial.77";
+  const auto others = scratch_ / "watched/figures/mine.svg.partial.77";
+  for (const auto& file : {left, others}) write_file_atomically(file, "<svg");
+  EXPECT_EQ(run("watch", "watched", {"--resume"}).exit_code, 0);
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(others));
 }
 
 TEST_P(WatchPair, KeepsAsMuchAsItIsTold) {
   for (const char* level : {"compact", "full"}) {
     const auto watched = run("watch", level, {"--keep", level, "--analyze", "floating"});
     ASSERT_EQ(watched.exit_code, 0) << watched.err;
+    EXPECT_TRUE(holds_in_order(watched.err, {"3 samples, about", "up to 4.00 MiB of tables and figures"}));
   }
   expect_same(results_of(scratch_ / "full"), results_of(scratch_ / "compact"));
   EXPECT_GT(read_file(fs::directory_iterator(scratch_ / "full/samples")->path()).find("received"), 0u);
@@ -219,6 +242,9 @@ TEST_P(WatchPair, RefusesBeforeAnyWork) {
   expect(run("watch", "out", {"--analyze", ""}), 2, {"one of floating", "\"\""});
   expect(run("watch", "out", {"--sample", "3"}), 2, {"--sample", "below 3", "3"});
   expect(run("watch", "out", {"--layers", "3-1"}), 2, {"--layers"});
+  expect(run("watch", "out", {"--compact-samples", "2"}), 2,
+         {"--compact-samples", "--keep compact", "tables"});
+  expect(run("trace", "out", {"--compact-samples", "2"}), 2, {"--compact-samples", "--keep compact", "full"});
   expect(run("watch", "q.jsonl", {}), 2, {"--out", "a folder", "q.jsonl"});
   const std::string model = pair_folder(GetParam()).string();
   expect(run_buoy({"watch", "--model", model, "--data", data()}), 2, {"--out"});

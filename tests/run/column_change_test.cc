@@ -27,7 +27,8 @@ constexpr std::int64_t kLayers = 8;  // of the bundled pair
 
 // A trace of one model of the pair on two questions.
 struct TracedModel {
-  TracedModel(const TempFolder& scratch, bool masked_diffusion, const std::string& layers = "")
+  TracedModel(const TempFolder& scratch, bool masked_diffusion, const std::string& layers = "",
+              trace::Level keep = trace::Level::kFull)
       : data(testing::write_world(scratch, {.count = 2, .passages = 3})),
         folder(scratch / (masked_diffusion ? "diffusion" : "autoregressive")),
         model(load_model(testing::pair_model(masked_diffusion).path)) {
@@ -37,6 +38,7 @@ struct TracedModel {
     request.prompt_template = testing::pair_spec(data, {}).prompt_template;
     request.observe = "received";
     request.layers = layers;
+    request.keep = keep;
     request.decode.max_new_tokens = 8;
     if (masked_diffusion) request.decode.steps = 2;
     decode = request.decode;
@@ -140,6 +142,15 @@ TEST_P(ColumnMaskTest, RefusesTracesOfSomeLayersOnly) {
   const TracedModel some(other, GetParam(), "0-3");
   EXPECT_TRUE(fails_with<InputError>([&] { ColumnBook(some.folder).choose(some.id, some.prompt, {}, 1); },
                                      {"every step and layer observed", "4 of 8 layers"}));
+}
+
+TEST_P(ColumnMaskTest, RefusesTracesThatKeepLess) {
+  for (const auto level : {trace::Level::kTables, trace::Level::kCompact}) {
+    const TempFolder other;
+    const TracedModel less(other, GetParam(), "", level);
+    EXPECT_TRUE(fails_with<InputError>([&] { ColumnBook{less.folder}; },
+                                       {"`keep` full", "one that keeps " + std::string(name_of(level))}));
+  }
 }
 
 // Looks at the attention received while columns are hidden.

@@ -190,7 +190,7 @@ TEST_P(Levels, AResumedRunMustKeepTheSame) {
     request_.keep = other;
     const auto from = std::string(name_of(GetParam())), to = std::string(name_of(other));
     EXPECT_TRUE(fails_with<InputError>([&] { run(make(scratch_ / "trace", true)); },
-                                       {"manifest.json: level", from + " as in the trace", to}))
+                                       {"manifest.json: `keep` (level)", from + " as in the trace", to}))
         << from << ", " << to;
   }
 }

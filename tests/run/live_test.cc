@@ -264,8 +264,9 @@ TEST_P(LiveLargeDots, RecordsThatAreNoNumbersFailTheSample) {
   change("k_proj", keep(1));
   runs();
   for (const int threads : {1, 2, 16}) {
-    EXPECT_TRUE(testing::fails_with<InputError>([&] { runs_->live(threads); },
-                                                {"every sample failed", "norm_product", "expected", "inf"}))
+    EXPECT_TRUE(testing::fails_with<InputError>(
+        [&] { runs_->live(threads); },
+        {"every sample failed", "step 0, layer 1: ", "norm_product", "expected", "inf"}))
         << threads;
   }
   EXPECT_TRUE(testing::fails_with<InputError>([&] { runs_->stored(); },

@@ -84,6 +84,14 @@ TEST_P(ExpectedBytes, ADiskThatIsTooSmallIsSaidBeforeTheRun) {
   EXPECT_NE(text.find("4 B in all as tables"), std::string::npos) << text;
   EXPECT_NE(text.find("as full 4"), std::string::npos) << text;
   EXPECT_NE(text.find("1.00 GiB free"), std::string::npos) << text;
+  EXPECT_EQ(text.find("figures"), std::string::npos) << text;
+  // What is written behind the samples counts as well.
+  run.results = std::uint64_t{1} << 60;
+  EXPECT_TRUE(testing::fails_with<IoError>([&] { require_space(run, scratch_ / "out"); },
+                                           {"will write about", "as tables, with tables and figures"}));
+  run.results = results_allowance(8);
+  EXPECT_NO_THROW(require_space(run, scratch_ / "out"));
+  EXPECT_NE(describe(run, 0).find("up to 32.00 MiB of tables and figures"), std::string::npos);
 }
 
 }  // namespace

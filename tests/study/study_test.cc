@@ -151,6 +151,9 @@ TEST_F(StudyFile, TracesKeepTablesUnlessTheStudyOrTheySayMore) {
   EXPECT_EQ(more.traces.at(1).request.keep, trace::Level::kFull);
   EXPECT_TRUE(fails_with<InputError>([&] { read("keep = \"everything\"\n" + with(traces)); },
                                      {"keep", "tables, compact, full", "\"everything\""}));
+  const std::string closer = with(traces + "compact_samples = 2\n");
+  EXPECT_TRUE(fails_with<InputError>([&] { read(closer); },
+                                     {"compact_samples", "keep = \"compact\"", "keep = \"full\""}));
   // Columns are chosen from arrays.
   EXPECT_NO_THROW(read(with("columns_from = \"u\"\n" + traces)));
   EXPECT_TRUE(fails_with<InputError>([&] { read(with("columns_from = \"t\"\n" + traces)); },

@@ -17,7 +17,7 @@ class ResultList {
   void add(const std::string& owner, const std::string& file);
   void save() const;
 
-  // From the disk and from the list.
+  // From the disk and from the list; with them what a run that was killed left of such files, unfinished.
   void remove(const std::string& owner);
   void remove_all();
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "buoy/base/counted.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
@@ -68,7 +69,7 @@ std::vector<DataFacts> scan(const EvaluationSpec& spec) {
                                     [](const Condition& condition) { return !condition.closed_book; });
     if (wanted && facts.back().with_passages == 0) {
       throw_input_error({data.path.string(), "passages (or `closed_book`, or `retrieve`)",
-                         fmt::format("none in {} items", facts.back().items)});
+                         "none in " + counted(facts.back().items, "item")});
     }
   }
   return facts;
@@ -112,8 +113,8 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
   EvaluationResult result;
   result.answers = cells.back().first + cells.back().items;
   if (answers.kept() > result.answers) {
-    throw_input_error({folder.string(), fmt::format("at most {} answers", result.answers),
-                       fmt::format("{}", answers.kept())});
+    throw_input_error(
+        {folder.string(), "at most " + counted(result.answers, "answer"), fmt::format("{}", answers.kept())});
   }
   progress.begin(result.answers - answers.kept());
 
@@ -146,9 +147,10 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
     result.seconds += seconds_since(started);
     if (progress.clock != nullptr) progress.clock->lap("decoding");
     if (cut > 0)
-      progress.note(fmt::format("{}: passages of {} items were cut to fit the model's context of {} tokens",
-                                cell.name(), cut, model->model.config().context));
-    if (failed > 0) progress.note(fmt::format("{}: {} of {} items failed", cell.name(), failed, cell.items));
+      progress.note(fmt::format("{}: passages of {} were cut to fit the model's context of {} tokens",
+                                cell.name(), counted(cut, "item"), model->model.config().context));
+    if (failed > 0)
+      progress.note(fmt::format("{}: {} of {} failed", cell.name(), failed, counted(cell.items, "item")));
   }
   answers.finish();
   if (progress.clock != nullptr && !spec.observe.empty()) {

@@ -5,9 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <map>
 #include <optional>
 
+#include "buoy/base/counted.h"
 #include "buoy/base/error.h"
+#include "buoy/base/field_name.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/sha256.h"
@@ -62,7 +65,8 @@ const Value& plain(const std::optional<Value>& value) {
 std::string describe_machine() {
   utsname system{};
   ::uname(&system);
-  return fmt::format("{} {}, {} threads", system.sysname, system.machine, available_threads());
+  return fmt::format("{} {}, {}", system.sysname, system.machine,
+                     counted(static_cast<std::uint64_t>(available_threads()), "thread"));
 }
 
 Json describe_model_files(const fs::path& folder) {
@@ -121,6 +125,27 @@ Json describe_observed(const Request& request, Device device, const std::string&
   if (request.changes.any()) out["changes"] = request.changes.texts;
   if (request.keep == trace::Level::kCompact) out["compact_samples"] = request.compact_samples;
   return out;
+}
+
+std::string asked_as(const std::string& field) {
+  static const std::map<std::string_view, std::string> names = {
+      {"level", "`keep`"},
+      {"planned", "`data` or `limit`"},
+      {"storage", "`float16`"},
+      {"tokenizer_sha256", "`model`"},
+      {"analyses.names", "`analyze` or `observe`"},
+      {"probe.prompts_sha256", "`data`, `prompt` or `template`"},
+      {"probe.steps", "`steps_observed`"},
+      {"probe.final_row", "`no_final`"},
+      {"probe.changes", fmt::format("{} or {}", kHeadsField, kKeysField)}};
+  const std::string whole = field.substr(0, field.find('['));  // of a list, not of its element
+  if (const auto found = names.find(whole); found != names.end())
+    return fmt::format("{} ({})", found->second, field);
+  if (whole.starts_with("model.")) return fmt::format("`model` ({})", field);
+  for (const std::string_view part : {"decoding.", "probe.", "analyses.settings."}) {
+    if (whole.starts_with(part)) return field_name(std::string_view(whole).substr(part.size()));
+  }
+  return whole == "seed" ? field_name(whole) : field;
 }
 
 Json describe_observed(const EvaluationSpec& spec, const Condition& condition) {

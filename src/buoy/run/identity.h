@@ -29,6 +29,9 @@ nlohmann::json describe(const Condition& condition);
 nlohmann::json describe_observed(const Request& request, Device device, const std::string& prompts_sum);
 // The same of a trace that an evaluation makes.
 nlohmann::json describe_observed(const EvaluationSpec& spec, const Condition& condition);
+// What a request calls a field of a trace's manifest: "`keep` (level)"; as it is where nothing is asked of
+// it.
+std::string asked_as(const std::string& field);
 
 struct DataFacts {
   std::size_t items = 0;

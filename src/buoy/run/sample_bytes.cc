@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "buoy/analysis/core/analysis.h"
+#include "buoy/base/counted.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/disk_space.h"
 #include "buoy/base/progress.h"
@@ -145,7 +146,7 @@ std::string describe(const RunBytes& run, std::uint64_t free_bytes) {
   const auto of = [&](trace::Level level) {
     return describe_bytes(run.each.of_run(level, run.samples, run.chosen_samples));
   };
-  std::string text = fmt::format("{} sample{}, about ", run.samples, run.samples == 1 ? "" : "s");
+  std::string text = counted(run.samples, "sample") + ", about ";
   if (run.samples > 1) text += fmt::format("{} each, ", describe_bytes(run.all() / run.samples));
   text += fmt::format("{} in all as {}", describe_bytes(run.all()), name_of(run.level));
   if (run.level == trace::Level::kFull && run.each.large > 0)
@@ -153,16 +154,19 @@ std::string describe(const RunBytes& run, std::uint64_t free_bytes) {
   for (const auto level : trace::kLevels) {
     if (level != run.level) text += fmt::format("; as {} {}", name_of(level), of(level));
   }
+  if (run.results > 0) text += fmt::format("; up to {} of tables and figures", describe_bytes(run.results));
   return text + fmt::format("; {} free", describe_bytes(free_bytes));
 }
 
 void require_space(const RunBytes& run, const std::filesystem::path& folder) {
-  const std::uint64_t there = bytes_in_folder(folder), free = free_disk_bytes(folder), all = run.all();
+  const std::uint64_t there = bytes_in_folder(folder), free = free_disk_bytes(folder),
+                      all = run.all() + run.results;
   if (all <= free + there) return;
-  throw IoError(
-      fmt::format("{}: the run will write about {} as {}, but {} are free there (`ignore_space` runs it all "
-                  "the same; `keep` chooses what is kept)",
-                  folder.string(), describe_bytes(all - there), name_of(run.level), describe_bytes(free)));
+  throw IoError(fmt::format(
+      "{}: the run will write about {} as {}{}, but {} are free there (`ignore_space` runs it all "
+      "the same; `keep` chooses what is kept)",
+      folder.string(), describe_bytes(all - there), name_of(run.level),
+      run.results > 0 ? ", with tables and figures" : "", describe_bytes(free)));
 }
 
 }  // namespace buoy::run

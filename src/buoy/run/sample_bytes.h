@@ -37,9 +37,16 @@ struct RunBytes {
   SampleBytes each;
   trace::Level level = trace::Level::kFull;  // that it keeps
   std::uint64_t samples = 0, chosen_samples = 0;
+  std::uint64_t results = 0;  // tables and figures that are written behind the samples
 
+  // Of all samples.
   std::uint64_t all() const { return each.of_run(level, samples, chosen_samples); }
 };
+
+// An allowance for tables and figures of so many analyses: all eight of a model of 8B take a few tens of MB.
+constexpr std::uint64_t results_allowance(std::size_t analyses) {
+  return std::uint64_t{analyses} << 22;
+}
 
 // "8 samples, about 1.9 MiB each, 15 MiB in all as tables; as compact 290 MiB, as full 12 GiB; 40 GiB free".
 std::string describe(const RunBytes& run, std::uint64_t free_bytes);

@@ -68,6 +68,7 @@ TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) 
   TraceRun run;
   run.folder = request.folder;
   run.resume = request.resume;
+  run.with_results = request.with_results;
   run.ignore_space = request.ignore_space;
   run.request = request;
   run.manifest = describe_run(loaded.model, request.decode, request.command);

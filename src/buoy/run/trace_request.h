@@ -18,7 +18,7 @@ struct TraceRequest : Request {
   std::string command;           // as typed
   std::vector<questions::Item> items;
   std::optional<Prompt> ids;  // the one item's prompt, where it is given as token ids
-  bool resume = false, ignore_space = false;
+  bool resume = false, with_results = false, ignore_space = false;
   LiveAnalyses analyses = {};  // none where less than full is kept: all that what is observed allows
 };
 

@@ -8,6 +8,7 @@
 
 #include "buoy/analysis/core/kept.h"
 #include "buoy/base/error.h"
+#include "buoy/run/identity.h"
 #include "buoy/run/live/deferred_sink.h"
 #include "buoy/run/live/trace_sink.h"
 #include "buoy/run/possible_analyses.h"
@@ -46,7 +47,8 @@ std::optional<SampleBytes> bytes_of_first(const ModelConfig& config, const Trace
 RunBytes bytes_of_run(const ModelConfig& config, const TraceRun& run) {
   const auto samples = static_cast<std::uint64_t>(run.manifest.sample_ids.size());
   return {bytes_of_first(config, run).value_or(SampleBytes{}), run.request.keep, samples,
-          static_cast<std::uint64_t>(run.request.compact_samples)};
+          static_cast<std::uint64_t>(run.request.compact_samples),
+          run.with_results ? results_allowance(run.analyses.names.size()) : 0};
 }
 
 // Of the first prompt that can be made, with its answer; 0 when none can.
@@ -60,6 +62,14 @@ std::int64_t row_length(const TraceRun& run) {
     }
   }
   return 0;
+}
+
+trace::TraceWriter resumed(const TraceRun& run) {
+  try {
+    return trace::TraceWriter::resume(run.folder, run.manifest);
+  } catch (const trace::AnotherRun& other) {
+    throw other.called(asked_as(other.field()));
+  }
 }
 
 class Run {
@@ -78,8 +88,7 @@ class Run {
     for (const auto& name : shared_.names)
       shared_.analyses.push_back(analysis::find_analysis(name).make(facts, run.analyses.options));
     if (run.folder.empty()) return;
-    shared_.writer.emplace(run.resume ? trace::TraceWriter::resume(run.folder, run.manifest)
-                                      : trace::TraceWriter::create(run.folder, run.manifest));
+    shared_.writer.emplace(run.resume ? resumed(run) : trace::TraceWriter::create(run.folder, run.manifest));
     if (run.resume && !shared_.names.empty()) before_.emplace(trace::TraceReader::open(run.folder));
   }
 

@@ -23,6 +23,7 @@ struct TraceRun {
   LiveAnalyses analyses = {};                            // levels below full need some
   std::function<ItemPrompt(std::size_t number)> prompt;  // of every sample id; may throw for a single one
   bool resume = false;
+  bool with_results = false;  // the caller will write tables and figures of the analyses behind the samples
   bool ignore_space = false;  // begin even where the disk is too small for it
 };
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "buoy/base/counted.h"
 #include "buoy/base/error.h"
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
@@ -47,7 +48,10 @@ std::string describe_losses(const run::ScoreBook& book) {
   std::string out;
   if (failed > 0)
     out += fmt::format(", {} failed (listed in tables/{}.csv)", failed, schema::eval_failures.name());
-  if (ids > 0) out += fmt::format(", {} ids without text in {} answers (shown as <id N>)", ids, answers);
+  if (ids > 0)
+    out += fmt::format(", {} without text in {} (shown as <id N>)",
+                       counted(static_cast<std::uint64_t>(ids), "id"),
+                       counted(static_cast<std::uint64_t>(answers), "answer"));
   return out;
 }
 
@@ -91,9 +95,10 @@ void run_and_summarise(const EvaluationCall& call) {
   const auto failures = failures_of(book);
   print_failures(failures,
                  (call.out / "tables" / fmt::format("{}.csv", schema::eval_failures.name())).string());
-  fmt::print("{}: {} of {} answered{}; {} tables, {} figures; asked {} in {} ({:.2f} per second)\n",
-             call.out.string(), result.answers - failures.size(), result.answers, describe_losses(book),
-             written.tables, written.figures, result.asked, describe_duration(result.seconds),
+  fmt::print("{}: {} of {} answered{}; {}, {}; asked {} in {} ({:.2f} per second)\n", call.out.string(),
+             result.answers - failures.size(), result.answers, describe_losses(book),
+             counted(written.tables, "table"), counted(written.figures, "figure"), result.asked,
+             describe_duration(result.seconds),
              result.seconds > 0 ? static_cast<double>(result.asked) / result.seconds : 0);
   if (call.clock != nullptr) call.clock->lap("writing");
   require_answers(book, call.out);

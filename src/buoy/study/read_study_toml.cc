@@ -206,7 +206,11 @@ TraceEntry read_trace(const toml::table& trace, const TomlSource& source, trace:
   take(t.request.steps_observed, table.text("steps_observed"));
   take(t.request.float16, table.boolean("float16"));
   t.request.keep = read_level(table).value_or(keep);
-  take(t.request.compact_samples, table.integer<std::int64_t>("compact_samples", {0, kMostQuestions}));
+  const auto compact_samples = table.integer<std::int64_t>("compact_samples", {0, kMostQuestions});
+  if (compact_samples && t.request.keep != trace::Level::kCompact)
+    table.fail("compact_samples", "keep = \"compact\" with it",
+               fmt::format("keep = \"{}\"", name_of(t.request.keep)));
+  take(t.request.compact_samples, compact_samples);
   take(t.tasks_only, table.boolean("tasks_only"));
   table.finish();
   return t;

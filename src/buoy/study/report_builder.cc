@@ -12,6 +12,7 @@
 
 #include "buoy/analysis/sample/stored_source.h"
 #include "buoy/base/attempt.h"
+#include "buoy/base/counted.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
@@ -276,10 +277,9 @@ class ReportBuilder {
       const std::vector<std::string> named(ids.begin(), std::next(ids.begin(), std::min(ids.size(), kNamed)));
       const bool one = ids.size() == 1;
       input_.notices.add(
-          trace,
-          fmt::format("{} failed while {} traced and {} not part of this report ({}{}).",
-                      one ? "1 sample" : fmt::format("{} samples", ids.size()), one ? "it was" : "they were",
-                      one ? "is" : "are", fmt::join(named, ", "), ids.size() > kNamed ? ", ..." : ""));
+          trace, fmt::format("{} failed while {} traced and {} not part of this report ({}{}).",
+                             counted(ids.size(), "sample"), one ? "it was" : "they were", one ? "is" : "are",
+                             fmt::join(named, ", "), ids.size() > kNamed ? ", ..." : ""));
     }
   }
 
@@ -288,8 +288,9 @@ class ReportBuilder {
     const auto written = report::write_report(input_, request_.out);
     for (const auto& line : input_.notices.lines()) say("note: {}\n", line);
     for (const auto& line : written.left_out) say("note: {}\n", line);
-    fmt::print("{}/report.html: {} analyses, {} tables, {} figures\n", request_.out.string(),
-               input_.analyses.size(), written.tables, written.figures);
+    fmt::print("{}/report.html: {}, {}, {}\n", request_.out.string(),
+               counted(input_.analyses.size(), "analysis", "analyses"), counted(written.tables, "table"),
+               counted(written.figures, "figure"));
     if (input_.analyses.empty())
       throw InputError(
           fmt::format("{}/report.html: no analysis could be run; the page and the notes above say why",

@@ -20,6 +20,7 @@
 #include "buoy/run/attention_features.h"
 #include "buoy/study/memory_line.h"
 #include "buoy/study/output_folder.h"
+#include "buoy/trace/index.h"
 
 namespace buoy::study {
 namespace {
@@ -155,6 +156,20 @@ class Examination {
       if (trace.request.groups != "regions") observe::QueryGroups::parse(trace.request.groups, {});
     });
     attempt(where, [&] { run::check_arrangement(trace.request.arrangement); });
+    for (const auto* model : plan_.models_of(trace.models)) look_at_earlier_run(trace, *model);
+  }
+
+  // The study goes on with the traces that it finds: they must keep what it asks for.
+  void look_at_earlier_run(const study::TraceEntry& trace, const study::ModelEntry& model) {
+    const auto manifest = trace::manifest_path(plan_.trace_folder(trace.name, model.name));
+    attempt(fmt::format("trace {}, {}", trace.name, model.name), [&] {
+      if (!path_exists(manifest)) return;
+      const auto stored = trace::read_index(manifest.parent_path()).manifest.level;
+      if (stored != trace.request.keep)
+        throw_input_error(
+            {manifest.string() + ": `keep`", fmt::format("{} as in the trace", name_of(stored)),
+             fmt::format("{} (another `out` leaves that trace alone)", name_of(trace.request.keep))});
+    });
   }
 
   void look_at_evaluation(const study::EvaluateEntry& entry) {
@@ -238,7 +253,15 @@ class Examination {
   StudyFindings findings_;
 };
 
+const char* about(const StudyFindings& findings) {
+  return findings.sizes_known() ? "about" : "at least";
+}
+
 }  // namespace
+
+bool StudyFindings::sizes_known() const {
+  return std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.known; });
+}
 
 std::uint64_t StudyFindings::missing_bytes() const {
   std::uint64_t bytes = 0;
@@ -256,16 +279,18 @@ std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
   StudyPart sum{"in all"};
   const auto add = [&](const StudyPart& part) {
     const auto count = [](std::uint64_t n) { return n == 0 ? Cell{} : Cell(static_cast<std::int64_t>(n)); };
-    std::string bytes = part.known ? describe_bytes(part.bytes) : "not known";
-    if (!part.known && part.questions > 0) bytes = "more than " + describe_bytes(part.bytes);
+    const auto size = [&](std::uint64_t bytes) {
+      if (!part.known && bytes == 0) return std::string("not known");
+      return (part.known ? "" : "at least ") + describe_bytes(bytes);
+    };
     const auto as = [&](trace::Level level) {
       const auto found = part.of_level.find(level);
-      return found == part.of_level.end() ? Cell{} : Cell(describe_bytes(found->second));
+      return found == part.of_level.end() ? Cell{} : Cell(size(found->second));
     };
     table.add({{t.part, part.name},
                {t.questions, count(part.questions)},
                {t.forward_passes, count(part.forwards)},
-               {t.on_disk, std::move(bytes)},
+               {t.on_disk, size(part.bytes)},
                {t.keep, part.level ? Cell(std::string(name_of(*part.level))) : Cell{}},
                {t.as_tables, as(trace::Level::kTables)},
                {t.as_compact, as(trace::Level::kCompact)},
@@ -285,18 +310,18 @@ std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
   add(sum);
   std::string out = to_text(table);
   for (const auto& line : findings.memory) out += "\nmemory: " + line;
-  out +=
-      fmt::format("\ndisk: about {} still to write to {}, {} free", describe_bytes(findings.missing_bytes()),
-                  plan.study().out.string(), describe_bytes(findings.free_bytes));
+  out += fmt::format("\ndisk: {} {} still to write to {}, {} free", about(findings),
+                     describe_bytes(findings.missing_bytes()), plan.study().out.string(),
+                     describe_bytes(findings.free_bytes));
   return out;
 }
 
 void require_space(const StudyFindings& findings, const StudyPlan& plan) {
   if (findings.missing_bytes() <= findings.free_bytes) return;
   throw IoError(
-      fmt::format("{}: the study will write about {}, but {} are free there (`ignore_space` runs it "
+      fmt::format("{}: the study will write {} {}, but {} are free there (`ignore_space` runs it "
                   "all the same)",
-                  plan.study().out.string(), describe_bytes(findings.missing_bytes()),
+                  plan.study().out.string(), about(findings), describe_bytes(findings.missing_bytes()),
                   describe_bytes(findings.free_bytes)));
 }
 

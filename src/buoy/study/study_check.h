@@ -16,7 +16,8 @@ struct StudyFindings {
   std::vector<std::string> memory;  // a line for each model: what it needs, what there is
   std::uint64_t free_bytes = 0;     // where the results go
 
-  std::uint64_t missing_bytes() const;
+  std::uint64_t missing_bytes() const;  // of parts that are known
+  bool sizes_known() const;             // of every part
 };
 
 // Looks at models, data, templates, traces, sweeps and settings, and measures every part.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "buoy/base/counted.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/progress.h"
@@ -73,8 +74,8 @@ class StudyRun {
     for (const auto& [analysis, reason] : result.left_out)
       fmt::print("{}: {} is left out: {}\n", request.folder.string(), analysis, reason);
     if (!result.failed.empty())
-      fmt::print("{}: {} of {} samples failed, the first with: {}\n", request.folder.string(),
-                 result.failed.size(), request.items.size(), result.failed.front().error);
+      fmt::print("{}: {} of {} failed, the first with: {}\n", request.folder.string(), result.failed.size(),
+                 counted(request.items.size(), "sample"), result.failed.front().error);
   }
 
   void evaluate(const study::EvaluateEntry& entry) {

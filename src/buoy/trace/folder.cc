@@ -6,19 +6,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <string>
-#include <string_view>
 #include <system_error>
 
 #include "buoy/base/error.h"
+#include "buoy/base/file/placed_file.h"
 
 namespace buoy::trace {
 namespace fs = std::filesystem;
 
 bool is_partial_file(const std::string& name) {
-  constexpr std::string_view kMark = ".partial.";
-  const size_t at = name.rfind(kMark);
-  if (at == std::string::npos || at + kMark.size() == name.size()) return false;
-  return name.find_first_not_of("0123456789", at + kMark.size()) == std::string::npos;
+  return !target_of_partial(name).empty();
 }
 
 std::vector<fs::path> list_folder(const fs::path& folder) {

@@ -27,32 +27,32 @@ void check_object(const std::string& text, const std::string& field) {
 
 std::string shorten(const Json& json) {
   const std::string text = dump_json(json);
-  return text.size() <= 100 ? text : describe_json(json);
+  if (text.size() <= 100) return text;
+  return json.is_array() ? fmt::format("a list of {}", json.size()) : describe_json(json);
 }
 
 // Fails at the first leaf that differs: "decoding.steps".
-void require_equal(const Json& stored, const Json& run, const std::string& where) {
+void require_equal(const Json& stored, const Json& run, const std::string& file, const std::string& field) {
   if (stored == run) return;
   if (stored.is_object() && run.is_object()) {
-    const std::string separator = where.ends_with(": ") ? "" : ".";
+    const std::string before = field.empty() ? "" : field + ".";
     for (const auto& [key, value] : stored.items()) {
       const auto other = run.find(key);
-      const std::string place = where + separator + key;
-      if (other == run.end()) throw_input_error({place, shorten(value) + " as in the trace", "nothing"});
-      require_equal(value, *other, place);
+      if (other == run.end())
+        throw AnotherRun(file, before + key, shorten(value) + " as in the trace", "nothing");
+      require_equal(value, *other, file, before + key);
     }
     for (const auto& [key, value] : run.items()) {
-      if (!stored.contains(key)) {
-        throw_input_error({where + separator + key, "nothing, as in the trace", shorten(value)});
-      }
+      if (!stored.contains(key))
+        throw AnotherRun(file, before + key, "nothing, as in the trace", shorten(value));
     }
   }
   if (stored.is_array() && run.is_array() && stored.size() == run.size()) {
     for (size_t i = 0; i < stored.size(); ++i) {
-      require_equal(stored[i], run[i], fmt::format("{}[{}]", where, i));
+      require_equal(stored[i], run[i], file, fmt::format("{}[{}]", field, i));
     }
   }
-  throw_input_error({where, shorten(stored) + " as in the trace", shorten(run)});
+  throw AnotherRun(file, field, shorten(stored) + " as in the trace", shorten(run));
 }
 
 Json identity(const Manifest& manifest) {
@@ -95,15 +95,26 @@ void check_manifest(const Manifest& manifest) {
   }
 }
 
+AnotherRun::AnotherRun(const std::string& file, std::string field, std::string expected, std::string found)
+    : InputError(describe(Mismatch{fmt::format("{}: {}", file, field), expected, found})),
+      file_(file),
+      field_(std::move(field)),
+      expected_(std::move(expected)),
+      found_(std::move(found)) {}
+
+AnotherRun AnotherRun::called(const std::string& name) const {
+  return {file_, name, expected_, found_};
+}
+
 void require_same_run(const Manifest& stored, const Manifest& run, const std::string& where) {
   const Json a = identity(stored), b = identity(run);
   // The model first: when it is another one, most other fields differ as well.
-  require_equal(a.at("model"), b.at("model"), where + ": model");
+  require_equal(a.at("model"), b.at("model"), where, "model");
   // Then the level, with which version and analyses go.
   if (stored.level != run.level)
-    throw_input_error({where + ": level", fmt::format("{} as in the trace", name_of(stored.level)),
-                       std::string(name_of(run.level))});
-  require_equal(a, b, where + ": ");
+    throw AnotherRun(where, "level", fmt::format("{} as in the trace", name_of(stored.level)),
+                     std::string(name_of(run.level)));
+  require_equal(a, b, where, "");
 }
 
 }  // namespace buoy::trace

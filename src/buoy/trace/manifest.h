@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "buoy/base/error.h"
 #include "buoy/trace/level.h"
 #include "buoy/trace/model_card.h"
 #include "buoy/trace/storage.h"
@@ -61,7 +62,19 @@ std::vector<std::string> observed_names(const Manifest& manifest);
 // are none or come twice.
 void check_manifest(const Manifest& manifest);
 
-// Throws InputError when samples of `run` would not belong into the trace that `stored` describes. Compares
+// One run is not the other: `field` of their manifests differs, as in "probe.layers".
+class AnotherRun : public InputError {
+ public:
+  AnotherRun(const std::string& file, std::string field, std::string expected, std::string found);
+  const std::string& field() const { return field_; }
+  // The same error of a field that is called otherwise where the run was asked for.
+  AnotherRun called(const std::string& name) const;
+
+ private:
+  std::string file_, field_, expected_, found_;
+};
+
+// Throws AnotherRun when samples of `run` would not belong into the trace that `stored` describes. Compares
 // all but the model's name, the command and the machine. `where` is the file named in errors.
 void require_same_run(const Manifest& stored, const Manifest& run, const std::string& where);
 

@@ -38,12 +38,7 @@ class Exporter {
       out_.add("token_generation_step", std::span(revealed).subspan(static_cast<size_t>(prompt)),
                {generated});
     }
-    bool any = false;
-    for (const auto layer : layers_) any |= export_layer(layer);
-    if (!any) {
-      throw_input_error({"sample " + sample_.id(), "attention matrices",
-                         "none; trace again with dense-mean or dense among `observe`"});
-    }
+    for (const auto layer : layers_) export_layer(layer);
     // Which forward the matrices of each layer above are of.
     const auto layers = static_cast<std::int64_t>(full_layers_.size());
     out_.add("full_attention_layer", full_layers_, {layers});
@@ -72,7 +67,7 @@ class Exporter {
   bool is_final(std::int64_t step) const { return step == final_step_ || !diffusion_; }
 
   // Matrices and states of the last step that has them: the final row, where it was traced.
-  bool export_layer(std::int64_t layer) {
+  void export_layer(std::int64_t layer) {
     const auto T = sample_.shape(kTokens)[0];
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
       const auto mean = mean_matrix(*step, layer);
@@ -87,9 +82,8 @@ class Exporter {
       full_steps_.push_back(*step);
       full_is_final_.push_back(is_final(*step) ? 1 : 0);
       full_layers_.push_back(layer);
-      return true;
+      return;
     }
-    return false;
   }
 
   // [T, heads, D] as [heads, T, D].
@@ -158,7 +152,18 @@ std::string npz_file_name(const std::string& id) {
   return id + "_attentions.npz";
 }
 
+void require_exportable(const StoredSample& sample) {
+  for (const auto step : sample.integers(kSteps)) {
+    for (const auto layer : sample.integers(kLayers)) {
+      if (sample.has(dense_mean_name(step, layer)) || sample.has(dense_name(step, layer))) return;
+    }
+  }
+  throw_input_error({"sample " + sample.id(), "attention matrices",
+                     "none; trace again with dense-mean or dense among `observe`"});
+}
+
 void export_npz(const StoredSample& sample, const std::filesystem::path& file) {
+  require_exportable(sample);
   NpzWriter out(file);
   Exporter(sample, out).run();
   out.finish();

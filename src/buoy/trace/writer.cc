@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "buoy/base/counted.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/trace/folder.h"
@@ -46,7 +47,7 @@ TraceWriter TraceWriter::create(const fs::path& folder, const Manifest& manifest
   make_folder(folder);
   if (const size_t entries = list_folder(folder).size(); entries > 0) {
     throw_usage_error({folder.string(), "a new or empty folder (a run that was killed can be resumed)",
-                       fmt::format("{} entries in it", entries)});
+                       counted(entries, "entry", "entries") + " in it"});
   }
   write_file_atomically(manifest_path(folder), format_manifest(manifest));
   make_folder(folder / "samples");

@@ -5,6 +5,7 @@
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/analysis_options.h"
 #include "buoy/app/options/shared_options.h"
+#include "buoy/base/counted.h"
 #include "buoy/base/file/named_path.h"
 #include "buoy/base/say.h"
 #include "buoy/report/result_files.h"
@@ -39,7 +40,8 @@ void analyze(const AnalyzeOptions& options) {
   const auto written = report::write_results(
       {std::string(kind.producer.name), std::string(kind.producer.title), tables}, options.out);
   for (const auto& omission : written.left_out) say("note: {}\n", omission);
-  fmt::print("{}: {} tables, {} figures\n", options.out, written.tables, written.figures);
+  fmt::print("{}: {}, {}\n", options.out, counted(written.tables, "table"),
+             counted(written.figures, "figure"));
 }
 
 }  // namespace

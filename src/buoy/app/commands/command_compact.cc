@@ -9,6 +9,7 @@
 #include "buoy/app/options/analysis_options.h"
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/shared_options.h"
+#include "buoy/base/counted.h"
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
 #include "buoy/run/live/compact_trace.h"
@@ -28,7 +29,6 @@ void compact(CompactOptions options) {
   request.trace = options.trace;
   request.out = options.out;
   request.command = command_as_typed();
-  if (!options.keep.empty()) request.keep = trace::level_from_name(options.keep);
   if (options.trust) request.integrity = trace::Integrity::kSizeOnly;
   ThreadPool threads(options.threads > 0 ? options.threads : available_threads());
   std::optional<Progress> bar;
@@ -42,8 +42,8 @@ void compact(CompactOptions options) {
                           .step = [&] { bar->advance(); }});
   bar.reset();
   for (const auto& [analysis, reason] : result.left_out) say("note: {} is left out: {}\n", analysis, reason);
-  fmt::print("{}: {} samples{}\n", options.out, result.samples,
-             result.failed > 0 ? fmt::format(", {} failed when they were traced", result.failed) : "");
+  fmt::print("{}: {}{}\n", options.out, counted(result.samples, "sample"),
+             result.failed > 0 ? fmt::format(", {} failed when traced", result.failed) : "");
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ void add_compact(Command& app) {
   command->add_option("trace", options->trace, "folder of a full trace")->required()->type_name("TRACE");
   add_out_option(*command, options->out)->required();
   add_keep_option(*command, options->keep);
-  add_compact_samples_option(*command, options->request.compact_samples);
+  const auto* samples = add_compact_samples_option(*command, options->request.compact_samples);
   add_state_settings(*command, options->request.options);
   add_ignore_space_flag(*command, options->request.ignore_space);
   add_threads_option(*command, options->threads);
@@ -65,7 +65,11 @@ void add_compact(Command& app) {
       "Settings of analyses are chosen here: the states that are kept depend on them.");
   command->examples({{"buoy compact traces/llada --out traces/llada-compact", ""},
                      {"buoy compact traces/llada --keep tables --out traces/llada-tables", ""}});
-  command->callback([options] { compact(*options); });
+  command->callback([options, samples] {
+    if (!options->keep.empty()) options->request.keep = trace::level_from_name(options->keep);
+    require_compact(*samples, options->request.keep);
+    compact(*options);
+  });
 }
 
 }  // namespace buoy::app

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "buoy/app/commands/commands.h"
+#include "buoy/base/counted.h"
 #include "buoy/base/error.h"
 #include "buoy/base/progress.h"
 #include "buoy/tensor/device.h"
@@ -12,7 +13,7 @@ void add_devices(Command& app) {
   auto* command = app.add_subcommand("devices", "what this build can run on");
   command->examples({{"buoy devices", ""}});
   command->callback([] {
-    fmt::print("cpu   {} thread{}\n", available_threads(), available_threads() == 1 ? "" : "s");
+    fmt::print("cpu   {}\n", counted(static_cast<std::uint64_t>(available_threads()), "thread"));
     try {
       const auto devices = usable_devices();
       for (size_t i = 0; i < devices.size(); ++i) {

@@ -82,6 +82,7 @@ std::vector<run::Condition> conditions(const EvalOptions& options, const run::Ev
   auto made = run::make_conditions(request);
   if (request.heads) require_own_traces(spec, request.heads->traces);
   require_own_traces(spec, request.columns);
+  for (const auto& [model, trace] : request.columns) run::ColumnBook{trace};  // refused now, not per question
   return made;
 }
 

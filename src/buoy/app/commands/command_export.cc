@@ -4,6 +4,7 @@
 
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/shared_options.h"
+#include "buoy/base/counted.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/progress.h"
@@ -23,18 +24,21 @@ void export_run(const ExportOptions& options) {
   const auto reader = trace::TraceReader::open(
       options.trace, options.trust ? trace::Integrity::kSizeOnly : trace::Integrity::kChecksum);
   if (!reader.complete()) say("note: {} is not complete\n", options.trace);
-  make_folder(options.out);
   Progress progress(stderr, "sample", static_cast<std::int64_t>(reader.samples().size()));
-  std::int64_t written = 0;
+  std::uint64_t written = 0;
   for (const auto& entry : reader.samples()) {
     if (entry.status == trace::Status::kDone) {
-      trace::export_npz(reader.read(entry.id),
-                        std::filesystem::path(options.out) / trace::npz_file_name(entry.id));
+      const auto sample = reader.read(entry.id);
+      if (written == 0) {
+        trace::require_exportable(sample);  // before there is a folder
+        make_folder(options.out);
+      }
+      trace::export_npz(sample, std::filesystem::path(options.out) / trace::npz_file_name(entry.id));
       ++written;
     }
     progress.advance();
   }
-  fmt::print("{}: {} file{}\n", options.out, written, written == 1 ? "" : "s");
+  fmt::print("{}: {}\n", options.out, counted(written, "file"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "buoy/app/options/prompt_options.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/container/npz.h"
+#include "buoy/base/counted.h"
 #include "buoy/base/error.h"
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
@@ -88,7 +89,7 @@ void forward(const ForwardOptions& options) {
   }
   auto [model, tokenizer] = load_model(options.model);
   const auto prompt = make_prompt(options.prompt, model.checkpoint().folder(), tokenizer);
-  say("{} tokens, writing {} to {}\n", prompt.ids.size(),
+  say("{}, writing {} to {}\n", counted(prompt.ids.size(), "token"),
       describe_bytes(dump_bytes(model.config(), prompt.ids.size(), wanted)), options.out);
 
   ThreadPool threads(thread_count(options.model));

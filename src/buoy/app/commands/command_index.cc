@@ -6,6 +6,7 @@
 
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/shared_options.h"
+#include "buoy/base/counted.h"
 #include "buoy/base/progress.h"
 #include "buoy/retrieve/build_index.h"
 
@@ -24,8 +25,10 @@ void print_result(const std::string& out, const retrieve::BuildResult& result) {
   const auto& made = result.description;
   std::uint64_t bytes = 0;
   for (const auto& source : made.sources) bytes += source.bytes;
-  fmt::print("{}: {} passages of {} documents from {} file{} ({})\n", out, made.passages, made.documents,
-             made.sources.size(), made.sources.size() == 1 ? "" : "s", describe_bytes(bytes));
+  fmt::print("{}: {} of {} from {} ({})\n", out,
+             counted(static_cast<std::uint64_t>(made.passages), "passage"),
+             counted(static_cast<std::uint64_t>(made.documents), "document"),
+             counted(made.sources.size(), "file"), describe_bytes(bytes));
   if (made.blank_documents > 0)
     fmt::print("  documents without a word, so without a passage: {}\n", made.blank_documents);
   if (result.passed_over > 0)

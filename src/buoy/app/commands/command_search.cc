@@ -5,6 +5,7 @@
 
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/shared_options.h"
+#include "buoy/base/counted.h"
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/utf8.h"
 #include "buoy/result/schema/search.h"
@@ -70,7 +71,8 @@ void search(const SearchCall& call) {
   if (call.json) {
     print_json(call, index, hits);
   } else if (hits.empty()) {
-    fmt::print("nothing found among {} passages\n", index.description().passages);
+    fmt::print("nothing found among {}\n",
+               counted(static_cast<std::uint64_t>(index.description().passages), "passage"));
   } else {
     print_table(hits);
   }

@@ -6,6 +6,7 @@
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/shared_options.h"
+#include "buoy/base/counted.h"
 #include "buoy/base/interrupt.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
@@ -50,9 +51,9 @@ void add_study(Command& app) {
     if (!options->ignore_space) study::require_space(findings, call.plan);
     if (options->check) {
       const auto& study = call.plan.study();
-      fmt::print("{}: {} models, {} data sets, {} traces, {} evaluations; nothing is missing\n",
-                 options->file, study.models.size(), study.data.size(), study.traces.size(),
-                 study.evaluations.size());
+      fmt::print("{}: {}, {}, {}, {}; nothing is missing\n", options->file,
+                 counted(study.models.size(), "model"), counted(study.data.size(), "data set"),
+                 counted(study.traces.size(), "trace"), counted(study.evaluations.size(), "evaluation"));
       return;
     }
     say_when_interrupted("buoy: interrupted; the same command goes on where the study was\n");

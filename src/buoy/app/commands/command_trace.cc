@@ -9,6 +9,7 @@
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/prompt_source.h"
 #include "buoy/app/options/shared_options.h"
+#include "buoy/base/counted.h"
 #include "buoy/base/error.h"
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
@@ -35,8 +36,9 @@ void report_result(const run::TraceRunResult& result, const std::filesystem::pat
   std::string losses;
   if (!failures.empty()) losses += fmt::format(", {} failed (listed in manifest.json)", failures.size());
   if (result.ids_without_text > 0)
-    losses += fmt::format(", {} ids without text (shown as <id N>)", result.ids_without_text);
-  fmt::print("{}: {} samples{}\n", folder.string(), result.samples, losses);
+    losses += fmt::format(", {} without text (shown as <id N>)",
+                          counted(static_cast<std::uint64_t>(result.ids_without_text), "id"));
+  fmt::print("{}: {}{}\n", folder.string(), counted(result.samples, "sample"), losses);
 }
 
 void trace_run(TraceOptions options) {
@@ -85,7 +87,7 @@ void add_trace(Command& app) {
   add_observe_option(*command, options->flags.request.observe);
   add_observed_part_options(*command, options->flags.request, options->no_final);
   add_keep_option(*command, options->flags.keep);
-  add_compact_samples_option(*command, options->flags.request.compact_samples);
+  const auto* compact = add_compact_samples_option(*command, options->flags.request.compact_samples);
   add_ignore_space_flag(*command, options->ignore_space);
   add_resume_flag(*command, options->resume);
   add_timing_flag(*command, options->timing);
@@ -102,7 +104,10 @@ void add_trace(Command& app) {
        "--max-new-tokens 12 --groups regions --out traces/autoregressive",
        ""},
   });
-  command->callback([options] { trace_run(*options); });
+  command->callback([options, compact] {
+    require_compact(*compact, read_request(options->flags).keep);
+    trace_run(*options);
+  });
 }
 
 }  // namespace buoy::app

@@ -12,6 +12,7 @@
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/prompt_source.h"
 #include "buoy/app/options/shared_options.h"
+#include "buoy/base/counted.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/progress.h"
@@ -58,7 +59,7 @@ void write(const analysis::RunResult& result, const std::filesystem::path& out) 
     tables += written.tables;
     figures += written.figures;
   }
-  fmt::print("{}: {} tables, {} figures\n", out.string(), tables, figures);
+  fmt::print("{}: {}, {}\n", out.string(), counted(tables, "table"), counted(figures, "figure"));
 }
 
 // What would otherwise be found out when the run is over.
@@ -84,6 +85,7 @@ void watch(WatchOptions options) {
   auto loaded = load_model_for(options.source, options.model, request);
   request.folder = options.out;
   request.resume = options.resume;
+  request.with_results = true;
   request.ignore_space = options.ignore_space;
   request.command = command_as_typed();
   request.analyses = {names, options.analysis, {}};
@@ -135,7 +137,7 @@ void add_watch(Command& app) {
   add_decode_options(*command, options->flags.request.decode);
   add_change_options(*command, options->flags.changes);
   add_keep_option(*command, options->flags.keep);
-  add_compact_samples_option(*command, options->flags.request.compact_samples);
+  const auto* compact = add_compact_samples_option(*command, options->flags.request.compact_samples);
   add_ignore_space_flag(*command, options->ignore_space);
   add_resume_flag(*command, options->resume);
   add_timing_flag(*command, options->timing);
@@ -150,7 +152,10 @@ void add_watch(Command& app) {
        "--max-new-tokens 8 --analyze floating,drift --out results",
        ""},
   });
-  command->callback([options] { watch(*options); });
+  command->callback([options, compact] {
+    require_compact(*compact, read_request(options->flags).keep);
+    watch(*options);
+  });
 }
 
 }  // namespace buoy::app

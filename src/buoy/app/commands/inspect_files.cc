@@ -10,6 +10,7 @@
 #include "buoy/app/commands/inspection_sheet.h"
 #include "buoy/base/container/safetensors.h"
 #include "buoy/base/container/zip_listing.h"
+#include "buoy/base/counted.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
@@ -32,10 +33,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kLongestJson = std::uintmax_t{1} << 28;
-
-std::string plural(std::size_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
@@ -108,7 +105,7 @@ void inspect_evaluation(const fs::path& folder, bool json) {
     const auto partial = folder / "answers.partial.jsonl";
     const std::string text = path_exists(partial) ? read_file(partial) : "";
     const auto answers = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-    const std::string so_far = plural(answers, "answer") + " so far";
+    const std::string so_far = counted(answers, "answer") + " so far";
     sheet.add("state", LockedFile::is_locked(partial)
                            ? "under way: " + so_far
                            : "stopped: " + so_far + "; the same buoy eval with --resume goes on");
@@ -131,7 +128,7 @@ void inspect_table(const Inspected& f, bool json) {
     const Json *columns = object.find("columns"), *rows = object.find("rows");
     if (columns == nullptr || !columns->is_array()) object.fail("columns", "a list");
     if (rows == nullptr || !rows->is_array()) object.fail("rows", "a list");
-    sheet.add("table", fmt::format("{}: {}, {}", object.required_text("name"), plural(rows->size(), "row"),
+    sheet.add("table", fmt::format("{}: {}, {}", object.required_text("name"), counted(rows->size(), "row"),
                                    object.required_text("title")));
     if (stored.contains("tables")) return;
     for (const Json& column : *columns) {
@@ -172,7 +169,7 @@ void inspect_shard_index(const fs::path& file, bool json) {
     if (!path_exists(folder / shard)) missing.insert(shard);
   }
   InspectionSheet sheet("index of weights");
-  sheet.add("tensors", fmt::format("{} in {}", weight_map.size(), plural(shards.size(), "file")));
+  sheet.add("tensors", fmt::format("{} in {}", weight_map.size(), counted(shards.size(), "file")));
   sheet.add("missing", missing.empty() ? "nothing" : fmt::format("{}", fmt::join(missing, ", ")));
   sheet.print(json);
 }
@@ -201,7 +198,7 @@ void inspect_passages(const fs::path& file, bool json) {
   const auto& d = index.description();
   InspectionSheet sheet("index of passages");
   sheet.add("passages",
-            fmt::format("{} of {}", d.passages, plural(static_cast<std::size_t>(d.documents), "document")));
+            fmt::format("{} of {}", d.passages, counted(static_cast<std::size_t>(d.documents), "document")));
   sheet.add("words", d.tokenizer);
   for (const auto& source : d.sources)
     sheet.add("source", fmt::format("{}, {}, {} documents", source.name, describe_bytes(source.bytes),
@@ -225,9 +222,9 @@ void inspect_study(const fs::path& file, bool json) {
   std::vector<std::string> models;
   for (const auto& model : study.models) models.push_back(model.name);
   sheet.add("models", fmt::format("{}", fmt::join(models, ", ")));
-  sheet.add("parts", fmt::format("{}, {}, {}", plural(study.data.size(), "data set"),
-                                 plural(study.traces.size(), "trace"),
-                                 plural(study.evaluations.size(), "evaluation")));
+  sheet.add("parts", fmt::format("{}, {}, {}", counted(study.data.size(), "data set"),
+                                 counted(study.traces.size(), "trace"),
+                                 counted(study.evaluations.size(), "evaluation")));
   sheet.add("results in", study.out.string());
   sheet.add("run it with", fmt::format("buoy study {}", file.string()));
   sheet.print(json);
@@ -262,7 +259,9 @@ void inspect_parts(const fs::path& folder, const std::string& kind, bool json) {
     const std::string name = path.filename().string();
     if (name.starts_with('.')) continue;
     sheet.add(is_folder(path) ? "folder" : "file",
-              is_folder(path) ? fmt::format("{}, {} entries", name, names_in(path).size()) : name);
+              is_folder(path)
+                  ? fmt::format("{}, {}", name, counted(names_in(path).size(), "entry", "entries"))
+                  : name);
   }
   sheet.print(json);
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "buoy/app/options/shared_options.h"
+#include "buoy/base/counted.h"
 #include "buoy/base/file/atomic_file.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
@@ -43,8 +44,8 @@ void search_all(const NamedPath& data, const questions::ReadOptions& read, const
     file.write(dump_json(questions::item_json(filled)) + '\n');
   }
   file.commit();
-  say("{}: searched {} questions; an answer stands in the first {} passages of {}\n", data.name, items, top,
-      found);
+  say("{}: searched {}; an answer stands in the first {} of {}\n", data.name, counted(items, "question"),
+      counted(top, "passage"), found);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <string>
 
 #include "buoy/app/options/options.h"
+#include "buoy/base/error.h"
 #include "buoy/decode/options.h"
+#include "buoy/trace/level.h"
 
 namespace buoy::app {
 
@@ -79,6 +81,13 @@ inline Option* add_compact_samples_option(Command& command, std::int64_t& sample
       .add_option("--compact-samples", samples,
                   "with --keep compact: of how many samples, the first, also heads and rows (default 4)")
       ->range(0, 1e6);
+}
+
+// It would be ignored at other levels.
+inline void require_compact(const Option& compact_samples, trace::Level keep) {
+  if (compact_samples.given() && keep != trace::Level::kCompact)
+    throw_usage_error(
+        {compact_samples.name(), "--keep compact with it", "--keep " + std::string(name_of(keep))});
 }
 
 inline Option* add_ignore_space_flag(Command& command, bool& ignore_space) {

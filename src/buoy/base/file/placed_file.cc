@@ -18,6 +18,8 @@
 namespace buoy {
 namespace {
 
+constexpr char kPartial[] = ".partial.";
+
 // Moves all bytes by calls that may move fewer than asked; a call that moves none is the end of the file or
 // of the disk.
 template <typename Call>
@@ -45,9 +47,16 @@ bool is_in_memory(int descriptor) {
 
 }  // namespace
 
+std::string target_of_partial(const std::string& name) {
+  const size_t at = name.rfind(kPartial);
+  const size_t number = at + std::strlen(kPartial);
+  if (at == std::string::npos || number == name.size()) return "";
+  return name.find_first_not_of("0123456789", number) == std::string::npos ? name.substr(0, at) : "";
+}
+
 PlacedFile::PlacedFile(const std::filesystem::path& path)
     : target_(path.string()),
-      partial_(fmt::format("{}.partial.{}", target_, ::getpid())),
+      partial_(fmt::format("{}{}{}", target_, kPartial, ::getpid())),
       descriptor_(::open(partial_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
   if (descriptor_ < 0) throw_io_error("create", target_, errno);
 }

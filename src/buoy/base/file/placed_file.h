@@ -47,4 +47,7 @@ class PlacedFile {
   std::uint64_t mapped_ = 0;  // bytes
 };
 
+// Of the name that a file has until commit(), "x.svg.partial.<number>": "x.svg". "" of other names.
+std::string target_of_partial(const std::string& name);
+
 }  // namespace buoy

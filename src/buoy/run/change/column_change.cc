@@ -71,7 +71,11 @@ std::vector<ColumnChange> all_column_changes() {
 }
 
 ColumnBook::ColumnBook(const std::filesystem::path& trace)
-    : folder_(trace), reader_(trace::TraceReader::open(trace)) {}
+    : folder_(trace), reader_(trace::TraceReader::open(trace)) {
+  if (const auto level = reader_.manifest().level; level != trace::Level::kFull)
+    throw_input_error({trace.string(), "a trace with `keep` full, because columns are chosen from its arrays",
+                       fmt::format("one that keeps {}", name_of(level))});
+}
 
 ColumnSets ColumnBook::choose(const std::string& id, std::span<const std::int32_t> prompt,
                               const ColumnChange& hidden, std::uint64_t seed) const {

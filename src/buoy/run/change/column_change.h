@@ -33,7 +33,7 @@ using ColumnSets = std::vector<std::vector<std::vector<std::int32_t>>>;
 // that hold the answer: hiding these would say nothing about anchors.
 class ColumnBook {
  public:
-  explicit ColumnBook(const std::filesystem::path& trace);
+  explicit ColumnBook(const std::filesystem::path& trace);  // InputError where it keeps less than full
 
   // By step and layer for masked diffusion; by layer, of the forward over the prompt, otherwise. InputError
   // when the trace has no such question, asked it with another prompt, or did not observe every step and

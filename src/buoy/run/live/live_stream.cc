@@ -1,8 +1,11 @@
 #include "buoy/run/live/live_stream.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <limits>
 #include <utility>
 
 #include "buoy/base/error.h"
@@ -76,8 +79,19 @@ class LiveStream::Work {
   std::mutex mutex;
   std::condition_variable taken;
   std::set<std::string> exceeding;
-  std::string error;            // why records could not be taken
   std::exception_ptr not_made;  // why there is no sink
+  std::string error;            // why records could not be taken: of the first place, by step, then by layer
+
+  // Whichever layer is ahead in time, an error of an earlier place takes its place: those are still looked
+  // at.
+  bool failed_before(const probe::Address& at) const { return failed_at_ < place_of(at); }
+  bool failed() const { return failed_at_ != kNowhere; }
+  void fail(const probe::Address& at, const char* why) {
+    const std::lock_guard lock(mutex);
+    if (place_of(at) >= failed_at_) return;
+    failed_at_ = place_of(at);
+    error = fmt::format("step {}, layer {}: {}", at.step, at.layer, why);
+  }
 
   // Null when it could not be made.
   LiveSink* await_sink() {
@@ -97,8 +111,14 @@ class LiveStream::Work {
   }
 
  private:
+  static constexpr std::int64_t kNowhere = std::numeric_limits<std::int64_t>::max();
+  static std::int64_t place_of(const probe::Address& at) {
+    return (static_cast<std::int64_t>(at.step) << 32) + at.layer;
+  }
+
   std::future<std::unique_ptr<LiveSink>> made_;
   std::once_flag awaited_;
+  std::atomic<std::int64_t> failed_at_ = kNowhere;
 };
 
 LiveStream::LiveStream(std::int64_t layers, int threads, const analysis::RuleOptions& rules)
@@ -142,7 +162,7 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
   const auto take = [this, work, item, l](int thread) {
     LiveSink* const sink = work->await_sink();
     if (sink == nullptr) work->dropped = true;
-    if (!work->dropped) {
+    if (!work->dropped && !work->failed_before(item->record.address)) {
       if (item->record.pending) {
         item->record.record = used_record();
         item->record.pending->fill(item->record.record);
@@ -156,9 +176,7 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
         const std::lock_guard lock(work->mutex);
         work->exceeding.insert(found.arrays().begin(), found.arrays().end());
       } catch (const InputError& wrong) {
-        const std::lock_guard lock(work->mutex);
-        if (work->error.empty()) work->error = wrong.what();
-        work->dropped = true;
+        work->fail(item->record.address, wrong.what());
       }
     }
     keep_used(std::move(item->record.record));
@@ -203,7 +221,7 @@ void LiveStream::end(const std::shared_ptr<Work>& work, analysis::ObservedSample
   work->layers_left = std::ssize(layers);
   for (std::int64_t l = 0; l < std::ssize(layers); ++l) {
     executor_.post(*lanes_[static_cast<size_t>(layers[static_cast<size_t>(l)])], [this, work, l](int) {
-      if (!work->dropped) work->sink->finish_layer(work->outcome, l);
+      if (!work->dropped && !work->failed()) work->sink->finish_layer(work->outcome, l);
       if (work->layers_left.fetch_sub(1) != 1) return;
       // Behind the last layer of a sample comes its end, behind that the end of the next.
       executor_.post(ends_, [work](int) {

@@ -77,7 +77,7 @@ std::map<std::string, World2SetOptions> question_sets2(std::uint64_t seed) {
   return sets;
 }
 
-void write_set(const Call& call, const std::string& name, const std::vector<Item>& items) {
+void write_set(const Call& call, const std::string& name, const std::vector<buoy::questions::Item>& items) {
   std::string lines;
   for (const auto& item : items) lines += item_json(item).dump() + '\n';
   buoy::write_file_atomically(call.folder / "sets" / (name + ".jsonl"), lines);

@@ -20,6 +20,9 @@ KIND_NAMES = ("answer", "long", "closed", "name", "known", "text")
 CURRICULUM_STEPS = 12000  # the curriculum is one of absolute steps, however many of them a run has
 NAMES_HIDDEN = 0.3        # share of questions with passages in which one of the two names is learned
 CONTEXTS_READ = 0.2       # share of contexts without questions
+# Share of contexts whose questions are written too, as answers are: with the prefix mask nothing else teaches to look a
+# name up, and without that the arm reads one passage only (docs/results/2026-11-17-family-seed-1.md).
+QUESTIONS_WRITTEN = 0.5
 
 
 class Curriculum:
@@ -92,8 +95,8 @@ class FamilyWorld(World):
 
 
 class Document:
-    """Tokens; `answered` marks those of answers, which with the prefix mask see only what is before them; sequences (begin,
-    end, kind, end of what is read) of learned tokens."""
+    """Tokens; `answered` marks those of answers, and of questions that are written, which with the prefix mask see only what
+    is before them; sequences (begin, end, kind, end of what is read) of learned tokens."""
 
     def __init__(self, world, form: Form):
         self.world, self.form = world, form
@@ -115,12 +118,13 @@ class Document:
         self.answered = [place >= cut for place in range(size)]
         self.sequences.append((1, size, kind, size))
 
-    def add_question(self, template, about, newest=False):
+    def add_question(self, template, about, newest=False, written=False):
         """Returns where its two names are."""
         if self.answered[-1]:
-            self.add(self.world.newline)
+            self.add(self.world.newline, written)
         name = len(self.tokens) + len(self.form.ask) + len(template[0][1]) + len(about) - 2
-        self.add(self.form.ask + fill(template, n=about) + (self.world.newest if newest else []) + self.form.answer)
+        asked = self.form.ask + fill(template, n=about) + (self.world.newest if newest else []) + self.form.answer
+        self.add(asked, written)
         return name
 
     def add_answer(self, value, slots: int, kind: int):
@@ -319,6 +323,7 @@ def context_document(world, rng, curriculum: Curriculum) -> Document:
         document.learn_all(CONTEXT_TEXT, rng)
         return document
     slots = Slots(world, rng)
+    written = rng() < QUESTIONS_WRITTEN
     long = context.long_question() if rng() < curriculum.long else None
     questions = context.questions(without=long[0] if long else None)
     count = min(len(questions), 0 if long and rng() < 0.5 else 1 if rng() < 0.15 else 1 + int(rng() * 20))
@@ -336,7 +341,7 @@ def context_document(world, rng, curriculum: Curriculum) -> Document:
         else:
             template, about, value, newest = question
             kind = ANSWER
-        name = document.add_question(template, about, newest)
+        name = document.add_question(template, about, newest, written)
         if rng() < NAMES_HIDDEN:
             hidden = name + int(rng() * 2)
             document.sequences.append((hidden, hidden + 1, NAME, hidden + 1))

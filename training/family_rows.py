@@ -113,17 +113,19 @@ def arranged(row: dict, arm: dict, mask_token: int) -> dict:
     cross entropy), and the kind of its sequence.
     """
     sequences, kinds = row["sequences"], row["kinds"]
+    # A prefix sees all of itself, so only what is behind it is learned.
+    learned = (sequences > 0) & ~row["unread"] & (row["answered"] | (arm["mask"] != "prefix"))
+    count = np.bincount(sequences[learned], minlength=len(kinds))
     weights = np.zeros(len(kinds), np.float32)
     for kind, weight in WEIGHTS.items():
-        here = kinds == kind
+        here = (kinds == kind) & (count > 0)
         if kind in arm["kinds"] and here.any():
             weights[here] = weight / here.sum()
     tokens = row["tokens"].astype(np.int32)
     out = {"inputs": tokens, "positions": row["positions"], "targets": tokens, "kinds": kinds[sequences]}
     # A sequence's loss is divided by its length up to the first end token, in LLaDA's loss too: so the words of answers
-    # weigh the same in all arms. A prefix sees all of itself, so only what is behind it is learned.
-    learned = (sequences > 0) & ~row["unread"] & (row["answered"] | (arm["mask"] != "prefix"))
-    each = (weights / np.maximum(1, np.bincount(sequences[learned], minlength=len(kinds))))[sequences]
+    # weigh the same in all arms.
+    each = (weights / np.maximum(1, count))[sequences]
     if arm["objective"] == "masked":
         out["inputs"] = np.where(row["masked"], np.int32(mask_token), tokens)
         out["weights"] = np.where(row["masked"], each / row["ratios"][sequences], 0).astype(np.float32)

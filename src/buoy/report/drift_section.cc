@@ -84,7 +84,7 @@ void add_maps(std::span<const Table> tables, Section& section) {
       page.panels.push_back({"Layer " + layer, map_of(of_trace.where({{t.layer, layer}}))});
     section.figures.push_back(
         {"drift_map_" + trace,
-         fmt::format("{}, sample {}, {}: attention received by every position at every denoising step, mean "
+         fmt::format("{}, sample {}, {}: attention received by every position over the denoising steps, mean "
                      "over all queries. Outlined: {}. Dots: still masked.",
                      trace, of_trace.text(t.sample), head_text(of_trace, t.head),
                      rule == kPublishedSigmaRule ? "three-sigma sets, as published" : "sets by " + rule),

@@ -89,7 +89,7 @@ void require_different_names(const std::vector<NamedPath>& runs) {
 class ReportBuilder {
  public:
   explicit ReportBuilder(const ReportRequest& request)
-      : request_(request), integrity_(request.run.integrity()) {}
+      : request_(request), run_(request.run), integrity_(request.run.integrity()) {}
 
   void run() {
     refuse_early();
@@ -116,6 +116,11 @@ class ReportBuilder {
     for (const auto& name : request_.analyses) analysis::find_analysis(name);
     traces_ = labelled_traces(readable(request_.traces), integrity_);
     tasks_ = request_.tasks.empty() ? traces_ : labelled_traces(readable(request_.tasks), integrity_);
+    std::vector<fs::path> folders;
+    for (const auto* list : {&traces_, &tasks_}) {
+      for (const auto& trace : *list) folders.push_back(trace.folder);
+    }
+    run_ = analysis::settled(folders, run_);
     for (const auto& given : request_.evaluations) {
       if (!path_exists(given.path))
         throw_input_error({given.path.string(), "a folder of buoy eval", "nothing"});
@@ -145,7 +150,7 @@ class ReportBuilder {
 
   // What maps show must be there in one trace at least; where it is not, they are left out.
   void check_map_options() const {
-    const auto& options = request_.run.analysis;
+    const auto& options = run_.analysis;
     std::int64_t heads = 0, layers = 0, samples = 0;
     for (const auto* list : {&traces_, &tasks_}) {
       for (const auto& trace : *list) {
@@ -171,7 +176,7 @@ class ReportBuilder {
   void add_trace(const analysis::TraceInput& trace) {
     const auto changes = run::changes_of(trace::TraceReader::open(trace.folder, integrity_).manifest());
     input_.traces.push_back(summary_of(trace, integrity_));
-    input_.explorer.push_back(explored_trace(trace, request_.run));
+    input_.explorer.push_back(explored_trace(trace, run_));
     if (changes.empty()) return;
     input_.traces.back().judged = false;
     input_.notices.add(trace.label,
@@ -233,7 +238,7 @@ class ReportBuilder {
   void analyse() {
     const auto to_read = passes();
     if (to_read.empty()) return;
-    auto run = request_.run;
+    auto run = run_;
     run.leave_out_lacking = true;
     const auto title = [](const std::string& analysis) {
       return std::string(analysis::find_analysis(analysis).producer.title);
@@ -298,6 +303,7 @@ class ReportBuilder {
   }
 
   const ReportRequest& request_;
+  analysis::RunOptions run_;  // with settings that traces were kept with
   const trace::Integrity integrity_;
   std::vector<analysis::TraceInput> traces_, tasks_;
   std::vector<NamedPath> evaluations_;

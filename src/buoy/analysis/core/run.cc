@@ -79,21 +79,6 @@ void assemble(const std::vector<std::string>& names, std::vector<std::vector<Lab
   }
 }
 
-// One set of settings for all traces, or their tables could not be compared.
-RunOptions settled(const std::vector<TracePass>& passes, RunOptions options) {
-  for (const auto& pass : passes) {
-    if (options.free_settings.empty()) break;
-    const auto look = [&] {
-      const auto reader = trace::TraceReader::open(pass.folder, options.integrity());
-      if (reader.manifest().level == trace::Level::kFull) return;
-      take_settings(reader.manifest().analyses, options.free_settings, options.analysis);
-      options.free_settings.clear();
-    };
-    attempt(look);  // what is wrong with a trace is said when it is read
-  }
-  return options;
-}
-
 }  // namespace
 
 RunResult assemble(const std::vector<std::string>& names, std::vector<LabelledRun> runs,
@@ -110,8 +95,24 @@ RunResult assemble(const std::vector<std::string>& names, std::vector<LabelledRu
   return result;
 }
 
+RunOptions settled(const std::vector<std::filesystem::path>& traces, RunOptions options) {
+  for (const auto& folder : traces) {
+    if (options.free_settings.empty()) break;
+    const auto look = [&] {
+      const auto reader = trace::TraceReader::open(folder, options.integrity());
+      if (reader.manifest().level == trace::Level::kFull) return;
+      take_settings(reader.manifest().analyses, options.free_settings, options.analysis);
+      options.free_settings.clear();
+    };
+    attempt(look);  // what is wrong with a trace is said when it is read
+  }
+  return options;
+}
+
 RunResult run_passes(const std::vector<TracePass>& passes, const RunOptions& asked) {
-  const RunOptions options = settled(passes, asked);
+  std::vector<std::filesystem::path> folders;
+  for (const auto& pass : passes) folders.push_back(pass.folder);
+  const RunOptions options = settled(folders, asked);
   RunResult result;
   std::vector<std::string> names;
   for (const auto& pass : passes) {

@@ -79,6 +79,9 @@ struct TracePass {
   std::vector<Wanted> wanted;
 };
 
+// With no setting left free: one set of them for all traces, or their tables could not be compared.
+RunOptions settled(const std::vector<std::filesystem::path>& traces, RunOptions options);
+
 // One pass over the samples of each trace. Analyses come in the order in which they are first wanted. Samples
 // are read side by side, but for large ones, of which the layers are; tables do not depend on it.
 RunResult run_passes(const std::vector<TracePass>& passes, const RunOptions& options);

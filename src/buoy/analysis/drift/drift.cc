@@ -146,8 +146,10 @@ class Drift final : public Analysis {
   void end(const ObservedSample& sample, SampleAnalysis& given) override {
     auto& kept = dynamic_cast<DriftSample&>(given);
     if (!state_) state_.emplace(axis_, options_);
+    // Where samples in front failed, this one may be the one to draw when they are tried again.
+    const bool may_be_drawn = samples_ < options_.sample && sample.number >= options_.sample;
     if (samples_++ != options_.sample) {
-      kept.panels.reset();
+      if (!may_be_drawn) kept.panels.reset();
     } else if (kept.panels) {
       map_.draw(sample, axis_, *kept.panels);
     } else {

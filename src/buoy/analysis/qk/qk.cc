@@ -137,7 +137,9 @@ class Qk final : public Analysis {
   void end(const ObservedSample& sample, SampleAnalysis& given) override {
     auto& kept = dynamic_cast<QkSample&>(given);
     sums_.add(sample, kept.sums);
-    if (seen_++ != options_.sample) return kept.do_not_draw();
+    // Where samples in front failed, this one may be the one to draw when they are tried again.
+    const bool may_be_drawn = seen_ < options_.sample && sample.number >= options_.sample;
+    if (seen_++ != options_.sample) return may_be_drawn ? void() : kept.do_not_draw();
     if (!kept.drawn())
       throw_input_error(
           {"sample " + sample.id(), "the map of the sample that is drawn", "none in its state"});

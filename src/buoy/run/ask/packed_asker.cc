@@ -58,18 +58,21 @@ decode::StreamJob PackedAsker::begin(Asked given, bool from_prefix) {
 std::optional<decode::StreamJob> PackedAsker::next_job(const Next& next) {
   for (;;) {
     // First those that are asked again: the answers behind them wait for their turn in the file.
-    if (!once_more_.empty()) {
-      const std::size_t number = once_more_.front();
+    const bool again = !once_more_.empty();
+    Asked asked;
+    if (again) {
+      asked = std::move(ended_.extract(once_more_.front()).mapped());
       once_more_.pop_front();
-      return begin(std::move(ended_.extract(number).mapped()), false);
+    } else {
+      outside_ = true;
+      auto question = next();
+      outside_ = false;
+      if (!question) return std::nullopt;
+      asked.question = std::move(*question);
     }
-    outside_ = true;
-    auto question = next();
-    outside_ = false;
-    if (!question) return std::nullopt;
-    const std::size_t number = question->number;
+    const std::size_t number = asked.question.number;
     try {
-      return begin({std::move(*question), {}, {}}, true);
+      return begin(std::move(asked), !again);
     } catch (const UsageError& error) {
       failed(number, error.what());
     }

@@ -145,6 +145,7 @@ void LiveStream::keep_used(probe::LayerRecord&& record) {
 }
 
 void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
+  if (work->dropped) require_sink(*work);  // there is no use in running on without one
   struct Item {
     LiveRecord record;
     OwnStates states;
@@ -235,8 +236,9 @@ void LiveStream::end(const std::shared_ptr<Work>& work, analysis::ObservedSample
 
 void LiveStream::drop(const std::shared_ptr<Work>& work) {
   work->dropped = true;
+  LiveSink* const sink = work->await_sink();  // first: what makes it may end with the sample
   settle(work);
-  if (LiveSink* const sink = work->await_sink()) sink->drop();
+  if (sink != nullptr) sink->drop();
 }
 
 }  // namespace buoy::run

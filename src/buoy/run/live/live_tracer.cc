@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <future>
+#include <system_error>
 
 #include "buoy/run/live/compact_arrays.h"
 
@@ -12,6 +13,18 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Files and states of a large model take milliseconds: they are made while its first layer runs. All that is
+// given must stay until the sink is there.
+std::future<std::unique_ptr<LiveSink>> under_way(const LiveTracer::MakeSink& make_sink,
+                                                 const LiveSample& sample, const StoredTypes& types) {
+  const auto make = [&make_sink, &sample, &types] { return make_sink(sample, types.as_f32); };
+  try {
+    return std::async(std::launch::async, make);
+  } catch (const std::system_error&) {
+    return std::async(std::launch::deferred, make);  // no thread to be had: whoever asks for it makes it
+  }
 }
 
 }  // namespace
@@ -63,11 +76,7 @@ LiveTracer::UnderWay& LiveTracer::watch(const ToRun& sample, const StoredTypes& 
       handing_on_ += seconds_since(start);
     });
     now.sample->follow(machine);
-    // Files and states of a large model take milliseconds: they are made while its first layer runs.
-    const LiveSample& begun = *now.sample;
-    now.work = stream_.begin(begun, types, std::async(std::launch::async, [&make_sink, &begun, &types] {
-                               return make_sink(begun, types.as_f32);
-                             }));
+    now.work = stream_.begin(*now.sample, types, under_way(make_sink, *now.sample, types));
     return *now.sample;
   };
   try {

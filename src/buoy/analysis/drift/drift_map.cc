@@ -43,10 +43,17 @@ std::string token_text(const ObservedSample& sample, std::int64_t position) {
 
 }  // namespace
 
+std::int64_t map_stride(std::int64_t tokens, std::int64_t steps) {
+  const std::int64_t most =
+      std::max<std::int64_t>(schema::kMostMapCells / std::max<std::int64_t>(tokens, 1), 1);
+  return std::max<std::int64_t>((steps + most - 1) / most, 1);
+}
+
 DriftPanels::DriftPanels(const SampleFacts& sample, const LayerAxis& axis, const AnalysisOptions& options)
-    : head_(options.head), tokens_(sample.tokens), steps_(std::ssize(sample.steps)) {
-  const std::int64_t most = std::max<std::int64_t>(kMostCells / std::max<std::int64_t>(tokens_, 1), 1);
-  stride_ = std::max<std::int64_t>((steps_ + most - 1) / most, 1);
+    : head_(options.head),
+      tokens_(sample.tokens),
+      steps_(std::ssize(sample.steps)),
+      stride_(map_stride(tokens_, steps_)) {
   if (head_ >= sample.heads) {
     throw_usage_error({"head", fmt::format("a head below {}", sample.heads), std::to_string(head_)});
   }

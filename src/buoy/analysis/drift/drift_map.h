@@ -10,12 +10,12 @@
 
 namespace buoy::analysis {
 
+// Which steps of a sample are in its maps: the last, and every n-th before it (schema::kMostMapCells).
+std::int64_t map_stride(std::int64_t tokens, std::int64_t steps);
+
 // What is kept of one sample to draw its maps: one vector over positions for each step of a few layers.
 class DriftPanels {
  public:
-  // Of a layer's map. A longer sample has every n-th step in it, up to the last.
-  static constexpr std::int64_t kMostCells = 131072;
-
   struct Step {
     std::vector<float> share;  // [tokens]; empty: not in the map
     Anchors anchors;

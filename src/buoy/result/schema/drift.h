@@ -86,6 +86,9 @@ struct DriftOrder : TableSchema {
 };
 inline constexpr DriftOrder drift_order;
 
+// Cells of one layer of `drift_map`; a longer sample has every n-th step in it, up to the last.
+inline constexpr std::int64_t kMostMapCells = 131'072;
+
 struct DriftMap : TableSchema {
   constexpr DriftMap()
       : TableSchema({kDrift, "drift_map",

@@ -30,6 +30,16 @@ std::vector<double> with_anchors(size_t tokens, size_t strong, double share) {
   return received;
 }
 
+TEST(FloatingRules, TheLargestLiftIsFoundBeforeAnyRuleHasLooked) {
+  std::vector<double> received(64, 1.0 / 128);
+  received[40] = 0.5;
+  AnchorDetector detector(true, 64, {});
+  for (int again = 0; again < 2; ++again) {
+    detector.look(received);
+    EXPECT_EQ(detector.top_lift(), 40);
+  }
+}
+
 // docs/measurements.md 4.1: three sigma marks early positions of uniform causal attention, without any sink.
 TEST(FloatingRules, UniformCausalAttentionIsMarkedByThreeSigmaAndNotByItsLift) {
   const std::vector<std::pair<std::int64_t, size_t>> known = {{28, 1},  {52, 1},  {64, 1},    {84, 2},

@@ -136,7 +136,8 @@ const std::vector<double>& AnchorDetector::lift() {
 }
 
 std::int64_t AnchorDetector::top_lift() {
-  return std::max_element(lift().begin(), lift().end()) - lift_.begin();
+  const std::vector<double>& lifts = lift();  // made before any iterator is taken
+  return std::max_element(lifts.begin(), lifts.end()) - lifts.begin();
 }
 
 double AnchorDetector::entropy() {

@@ -9,16 +9,25 @@ void DevicePass::choose_products(ops::LinearChoice choice) {
   state_->linear.choose(choice);
 }
 
+// What comes before the first attention does not depend on what is observed.
+void DevicePass::State::queue_beginning() {
+  fill_bytes(stream, work.flag, 0x7f, sizeof(std::int32_t));
+  ops::embed_cuda(stream, {weights.embedding(), work.tokens, batch->rows(), config.hidden, work.hidden});
+  queue_projection(0);
+}
+
 void DevicePass::State::queue_layers(std::int64_t first, std::int64_t end) {
-  if (first == 0) {
-    fill_bytes(stream, work.flag, 0x7f, sizeof(std::int32_t));
-    ops::embed_cuda(stream, {weights.embedding(), work.tokens, batch->rows(), config.hidden, work.hidden});
-  }
   for (std::int64_t layer = first; layer < end; ++layer) {
+    if (layer > 0) queue_projection(layer);
     queue_attention(layer);
-    queue_mlp(layer);
+    if (!behind_last_use(layer)) queue_after_attention(layer);
   }
   observer.wait_measured(stream);
+}
+
+// Behind the last attention a state is read by nobody but its logits.
+bool DevicePass::State::behind_last_use(std::int64_t layer) const {
+  return layer + 1 == config.layers && batch->logit_rows.empty();
 }
 
 // What becomes of the joint projection of queries, keys and values, and where they lie.
@@ -85,31 +94,31 @@ ops::DeviceAttentionInputs DevicePass::State::states(std::int64_t layer) const {
   return out;
 }
 
-void DevicePass::State::queue_attention(std::int64_t number) {
-  const DeviceLayerWeights& layer = weights.layer(number);
-  const std::int64_t rows = batch->rows(), query_width = config.heads * config.head_dim;
+void DevicePass::State::queue_projection(std::int64_t number) {
   // Before the norm rather than the product, which gains more from starting early.
   observer.wait_measured(stream);
-  ops::rms_norm_cuda(stream, {work.hidden, nullptr, rows, config.hidden, layer.attention_norm,
-                              config.norm_eps, work.normed});
+  ops::rms_norm_cuda(stream, {work.hidden, nullptr, batch->rows(), config.hidden,
+                              weights.layer(number).attention_norm, config.norm_eps, work.normed});
   const ops::DeviceQkvArgs qkv = qkv_args(number);
   linear.multiply(stream, projection(number, qkv));
+}
 
+void DevicePass::State::queue_attention(std::int64_t number) {
   const bool watched = observer.watching();
   DeviceStates now{states(number), rope_table()};
   ops::DeviceAttentionOutputs outputs;
   outputs.output = work.attended;
-  outputs.output_stride = query_width;
+  outputs.output_stride = config.heads * config.head_dim;
   if (watched) observer.attach(number, now, outputs);
   ops::attention_cuda(*plan, now.rotated, outputs, stream);
   if (watched) observer.measure(stream, number, *plan, now, work.attended);
-  linear.multiply(stream, {work.attended, rows, layer.attention_out, query_width, config.hidden, work.hidden,
-                           ops::LinearOutput::kAddFloat});
 }
 
-void DevicePass::State::queue_mlp(std::int64_t number) {
+void DevicePass::State::queue_after_attention(std::int64_t number) {
   const DeviceLayerWeights& layer = weights.layer(number);
   const std::int64_t rows = batch->rows(), mlp = config.mlp_hidden;
+  linear.multiply(stream, {work.attended, rows, layer.attention_out, config.heads * config.head_dim,
+                           config.hidden, work.hidden, ops::LinearOutput::kAddFloat});
   ops::rms_norm_cuda(
       stream, {work.hidden, nullptr, rows, config.hidden, layer.mlp_norm, config.norm_eps, work.normed});
   linear.multiply(stream, {work.normed, rows, layer.gate_up, config.hidden, 2 * mlp, work.activated,

@@ -233,7 +233,7 @@ void DeviceObserver::send(const Stream& stream, std::int64_t first, std::int64_t
     if (here.layer != layer) continue;
     const auto bytes = static_cast<size_t>(here.layout.copied) * sizeof(float);
     auto buffer = host_buffers_->lend(bytes);
-    copy_to_host(copies_, buffer->memory.data(), here.device.data(), bytes);
+    copy_to_host(copies_, buffer->data(), here.device.data(), bytes);
     buffer->arrived.record(copies_);
     here.copied.record(copies_);
     const LayerWants& wanted = wants(layer);

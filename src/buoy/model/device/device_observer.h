@@ -29,7 +29,12 @@ struct DeviceStates {
 // layer's work, which may be recorded as a graph and launched later, send() after that.
 class DeviceObserver {
  public:
-  explicit DeviceObserver(const ModelConfig& config, ops::MaskKind mask) : config_(config), mask_(mask) {}
+  // `pinned`: memory that results may arrive in.
+  DeviceObserver(const ModelConfig& config, ops::MaskKind mask, std::vector<PinnedMemory> pinned)
+      : config_(config),
+        mask_(mask),
+        host_buffers_(
+            std::make_shared<HostBuffers>(3 * kMostAtOnce + 12, std::size_t{256} << 20, std::move(pinned))) {}
 
   // Asks about one layer after the other until something is wanted; the rest is asked when its turn comes.
   void start(const PackedBatch& batch, probe::Probe* probe);
@@ -108,8 +113,7 @@ class DeviceObserver {
   std::optional<Planned> planned_;
   std::int64_t layers_at_once_ = 1, delivered_ = 0;
   std::array<Slot, 3 * kMostAtOnce> slots_;
-  std::shared_ptr<HostBuffers> host_buffers_ =
-      std::make_shared<HostBuffers>(3 * kMostAtOnce + 12, std::size_t{256} << 20);
+  std::shared_ptr<HostBuffers> host_buffers_;
   Stream measuring_, copies_;
   Event attended_, measured_;  // of the layer at hand
   Event queued_;

@@ -211,6 +211,7 @@ void DevicePass::State::run_layers(const Context& context) {
     launch_layers(0, config.layers, !cached);
     return;
   }
+  queue_beginning();  // the card has work while the host asks what to observe
   for (std::int64_t first = 0, end = 0; first < config.layers; first = end) {
     // The card waits for the first stretch, while the host asks about its layers.
     const std::int64_t most = first == 0 ? 1 : observer.layers_at_once();
@@ -232,11 +233,16 @@ void DevicePass::State::prepare_layer(const Context& context, std::int64_t layer
 
 // Recorded layers are replayed with one launch.
 void DevicePass::State::launch_layers(std::int64_t first, std::int64_t end, bool recordable) {
-  if (!recordable) {
+  const auto queue = [&] {
+    if (!observer.watching()) queue_beginning();
     queue_layers(first, end);
+  };
+  if (!recordable) {
+    queue();
     return;
   }
-  std::vector<std::int64_t> shape = {first, end};
+  // Negative ends: another shape than with what follows the last attention.
+  std::vector<std::int64_t> shape = {first, behind_last_use(end - 1) ? -end : end};
   for (const auto& input : inputs) shape.push_back(input.rows());
   if (observer.watching()) {
     shape.push_back(-observer.buffers());  // lengths are positive: another shape than any unobserved
@@ -246,10 +252,10 @@ void DevicePass::State::launch_layers(std::int64_t first, std::int64_t end, bool
   const auto [slot, fresh] = graphs.try_emplace(std::move(shape));
   // The first time everything is prepared (products choose their plans); the second time it is recorded.
   if (fresh) {
-    queue_layers(first, end);
+    queue();
     return;
   }
-  if (!slot->second) slot->second.emplace(stream, [&] { queue_layers(first, end); });
+  if (!slot->second) slot->second.emplace(stream, queue);
   slot->second->launch(stream);
 }
 

@@ -25,16 +25,19 @@ struct DevicePass::State {
         linear(timed_candidates),
         pool(std::make_shared<DeviceKvPool>(config.layers, config.kv_heads * config.head_dim)),
         rope(rope_frequencies_of(config.rope)),
-        observer(config, mask) {}
+        observer(config, mask, weights.take_staging()) {}
 
   // The parts of a pass, in order.
   void start(std::span<const SequenceInput> given, probe::Probe* probe);
   void run_layers(const Context& context);
   void prepare_layer(const Context& context, std::int64_t layer);
   void launch_layers(std::int64_t first, std::int64_t end, bool recordable);
+  void queue_beginning();
   void queue_layers(std::int64_t first, std::int64_t end);
+  void queue_projection(std::int64_t layer);
   void queue_attention(std::int64_t layer);
-  void queue_mlp(std::int64_t layer);
+  void queue_after_attention(std::int64_t layer);
+  bool behind_last_use(std::int64_t layer) const;
   std::int64_t queue_chosen_rows(std::int64_t first, std::int64_t count);
   void queue_logits(std::int64_t first, std::int64_t count);
   void queue_choices(std::int64_t first, std::int64_t count, bool logits_needed);

@@ -136,7 +136,7 @@ std::uint64_t RecordPlace::bytes() const {
 
 void DeviceRecord::fill(probe::LayerRecord& record) {
   buffer_->arrived.synchronize();
-  place_.fill(buffer_->memory.as<float>(), record, nullptr);
+  place_.fill(buffer_->data(), record, nullptr);
   buffer_.reset();
 }
 
@@ -160,7 +160,7 @@ RecordPlace DeviceObserver::place_of(const Slot& from, const LayerWants& wanted,
 void DeviceObserver::fill_record(const Context& context, const Slot& from, const LayerWants& wanted,
                                  size_t n) {
   const probe::LayerRequest& request = wanted.observations[n].request;
-  place_of(from, wanted, n).fill(from.host->memory.as<float>(), record_, &context);
+  place_of(from, wanted, n).fill(from.host->data(), record_, &context);
   if (request.states) {
     record_.states.queries = from.queries[n].data();
     record_.states.keys = from.keys[n].data();
@@ -175,7 +175,7 @@ void DeviceObserver::form_dense(const Context& context, const Slot& from, const 
   const std::int64_t heads = config_.heads, query_rows = batch_->sequences[n].rows(), key_rows = key_rows_[n];
   // With the log-sum-exp as the row's top, the sum of its exponentials is 1.
   std::vector<float> tops, sums;
-  const float* log_sums = from.host->memory.as<float>() + from.layout.log_sum_exp + batch_->first_rows[n];
+  const float* log_sums = from.host->data() + from.layout.log_sum_exp + batch_->first_rows[n];
   Gather<float>{&tops, log_sums, heads, batch_->rows(), query_rows}.run();
   for (float& top : tops) {
     sums.push_back(std::isinf(top) ? 0.0f : 1.0f);

@@ -92,7 +92,7 @@ DeviceWeights DeviceWeights::load(const ModelConfig& config, const ModelWeights&
     upload.taking_turns(from.gate, from.up, ops::kSwigluTurn, to.gate_up);
     upload.matrix(from.down, to.down);
   }
-  upload.finish();
+  out.staging_ = upload.finish();
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "buoy/checkpoint/config.h"
@@ -42,6 +43,8 @@ class DeviceWeights {
   const float* final_norm() const { return final_norm_; }        // [hidden]
   const DeviceLayerWeights& layer(std::int64_t number) const { return layers_[static_cast<size_t>(number)]; }
   std::uint64_t bytes() const { return memory_.bytes(); }
+  // The pinned memory that loading used, once, for another use.
+  std::vector<PinnedMemory> take_staging() { return std::exchange(staging_, {}); }
 
  private:
   DeviceWeights(const ModelConfig& config, const OptionalWeights& optional);
@@ -51,6 +54,7 @@ class DeviceWeights {
   const std::uint16_t* head_ = nullptr;
   const float* final_norm_ = nullptr;
   std::vector<DeviceLayerWeights> layers_;
+  std::vector<PinnedMemory> staging_;
 };
 
 }  // namespace buoy::model

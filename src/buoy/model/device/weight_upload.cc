@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "buoy/base/error.h"
 
@@ -67,6 +68,14 @@ void WeightUpload::taking_turns(const Weight& one, const Weight& other, std::int
          const std::int64_t number = first / block;
          convert(number % 2 == 0 ? one : other, number / 2 * block, count, out);
        });
+}
+
+std::vector<PinnedMemory> WeightUpload::finish() {
+  stream_.synchronize();
+  std::vector<PinnedMemory> pieces;
+  for (Piece& piece : pieces_) pieces.push_back(std::move(piece.memory));
+  pieces_.clear();
+  return pieces;
 }
 
 void WeightUpload::vector(std::span<const float> values, const float* device) {

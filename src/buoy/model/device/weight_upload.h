@@ -22,7 +22,8 @@ class WeightUpload {
   // Two weights of the same shape: so many rows of one, then as many of the other, and so on.
   void taking_turns(const Weight& one, const Weight& other, std::int64_t rows, const std::uint16_t* device);
   void vector(std::span<const float> values, const float* device);
-  void finish() { stream_.synchronize(); }
+  // When all has arrived: the pinned memory it went through, for another use.
+  std::vector<PinnedMemory> finish();
 
  private:
   struct Piece {

@@ -20,9 +20,12 @@ KIND_NAMES = ("answer", "long", "closed", "name", "known", "text")
 CURRICULUM_STEPS = 12000  # the curriculum is one of absolute steps, however many of them a run has
 NAMES_HIDDEN = 0.3        # share of questions with passages in which one of the two names is learned
 CONTEXTS_READ = 0.2       # share of contexts without questions
-# Share of contexts whose questions are written too, as answers are: with the prefix mask nothing else teaches to look a
-# name up, and without that the arm reads one passage only (docs/results/2026-11-17-family-seed-1.md).
-QUESTIONS_WRITTEN = 0.5
+# How far the prefix of a context with questions reaches, for the prefix mask: over the questions, as in all question sets;
+# over the passages, and questions are written too, as answers are; nowhere, and everything is causal. With prefixes over the
+# questions alone, or over passages in half of the contexts, the arm reads one passage only
+# (docs/results/2026-11-17-family-seed-1.md, 2026-11-18-family-prefix.md).
+QUESTIONS_WRITTEN = 0.5   # share without the questions
+WITHOUT_PREFIX = 0.25     # share without passages either
 
 
 class Curriculum:
@@ -323,7 +326,8 @@ def context_document(world, rng, curriculum: Curriculum) -> Document:
         document.learn_all(CONTEXT_TEXT, rng)
         return document
     slots = Slots(world, rng)
-    written = rng() < QUESTIONS_WRITTEN
+    reach = rng()
+    written = reach < QUESTIONS_WRITTEN
     long = context.long_question() if rng() < curriculum.long else None
     questions = context.questions(without=long[0] if long else None)
     count = min(len(questions), 0 if long and rng() < 0.5 else 1 if rng() < 0.15 else 1 + int(rng() * 20))
@@ -346,4 +350,6 @@ def context_document(world, rng, curriculum: Curriculum) -> Document:
             hidden = name + int(rng() * 2)
             document.sequences.append((hidden, hidden + 1, NAME, hidden + 1))
         document.add_answer(value, places, kind)
+    if reach < WITHOUT_PREFIX:
+        document.answered = [place > 0 for place in range(len(document.tokens))]
     return document

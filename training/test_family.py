@@ -231,6 +231,17 @@ class Losses(unittest.TestCase):
         names = np.concatenate([row["answered"][row["kinds"][row["sequences"]] == NAME] for row in rows])
         self.assertTrue(names.any() and not names.all())
 
+    def test_of_some_documents_nothing_is_a_prefix(self):
+        row = ROWS.row(STEPS[2])
+        ends = np.append(row["begins"][1:], len(row["tokens"]))
+        bare = [end - begin > 1 and row["answered"][begin + 1:end].all() for begin, end in zip(row["begins"], ends)]
+        self.assertTrue(any(bare) and not all(bare))
+        arm = ARMS["prefix-next"]
+        made, causal = arranged(row, arm, VOCABULARY.mask), arranged(row, ARMS["causal-next"], VOCABULARY.mask)
+        for begin, end, alone in zip(row["begins"], ends, bare):
+            if alone:  # such a document stands in its order, as for a causal arm
+                self.assertTrue((made["inputs"][begin:end] == causal["inputs"][begin:end]).all())
+
     def test_losses_fall(self):
         for name, arm in ARMS.items():
             model = make_model(name, TINY, VOCABULARY, CPU)

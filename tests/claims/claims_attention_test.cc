@@ -6,72 +6,89 @@
 namespace buoy::claims {
 namespace {
 
-constexpr Interval kTwice{2, 1.8, 2.2}, kFive{5, 4.5, 5.5}, kTightAtOne{1, 0.97, 1.03};
-
 ClaimVerdict judged(const std::string& id, const std::vector<Table>& tables,
                     const std::vector<TraceKind>& traces = {kDiffusion, kCausal}) {
   return claim_of(id, tables, traces);
 }
 
-// C4: lifts over floors.
+// C4: excess shares, and their differences: autoregressive minus diffusion.
+constexpr Interval kStrong{0.3, 0.25, 0.35}, kHigher{0.2, 0.15, 0.25}, kLower{-0.2, -0.25, -0.15},
+    kNone{0.003, -0.006, 0.012};
+
 struct Absorption {
-  Interval causal_first = kFive, causal_largest = kFive, diffusion_first = kTwice, diffusion_largest = kTwice;
+  Interval sink = kStrong, first = kHigher, largest = kHigher;
+  std::string queries = "answer";
+  bool turned = false;  // the diffusion trace is listed first
 };
 
-Table absorption(const Absorption& a) {
-  Table out = table("absorption_summary", {"trace", "steps", "view", "selector", "depth", "absorbed_percent",
-                                           "lower", "upper", "lift", "lift_lower", "lift_upper", "samples"});
-  const auto add = [&](const std::string& trace, const std::string& selector, const Interval& i) {
-    add_cells(out, {trace, "final", "per_head", selector, "all layers", 7.0, 6.0, 8.0, i.value, i.lower,
-                    i.upper, kSamples});
+std::vector<Table> absorption(const Absorption& a) {
+  Table sinks = table("absorption_excess", {"trace", "steps", "view", "queries", "selector", "depth",
+                                            "excess", "lower", "upper", "samples"});
+  add_cells(sinks, {"causal", "final", "per_head", a.queries, "position_0", "all layers", a.sink.value,
+                    a.sink.lower, a.sink.upper, kSamples});
+  Table pairs = table("absorption_pairs", {"trace", "other", "steps", "view", "queries", "selector",
+                                           "difference", "lower", "upper", "samples"});
+  const auto add = [&](const std::string& selector, const Interval& i) {
+    if (a.turned) {
+      add_cells(pairs, {"diffusion", "causal", "final", "per_head", a.queries, selector, -i.value, -i.upper,
+                        -i.lower, kSamples});
+    } else {
+      add_cells(pairs, {"causal", "diffusion", "final", "per_head", a.queries, selector, i.value, i.lower,
+                        i.upper, kSamples});
+    }
   };
-  add("causal", "position_0", a.causal_first);
-  add("causal", "top_1", a.causal_largest);
-  add("diffusion", "position_0", a.diffusion_first);
-  add("diffusion", "top_1", a.diffusion_largest);
-  return out;
+  add("position_0", a.first);
+  add("top_1", a.largest);
+  return {sinks, pairs};
 }
 
-TEST(AbsorptionClaim, IsSupportedWhenTheAutoregressiveLiftsLieAbove) {
-  const auto claim = judged("C4", {absorption({})});
+TEST(AbsorptionClaim, IsSupportedWhenTheAutoregressiveSinkIsStronger) {
+  const auto claim = judged("C4", absorption({}));
   EXPECT_EQ(claim.verdict, Verdict::kSupported);
   EXPECT_TRUE(says(claim.evidence, "causal against diffusion")) << claim.evidence;
 }
 
-TEST(AbsorptionClaim, IsContradictedWhenTheDiffusionLiftsLieAboveThoughThereIsASink) {
-  EXPECT_EQ(judged("C4", {absorption({.causal_first = kTwice,
-                                      .causal_largest = kTwice,
-                                      .diffusion_first = kFive,
-                                      .diffusion_largest = kFive})})
-                .verdict,
-            Verdict::kContradicted);
+TEST(AbsorptionClaim, DoesNotDependOnTheOrderOfTraces) {
+  for (const auto& difference : {kHigher, kLower, kNone}) {
+    const auto one = judged("C4", absorption({.first = difference, .largest = difference}));
+    const auto other = judged("C4", absorption({.first = difference, .largest = difference, .turned = true}));
+    EXPECT_EQ(one.verdict, other.verdict);
+    EXPECT_EQ(one.evidence, other.evidence);
+  }
 }
 
-TEST(AbsorptionClaim, IsNotDecidedWhenIntervalsOverlapAndMixedWhenSelectorsDisagree) {
-  EXPECT_EQ(judged("C4", {absorption({.diffusion_first = {4.8, 4, 5.2}})}).verdict, Verdict::kUndecided);
-  EXPECT_EQ(judged("C4", {absorption({.causal_largest = kTwice, .diffusion_largest = kFive})}).verdict,
-            Verdict::kMixed);
+TEST(AbsorptionClaim, IsContradictedWhenTheDiffusionSinkIsStrongerThoughThereIsASink) {
+  EXPECT_EQ(judged("C4", absorption({.first = kLower, .largest = kLower})).verdict, Verdict::kContradicted);
 }
 
-TEST(AbsorptionClaim, IsMixedWhenThereIsNoSinkThoughTheDiffusionLiftsLieBelow) {
-  const Interval below{0.5, 0.4, 0.6};
-  const auto claim = judged(
-      "C4",
-      {absorption({.causal_first = kTightAtOne, .diffusion_first = below, .diffusion_largest = below})});
+TEST(AbsorptionClaim, IsNotDecidedWhenADifferenceIsNotAndMixedWhenSelectorsDisagree) {
+  EXPECT_EQ(judged("C4", absorption({.first = {0.1, -0.1, 0.3}})).verdict, Verdict::kUndecided);
+  EXPECT_EQ(judged("C4", absorption({.largest = kLower})).verdict, Verdict::kMixed);
+}
+
+TEST(AbsorptionClaim, IsMixedWhenThereIsNoSinkThoughTheDifferencesAreAsClaimed) {
+  const auto claim = judged("C4", absorption({.sink = kNone}));
   EXPECT_EQ(claim.verdict, Verdict::kMixed);
-  EXPECT_TRUE(says(claim.evidence, "absent: within 0.05 of 1")) << claim.evidence;
+  EXPECT_TRUE(says(claim.evidence, "absent: within 0.02 of 0")) << claim.evidence;
+}
+
+TEST(AbsorptionClaim, TakesAllQueriesWhereThoseOfTheAnswerAreNotApartAndSaysSo) {
+  const auto claim = judged("C4", absorption({.queries = "all"}));
+  EXPECT_EQ(claim.verdict, Verdict::kSupported);
+  EXPECT_TRUE(says(claim.evidence, "for lack of groups of the answer")) << claim.evidence;
 }
 
 TEST(AbsorptionClaim, NeedsBothKindsOfTraces) {
-  EXPECT_TRUE(says(judged("C4", {absorption({})}, {kDiffusion}).needs, "autoregressive"));
-  EXPECT_TRUE(says(judged("C4", {absorption({})}, {kCausal}).needs, "masked-diffusion"));
-  EXPECT_EQ(judged("C4", {absorption({})}, {kCausal}).verdict, Verdict::kNotTestable);
+  EXPECT_TRUE(says(judged("C4", absorption({}), {kDiffusion}).needs, "autoregressive"));
+  EXPECT_TRUE(says(judged("C4", absorption({}), {kCausal}).needs, "masked-diffusion"));
+  EXPECT_EQ(judged("C4", absorption({}), {kCausal}).verdict, Verdict::kNotTestable);
 }
 
 TEST(AbsorptionClaim, OfFewSamplesIsNotDecided) {
-  const auto claim = judged("C4", {absorption({})}, {kDiffusion, {"causal", false, 5}});
+  const auto claim = judged("C4", absorption({}), {kDiffusion, {"causal", false, 5}});
   EXPECT_EQ(claim.verdict, Verdict::kUndecided);
   EXPECT_TRUE(says(claim.evidence, "5 samples are too few")) << claim.evidence;
+  EXPECT_EQ(judged("C4", absorption({}), {{"diffusion", true, 5}, kCausal}).verdict, Verdict::kUndecided);
 }
 
 // C5: why floating columns win.

@@ -17,7 +17,7 @@ constexpr double kSetSizeMargin = 0.1;     // positions, over the depth of the m
 constexpr double kEntropyMargin = 0.02;    // nats
 constexpr double kTopShareMargin = 0.001;  // of all attention
 constexpr double kFractionMargin = 0.05;
-constexpr double kSinkMargin = 0.05;  // of the lift of position 0
+constexpr double kExcessMargin = 0.02;  // of the attention that the mask leaves free
 constexpr double kMostlyStatic = 0.5;
 constexpr double kAllStatic = 0.9;
 
@@ -100,65 +100,71 @@ TraceVerdict judge_depth_of(const Material& material, const TraceKind& trace) {
   return judge_trace(trace.label, parts);
 }
 
-Lookup absorption_row(const std::string& selector, const Interval& columns) {
-  const auto& t = schema::absorption_summary;
-  return {t,
-          {{t.steps, "final"}, {t.view, "per_head"}, {t.selector, selector}, {t.depth, "all layers"}},
-          columns,
-          &t.samples};
+// Final row, head by head, all layers; by the queries of the answer, which see nearly all keys, where the
+// trace has them apart, else by all.
+struct ExcessReading {
+  Reading reading;
+  std::string queries;
+};
+
+ExcessReading excess_of(const Material& material, const TraceKind& trace, const std::string& selector) {
+  const auto& t = schema::absorption_excess;
+  const auto by = [&](const std::string& queries) {
+    return material.read(trace, {t,
+                                 {{t.steps, "final"},
+                                  {t.view, "per_head"},
+                                  {t.queries, queries},
+                                  {t.selector, selector},
+                                  {t.depth, "all layers"}},
+                                 t.excess,
+                                 &t.samples});
+  };
+  Reading reading = by("answer");
+  if (!reading.rows.empty()) return {reading, "answer"};
+  return {by("all"), "all"};
 }
 
-Lookup lift_row(const std::string& selector) {
-  return absorption_row(selector, schema::absorption_summary.lift);
-}
-
-Lookup percent_row(const std::string& selector) {
-  return absorption_row(selector, schema::absorption_summary.absorbed_percent);
-}
-
-// Whether the first interval lies above the second.
-Part judge_higher(const std::string& name, const Reading& first, const Reading& second) {
-  if (first.rows.empty() || second.rows.empty())
-    return {Finding::kLacking, name + " not defined", first.rows.empty() ? first.lacking : second.lacking};
-  const Estimate one = first.rows[0], other = second.rows[0];
-  Finding finding = Finding::kUndecided;
-  std::string remark = "intervals overlap: not decided by this data";
-  if (one.lower > other.upper) {
-    finding = Finding::kFor;
-    remark = "as claimed";
-  } else if (one.upper < other.lower) {
-    finding = Finding::kAgainst;
-    remark = "the other way";
-  }
-  const std::int64_t samples = std::min(one.samples, other.samples);
-  if (finding != Finding::kUndecided && samples < kFewestSamples) {
-    finding = Finding::kUndecided;
-    remark = too_few(samples);
-  }
-  return {finding, fmt::format("{} {} against {} ({})", name, words_of(one), words_of(other), remark), {}};
+// The first minus the second, of the questions they share in pairs.
+Reading excess_difference(const Material& material, const TraceKind& one, const TraceKind& other,
+                          const std::string& selector, const std::string& queries) {
+  const auto& t = schema::absorption_pairs;
+  const auto of = [&](const TraceKind& first, const TraceKind& second) {
+    return material.read(first, {t,
+                                 {{t.other, second.label},
+                                  {t.steps, "final"},
+                                  {t.view, "per_head"},
+                                  {t.queries, queries},
+                                  {t.selector, selector}},
+                                 t.difference,
+                                 &t.samples});
+  };
+  Reading reading = of(one, other);
+  if (!reading.rows.empty()) return reading;
+  Reading turned = of(other, one);
+  for (auto& row : turned.rows) row = {-row.value, -row.upper, -row.lower, row.samples};
+  return turned.rows.empty() ? reading : turned;
 }
 
 TraceVerdict judge_absorption_of(const Material& material, const TraceKind& causal,
                                  const TraceKind& diffusion) {
-  const Reading sink = material.read(causal, lift_row("position_0"));
+  const auto [sink, queries] = excess_of(material, causal, "position_0");
   const Part is_sink =
-      judge(sink, {"lift of position 0 in the autoregressive model", Side::kAbove, 1, kSinkMargin});
-  const Part at_0 = judge_higher("lift of position 0, autoregressive against diffusion,", sink,
-                                 material.read(diffusion, lift_row("position_0")));
-  const Part largest = judge_higher("lift of the largest", material.read(causal, lift_row("top_1")),
-                                    material.read(diffusion, lift_row("top_1")));
+      judge(sink, {"excess share of position 0 in the autoregressive model", Side::kAbove, 0, kExcessMargin});
+  const auto higher = [&](const std::string& name, const std::string& selector) {
+    Reading difference = excess_difference(material, causal, diffusion, selector, queries);
+    for (auto& row : difference.rows) row.samples = std::min(row.samples, diffusion.samples);
+    return judge(difference, {name + ", autoregressive minus diffusion", Side::kAbove, 0, kExcessMargin});
+  };
+  const Part at_0 = higher("excess share of position 0", "position_0");
+  const Part largest = higher("excess share of the largest position", "top_1");
 
   TraceVerdict out = judge_trace(fmt::format("{} against {}", causal.label, diffusion.label),
                                  std::vector<Part>{is_sink, at_0, largest});
   // A sink alone is not the claim: what is claimed is that it is the stronger one.
   if (at_0.finding == Finding::kAgainst && largest.finding == Finding::kAgainst)
     out.verdict = Verdict::kContradicted;
-  const Reading one = material.read(causal, percent_row("position_0"));
-  const Reading other = material.read(diffusion, percent_row("position_0"));
-  if (!one.rows.empty() && !other.rows.empty()) {
-    out.evidence += fmt::format("; in percent position 0 takes {} against {}, before floors",
-                                words_of(one.rows[0]), words_of(other.rows[0]));
-  }
+  if (!sink.rows.empty() && queries == "all")
+    out.evidence += "; of all queries, for lack of groups of the answer";
   return out;
 }
 
@@ -234,12 +240,16 @@ ClaimVerdict judge_absorption(const Material& material) {
       "weaker "
       "and distributed.";
   claim.test = fmt::format(
-      "Every autoregressive against every diffusion trace, same selectors, final row, head by head, all "
-      "layers, lift over the floor of the same mask and length. Supported when the lift of position 0 in the "
-      "autoregressive model is above 1 (within {:g} of 1 there is no sink), and its lifts of position 0 and "
-      "of the largest position both lie above the diffusion model's (intervals apart). Contradicted when "
-      "both lie below. Assumes the same prompts.",
-      kSinkMargin);
+      "Every autoregressive against every diffusion trace, final row, head by head, all layers, by the "
+      "queries "
+      "of the answer (of all where these are not apart): excess share (share - floor) / (seen - floor), "
+      "which "
+      "is the same for the same sink under every mask and at every length. Supported when that of position 0 "
+      "in the autoregressive model is above 0, and those of position 0 and of the largest position lie above "
+      "the diffusion model's (paired differences). Contradicted when both lie below. What lies within {:g} "
+      "of 0 "
+      "is absent. Assumes the same prompts.",
+      kExcessMargin);
   const auto causal = material.autoregressive(), diffusion = material.diffusion();
   if (causal.empty() || diffusion.empty()) {
     claim.evidence = "There are not both kinds of traces.";

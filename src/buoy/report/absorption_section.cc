@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "buoy/report/finding.h"
 #include "buoy/report/sections.h"
 #include "buoy/result/schema/absorption.h"
@@ -58,63 +60,86 @@ NamedFigure published(std::span<const Table> tables) {
           page};
 }
 
-std::string first_title(std::span<const Table> tables) {
-  const auto& t = schema::absorption_summary;
-  const auto all = find_table(tables, t).where(
-      {{t.steps, "final"}, {t.view, "per_head"}, {t.depth, "all layers"}, {t.selector, "position_0"}});
+// Of the queries of the answer where the traces have them apart, else of all.
+std::string queries_of(const TableView& all) {
+  const auto& t = schema::absorption_excess;
+  for (const double value : all.where({{t.queries, "answer"}}).numbers(t.excess)) {
+    if (std::isfinite(value)) return "answer";
+  }
+  return "all";
+}
+
+std::string first_title(std::span<const Table> tables, const std::string& queries) {
+  const auto& t = schema::absorption_excess;
+  const auto all = find_table(tables, t).where({{t.steps, "final"},
+                                                {t.view, "per_head"},
+                                                {t.depth, "all layers"},
+                                                {t.queries, queries},
+                                                {t.selector, "position_0"}});
   std::vector<Measured> numbers;
   for (const auto& trace : all.distinct(schema::trace))
-    numbers.push_back(measured(trace, all.where({{schema::trace, trace}}), {t.lift, t.samples}, 1));
-  return title_of({"Attention on position 0, times uniform",
-                   "Attention on position 0 and on the largest column, over uniform attention", kUniformName},
+    numbers.push_back(measured(trace, all.where({{schema::trace, trace}}), {t.excess, t.samples}, 0));
+  return title_of({"Excess share of position 0",
+                   "Attention on position 0 and on the largest column, beyond even attention", kUniformName},
                   numbers);
 }
 
 NamedFigure calibrated(std::span<const Table> tables) {
-  const auto& t = schema::absorption_by_layer;
-  const auto all = find_table(tables, t).where({{t.steps, "final"}, {t.view, "per_head"}});
+  const auto& t = schema::absorption_excess_by_layer;
+  const std::string queries = queries_of(find_table(tables, schema::absorption_excess));
+  const auto all =
+      find_table(tables, t).where({{t.steps, "final"}, {t.view, "per_head"}, {t.queries, queries}});
   figure::Figure page;
   page.columns = 2;
   page.letters = true;
   for (const auto& [selector, title] :
        {std::pair{"position_0", "Position 0"}, std::pair{"top_1", "Largest column"}}) {
-    figure::LineChart chart{"Layer", "Times uniform attention", {}, {}, figure::AxisScale::kLog, {}, {}};
+    figure::LineChart chart{"Layer", "Excess share", {}, {}, {}, 0.0, {}};
     for (const auto& trace : all.distinct(schema::trace)) {
       chart.series.push_back(
-          curve(trace, all.where({{schema::trace, trace}, {t.selector, selector}}), {t.layer, t.lift}));
+          curve(trace, all.where({{schema::trace, trace}, {t.selector, selector}}), {t.layer, t.excess}));
     }
     if (!chart.series.empty())
       chart.references.push_back(
-          {kUniformName, chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 1.0), {}});
+          {kUniformName, chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 0.0), {}});
     page.panels.push_back({title, chart});
   }
-  page.title = first_title(tables);
+  page.title = first_title(tables, queries);
   page.caption = counted(all, {schema::trace, t.samples});
-  return {"absorption_lift",
-          "Calibrated: the same selector on every model, final row, head by head (mean over heads and "
-          "samples), over what uniform attention with the same mask gives the same positions. Bands: "
-          "bootstrap intervals over samples." +
-              without_final_row(find_table(tables, schema::absorption_published)),
-          page};
+  return {
+      "absorption_excess",
+      fmt::format("Excess share: of the attention that the mask leaves free, what a position takes beyond "
+                  "even attention. The same sink has the same excess share under every mask and at every "
+                  "length, so models can be compared. Final row, head by head (mean over heads and "
+                  "samples), {}. Bands: bootstrap intervals over samples.",
+                  queries == "answer" ? "queries of the answer, which see nearly all keys" : "all queries") +
+          without_final_row(find_table(tables, schema::absorption_published)),
+      page};
 }
 
 }  // namespace
 
 Section absorption_section(std::span<const Table> tables) {
   const auto& t = schema::absorption_summary;
+  const auto& e = schema::absorption_excess;
   Section section = empty_section(schema::kAbsorption, "How much attention do sinks and anchors swallow?");
   section.figures = {published(tables), calibrated(tables)};
   const auto all =
       find_table(tables, t).where({{t.steps, "final"}, {t.view, "per_head"}, {t.depth, "all layers"}});
+  const auto every_excess = find_table(tables, e);
+  const auto excess = every_excess.where({{e.steps, "final"},
+                                          {e.view, "per_head"},
+                                          {e.depth, "all layers"},
+                                          {e.queries, queries_of(every_excess)}});
   for (const auto& trace : all.distinct(schema::trace)) {
-    const auto first = all.where({{schema::trace, trace}, {t.selector, "position_0"}}),
-               top = all.where({{schema::trace, trace}, {t.selector, "top_1"}});
-    const auto text = [&](const TableView& row) {
-      return fmt::format("{}% ({} times uniform)", with_interval(row, t.absorbed_percent),
-                         with_interval(row, t.lift));
+    const auto text = [&](const std::string& selector) {
+      return fmt::format(
+          "{}% (excess share {})",
+          with_interval(all.where({{schema::trace, trace}, {t.selector, selector}}), t.absorbed_percent),
+          with_interval(excess.where({{schema::trace, trace}, {e.selector, selector}}), e.excess));
     };
     section.readings.push_back(fmt::format("{}: position 0 takes {}, the largest column of each head {}.",
-                                           trace, text(first), text(top)));
+                                           trace, text("position_0"), text("top_1")));
   }
   return section;
 }

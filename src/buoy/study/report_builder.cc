@@ -225,7 +225,7 @@ class ReportBuilder {
     std::vector<analysis::TracePass> passes;
     for (const auto& kind : analysis::analysis_kinds()) {
       if (!is_wanted(kind.producer.name)) continue;
-      for (const auto& trace : kind.compare != nullptr ? tasks_ : traces_) {
+      for (const auto& trace : kind.of_tasks ? tasks_ : traces_) {
         const auto same = [&](const auto& pass) { return fs::equivalent(pass.folder, trace.folder); };
         auto pass = std::find_if(passes.begin(), passes.end(), same);
         if (pass == passes.end()) pass = passes.insert(pass, {trace.folder, {}});

@@ -128,7 +128,7 @@ std::vector<std::string> StudyPlan::kept_analyses(const study::TraceEntry& trace
   auto names = run::analyses_within(observed);
   std::erase_if(names, [&](const std::string& name) {
     if (name == schema::kRetrieval.name && gives_heads) return false;
-    if (trace.tasks_only && analysis::find_analysis(name).compare == nullptr) return true;
+    if (trace.tasks_only && !analysis::find_analysis(name).of_tasks) return true;
     return !wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end();
   });
   return names;

@@ -1,8 +1,10 @@
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "buoy/analysis/absorption/absorption_state.h"
 #include "buoy/analysis/absorption/absorption_tables.h"
+#include "buoy/analysis/absorption/excess_tables.h"
 #include "buoy/analysis/core/analysis.h"
 #include "buoy/trace/schema.h"
 
@@ -12,7 +14,7 @@ namespace {
 class Absorption final : public Analysis {
  public:
   Absorption(const TraceFacts& facts, const AnalysisOptions& options)
-      : options_(options), axis_(facts.manifest) {}
+      : options_(options), label_(facts.label), axis_(facts.manifest) {}
 
   std::unique_ptr<SampleAnalysis> begin(const SampleFacts& sample) override {
     require_array(sample, trace::kReceived);
@@ -31,9 +33,11 @@ class Absorption final : public Analysis {
   std::vector<Table> tables() const override {
     return absorption_tables({axis_, options_.rules(), masked_diffusion_, state_ ? &*state_ : nullptr});
   }
+  LabelledExcess excess() const { return {label_, state_ ? &state_->excess : nullptr}; }
 
  private:
   AnalysisOptions options_;
+  std::string label_;
   LayerAxis axis_;
   bool masked_diffusion_ = false;
   std::optional<AbsorptionState> state_;
@@ -43,6 +47,13 @@ class Absorption final : public Analysis {
 
 std::unique_ptr<Analysis> make_absorption(const TraceFacts& facts, const AnalysisOptions& options) {
   return std::make_unique<Absorption>(facts, options);
+}
+
+std::vector<Table> compare_absorption(std::span<const std::unique_ptr<Analysis>> traces,
+                                      const AnalysisOptions& /*options*/) {
+  std::vector<LabelledExcess> all;
+  for (const auto& trace : traces) all.push_back(dynamic_cast<const Absorption&>(*trace).excess());
+  return {excess_pairs(all)};
 }
 
 }  // namespace buoy::analysis

@@ -42,6 +42,7 @@ AbsorptionSample::AbsorptionSample(const LayerAxis& axis, const SampleFacts& sam
       undefined(grids.cells.size()),
       same(grids.half_cells.size()),
       split(grids.half_cells.size()),
+      excess(axis, sample),
       kept_step_absorbed(grids.step_cells.size()),
       kept_step_floor(grids.step_cells.size(), false),
       kept_head_absorbed(grids.head_cells.size()),
@@ -61,6 +62,7 @@ void AbsorptionSample::take(const LayerView& layer) {
     return Place{layer.l, h < 0 ? kHeadMean : kPerHead, h, bin, is_final};
   };
   for (std::int64_t h = -1; h < layer.sample.heads; ++h) take_vector(place(h), layer.detection());
+  excess.take(layer);
   if (!step || even_.empty() || odd_.empty()) return;
   const Received even = layer.received(even_), odd = layer.received(odd_);
   for (std::int64_t h = -1; h < layer.sample.heads; ++h) take_halves(place(h), even.of(h), odd.of(h));
@@ -121,6 +123,7 @@ void AbsorptionSample::finish(const ObservedSample& /*sample*/) {
 void AbsorptionSample::state(StateArchive& archive) {
   for (auto* moments : {&absorbed, &floors, &sizes, &undefined, &same, &split})
     archive_means(archive, *moments);
+  excess.state(archive);
   for (auto* moments : {&kept_step_absorbed, &kept_step_floor, &kept_head_absorbed, &kept_head_floor})
     archive_rounded(archive, *moments);
 }
@@ -138,6 +141,7 @@ AbsorptionState::AbsorptionState(const LayerAxis& axis, const AnalysisOptions& o
       head_absorbed(grids.head_cells.size()),
       head_floor(grids.head_cells.size()),
       depth(kAbsorptionQuantities, options.bootstrap),
+      excess(axis, options),
       final_rows(1) {}
 
 void AbsorptionState::add(std::string_view id, const LayerAxis& axis, const AbsorptionSample& of,
@@ -164,6 +168,7 @@ void AbsorptionState::add(std::string_view id, const LayerAxis& axis, const Abso
     }
   }
   depth.add(id, axis, profiles);
+  excess.add(id, axis, of.excess);
   final_rows.add(0, last_is_final ? 1 : 0);
 }
 

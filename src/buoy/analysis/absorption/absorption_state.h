@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "buoy/analysis/absorption/excess.h"
 #include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/core/depth_summary.h"
 #include "buoy/analysis/floating/floating_rules.h"
@@ -52,6 +53,7 @@ class AbsorptionSample final : public SampleAnalysis {
   const AbsorptionGrids grids;
   stats::Moments absorbed, floors, sizes, undefined;  // cells
   stats::Moments same, split;                         // half_cells
+  ExcessSample excess;
   // Of step_cells and head_cells, when the sample is over.
   stats::RoundedMoments kept_step_absorbed, kept_step_floor, kept_head_absorbed, kept_head_floor;
 
@@ -84,6 +86,7 @@ struct AbsorptionState {
   stats::Moments sizes, undefined;
   stats::Moments step_absorbed, step_floor, head_absorbed, head_floor;
   DepthSummary depth;
+  ExcessState excess;
   stats::Moments final_rows;  // one cell: share of samples whose last observed forward saw the final row
 };
 

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "buoy/analysis/absorption/excess_tables.h"
 #include "buoy/analysis/core/interval_cells.h"
 #include "buoy/result/schema/absorption.h"
 
@@ -152,8 +153,12 @@ Table split_half(const AbsorptionFacts& facts) {
 }  // namespace
 
 std::vector<Table> absorption_tables(const AbsorptionFacts& facts) {
-  return {published(facts), by_layer(facts),   summary(facts),        by_step(facts),
-          by_head(facts),   split_half(facts), published_absorption()};
+  const ExcessState* excess = facts.state != nullptr ? &facts.state->excess : nullptr;
+  return {published(facts),      by_layer(facts),
+          summary(facts),        by_step(facts),
+          by_head(facts),        split_half(facts),
+          excess_table(excess),  excess_by_layer_table(facts.axis, excess),
+          published_absorption()};
 }
 
 }  // namespace buoy::analysis

@@ -79,6 +79,7 @@ struct AnalysisKind {
   // tables, which say themselves what they are about. Null for analyses of single traces.
   std::vector<Table> (*compare)(std::span<const std::unique_ptr<Analysis>> traces,
                                 const AnalysisOptions& options) = nullptr;
+  bool of_tasks = false;  // asks how tasks differ, so it also takes traces that are there for that alone
 };
 
 // Every analysis there is, in the order of the report.

@@ -23,6 +23,8 @@ std::unique_ptr<Analysis> make_flow(const TraceFacts& facts, const AnalysisOptio
 std::unique_ptr<Analysis> make_structure(const TraceFacts& facts, const AnalysisOptions& options);
 std::unique_ptr<Analysis> make_tasks(const TraceFacts& facts, const AnalysisOptions& options);
 
+std::vector<Table> compare_absorption(std::span<const std::unique_ptr<Analysis>> traces,
+                                      const AnalysisOptions& options);
 std::vector<Table> compare_tasks(std::span<const std::unique_ptr<Analysis>> traces,
                                  const AnalysisOptions& options);
 
@@ -30,12 +32,12 @@ const std::vector<AnalysisKind>& analysis_kinds() {
   static const std::vector<AnalysisKind> kinds = {
       {schema::kFloating, schema::kFloatingTables, make_floating},
       {schema::kDrift, schema::kDriftTables, make_drift},
-      {schema::kAbsorption, schema::kAbsorptionTables, make_absorption},
+      {schema::kAbsorption, schema::kAbsorptionTables, make_absorption, compare_absorption},
       {schema::kQk, schema::kQkTables, make_qk},
       {schema::kRetrieval, schema::kRetrievalTables, make_retrieval},
       {schema::kFlow, schema::kFlowTables, make_flow},
       {schema::kStructure, schema::kStructureTables, make_structure},
-      {schema::kTasks, schema::kTasksTables, make_tasks, compare_tasks},
+      {schema::kTasks, schema::kTasksTables, make_tasks, compare_tasks, true},
   };
   return kinds;
 }

@@ -21,4 +21,12 @@ std::vector<double> uniform_received_from(bool causal, std::int64_t tokens, std:
   return share;
 }
 
+std::vector<double> seen_from(bool causal, std::int64_t tokens, std::int64_t first) {
+  std::vector<double> seen(static_cast<size_t>(tokens), 1.0);
+  if (!causal) return seen;
+  for (std::int64_t j = first; j < tokens; ++j)
+    seen[static_cast<size_t>(j)] = static_cast<double>(tokens - j) / static_cast<double>(tokens - first);
+  return seen;
+}
+
 }  // namespace buoy::analysis

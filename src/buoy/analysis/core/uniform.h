@@ -13,4 +13,7 @@ std::vector<double> uniform_received(bool causal, std::int64_t tokens);
 // The same for the queries [first, tokens) alone.
 std::vector<double> uniform_received_from(bool causal, std::int64_t tokens, std::int64_t first);
 
+// The share of the queries [first, tokens) that see each key: the most attention it can receive.
+std::vector<double> seen_from(bool causal, std::int64_t tokens, std::int64_t first);
+
 }  // namespace buoy::analysis

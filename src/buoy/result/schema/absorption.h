@@ -130,6 +130,59 @@ struct AbsorptionSplitHalf : TableSchema {
 };
 inline constexpr AbsorptionSplitHalf absorption_split_half;
 
+inline constexpr std::string_view kQueriesOfExcessMeaning =
+    "whose attention: all queries, or those of the answer (generated tokens), which see nearly all keys";
+inline constexpr std::string_view kExcessSelectorMeaning =
+    "position_0, or top_1: the position with the largest share of that map";
+inline constexpr std::string_view kExcessMeaning =
+    "(share - floor) / (seen - floor): of the attention that the mask leaves free, what the position takes "
+    "beyond even attention; seen is the share of queries that see it. Comparable across masks and lengths";
+
+struct AbsorptionExcess : TableSchema {
+  constexpr AbsorptionExcess()
+      : TableSchema({kAbsorption, "absorption_excess",
+                     "Excess share of the first and of the largest position over depth (claim C4)"}) {}
+  Axis steps{*this, {"steps", "name", kStepsMeaning}};
+  Axis view{*this, {"view", "name", kViewMeaning}};
+  Axis queries{*this, {"queries", "name", kQueriesOfExcessMeaning}};
+  Axis selector{*this, {"selector", "name", kExcessSelectorMeaning}};
+  Axis depth{*this, {"depth", "name", kDepthMeaning}};
+  Interval excess{*this, {"excess", "share of 1", kExcessMeaning}, kOverSamples};
+  Value samples{*this, {"samples", "samples", "samples with a value"}};
+};
+inline constexpr AbsorptionExcess absorption_excess;
+
+struct AbsorptionExcessByLayer : TableSchema {
+  constexpr AbsorptionExcessByLayer()
+      : TableSchema({kAbsorption, "absorption_excess_by_layer",
+                     "Excess share of the first and of the largest position by layer"}) {}
+  Axis layer{*this, {"layer", "layer", "layer of the model"}};
+  Axis steps{*this, {"steps", "name", kStepsMeaning}};
+  Axis view{*this, {"view", "name", kViewMeaning}};
+  Axis queries{*this, {"queries", "name", kQueriesOfExcessMeaning}};
+  Axis selector{*this, {"selector", "name", kExcessSelectorMeaning}};
+  Interval excess{*this, {"excess", "share of 1", kExcessMeaning}, kOverSamples};
+  Value samples{*this, {"samples", "samples", "samples with a value"}};
+};
+inline constexpr AbsorptionExcessByLayer absorption_excess_by_layer;
+
+struct AbsorptionPairs : TableSchema {
+  constexpr AbsorptionPairs()
+      : TableSchema({kAbsorption, "absorption_pairs",
+                     "Excess share, mean over layers, of one trace minus that of another (claim C4); the "
+                     "questions they share are compared in pairs"}) {}
+  Axis trace{*this, {"trace", "text", "label of the trace"}};
+  Axis other{*this, {"other", "text", "label of the trace it is compared with"}};
+  Axis steps{*this, {"steps", "name", kStepsMeaning}};
+  Axis view{*this, {"view", "name", kViewMeaning}};
+  Axis queries{*this, {"queries", "name", kQueriesOfExcessMeaning}};
+  Axis selector{*this, {"selector", "name", kExcessSelectorMeaning}};
+  Interval difference{
+      *this, {"difference", "share of 1", "excess of trace minus excess of other"}, kOverSamples};
+  Value samples{*this, {"samples", "samples", "samples of the trace with fewer of them"}};
+};
+inline constexpr AbsorptionPairs absorption_pairs;
+
 struct PublishedAbsorption : TableSchema {
   constexpr PublishedAbsorption()
       : TableSchema({kAbsorption, "published_absorption",
@@ -148,6 +201,7 @@ inline constexpr PublishedAbsorption published_absorption;
 // In the order the analysis makes them.
 inline constexpr auto kAbsorptionTables = std::to_array<const TableSchema*>(
     {&absorption_published, &absorption_by_layer, &absorption_summary, &absorption_by_step,
-     &absorption_by_head, &absorption_split_half, &published_absorption});
+     &absorption_by_head, &absorption_split_half, &absorption_excess, &absorption_excess_by_layer,
+     &published_absorption, &absorption_pairs});
 
 }  // namespace buoy::schema

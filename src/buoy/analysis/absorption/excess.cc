@@ -1,0 +1,90 @@
+#include "buoy/analysis/absorption/excess.h"
+
+#include <algorithm>
+
+#include "buoy/analysis/absorption/absorption_state.h"
+#include "buoy/analysis/core/state_fields.h"
+#include "buoy/analysis/core/uniform.h"
+#include "buoy/stats/not_a_number.h"
+
+namespace buoy::analysis {
+namespace {
+
+constexpr std::string_view kAnswerGroups = "answer";  // how the names of its groups begin
+
+std::vector<std::int64_t> groups_of_answer(const SampleFacts& sample) {
+  std::vector<std::int64_t> groups;
+  for (size_t g = 0; g < sample.group_names.size(); ++g) {
+    if (sample.group_names[g].starts_with(kAnswerGroups)) groups.push_back(static_cast<std::int64_t>(g));
+  }
+  return groups;
+}
+
+}  // namespace
+
+ExcessScale::ExcessScale(bool causal, std::int64_t tokens, std::int64_t first)
+    : floor_(uniform_received_from(causal, tokens, first)), seen_(seen_from(causal, tokens, first)) {}
+
+double ExcessScale::of(std::int64_t position, double share) const {
+  const auto j = static_cast<size_t>(position);
+  const double room = seen_[j] - floor_[j];
+  return room > 0 ? (share - floor_[j]) / room : stats::kNan;
+}
+
+stats::Grid excess_cells(const LayerAxis& axis) {
+  return stats::Grid({axis.size(), kWhens, kViews, kExcessQueries, kExcessSets});
+}
+
+ExcessSample::ExcessSample(const LayerAxis& axis, const SampleFacts& sample)
+    : cells(excess_cells(axis)),
+      excess(cells.size()),
+      answer_groups_(groups_of_answer(sample)),
+      scales_{ExcessScale(sample.causal, sample.tokens, 0),
+              ExcessScale(sample.causal, sample.tokens, std::min(sample.prompt_length, sample.tokens - 1))} {}
+
+void ExcessSample::take(const LayerView& layer) {
+  const auto take_all = [&](Queries queries, const Received& received) {
+    for (std::int64_t h = -1; h < layer.sample.heads; ++h) take_vector({layer, queries, h}, received.of(h));
+  };
+  take_all(Queries::kAll, layer.received());
+  std::int64_t answering = 0;
+  for (const auto g : answer_groups_) answering += layer.forward.group_sizes[static_cast<size_t>(g)];
+  if (answering > 0) take_all(Queries::kAnswer, layer.received(answer_groups_));
+}
+
+void ExcessSample::take_vector(const Place& place, std::span<const double> received) {
+  const LayerView& layer = place.layer;
+  const auto top = std::max_element(received.begin(), received.end()) - received.begin();
+  const std::array<std::int64_t, kExcessSelectors.size()> positions = {0, top};
+  const ExcessScale& scale = scales_[static_cast<size_t>(place.queries)];
+  for (std::int64_t when = 0; when < kWhens; ++when) {
+    if (!(when == kFinalRow ? layer.forward.is_final(layer.sample) : layer.forward.is_step)) continue;
+    for (std::int64_t selector = 0; selector < kExcessSets; ++selector) {
+      const std::int64_t position = positions[static_cast<size_t>(selector)];
+      excess.add(cells.at({layer.l, when, place.head < 0 ? kHeadMean : kPerHead,
+                           static_cast<std::int64_t>(place.queries), selector}),
+                 scale.of(position, received[static_cast<size_t>(position)]));
+    }
+  }
+}
+
+void ExcessSample::state(StateArchive& archive) {
+  archive_means(archive, excess);
+}
+
+ExcessState::ExcessState(const LayerAxis& axis, const AnalysisOptions& options)
+    : cells(excess_cells(axis)),
+      by_layer(cells.size(), options.bootstrap),
+      depth(cells.size() / axis.size(), options.bootstrap) {}
+
+void ExcessState::add(std::string_view id, const LayerAxis& axis, const ExcessSample& of) {
+  by_layer.add(id, of.excess.means());
+  const std::int64_t quantities = cells.size() / axis.size();
+  std::vector<double> profiles;
+  for (std::int64_t q = 0; q < quantities; ++q) {
+    for (std::int64_t l = 0; l < axis.size(); ++l) profiles.push_back(of.excess.mean(l * quantities + q));
+  }
+  depth.add(id, axis, profiles);
+}
+
+}  // namespace buoy::analysis

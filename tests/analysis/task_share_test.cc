@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/synthetic_trace.h"
+#include "buoy/stats/holm.h"
 
 namespace buoy::analysis {
 namespace {
@@ -77,7 +78,7 @@ TEST(TaskShare, HolmKeepsAllLayersTogetherAtFivePercent) {
     for (int l = 0; l < 8; ++l) layers.push_back(numbers(labels, same, draws));
     std::vector<double> p;
     for (const auto& test : test_tasks(layers, labels, options_of(seed), kPermutations)) p.push_back(test.p);
-    const auto together = holm(p);
+    const auto together = stats::holm(p);
     found += std::any_of(together.begin(), together.end(), [](double value) { return value <= 0.05; });
   }
   EXPECT_LE(found, 20) << "at most 10 of 200 are expected, with a deviation of 3.1";
@@ -140,15 +141,6 @@ TEST(TaskShare, TestsAreTheSameWhateverElseIsTested) {
   const auto beside = test_tasks(std::vector{other, one}, labels, {}, kPermutations);
   EXPECT_EQ(alone[0].p, beside[1].p);
   EXPECT_EQ(alone[0].upper, beside[1].upper);
-}
-
-TEST(Holm, StepsDown) {
-  const std::vector<double> p = {0.01, 0.04, NAN, 0.03};
-  const auto out = holm(p);
-  EXPECT_DOUBLE_EQ(out[0], 0.03);
-  EXPECT_DOUBLE_EQ(out[3], 0.06);
-  EXPECT_DOUBLE_EQ(out[1], 0.06) << "not below that of a smaller p";
-  EXPECT_TRUE(std::isnan(out[2]));
 }
 
 }  // namespace

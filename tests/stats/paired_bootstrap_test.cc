@@ -221,7 +221,7 @@ TEST(Gains, NoRatioToAGainThatMayBeZero) {
 TEST(Gains, ResamplesBeyondZeroCountAsInfinite) {
   Column closed(40, 0.0), with(40, 0.0), better(40, 1.0);
   for (std::size_t i = 0; i < 40; ++i) with[i] = i < 24 ? 1.0 : -0.5;
-  for (std::size_t i = 0; i < 40; ++i) with[i] -= 0.17;
+  for (std::size_t i = 0; i < 40; ++i) with[i] -= 0.12;
   const ModelScores above{better, closed}, below{with, closed};
   const GainRatio result = gain_ratio({&above, 1}, {&below, 1}, kFast);
   ASSERT_TRUE(result.ratio.has_value());

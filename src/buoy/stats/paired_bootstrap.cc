@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "buoy/base/error.h"
-#include "buoy/base/random.h"
+#include "buoy/stats/draw_items.h"
+#include "buoy/stats/mean_interval.h"
 
 namespace buoy::stats {
 namespace {
@@ -32,20 +32,6 @@ void check(std::span<const ScoreTable> tables, const BootstrapOptions& options) 
       if (column.size() == items_of(table)) continue;
       throw_usage_error(
           {"bootstrap", fmt::format("{} paired scores", items_of(table)), fmt::format("{}", column.size())});
-    }
-  }
-}
-
-// Calls `use(item)` for each of the `items` draws of one table in one resample.
-template <typename Use>
-void draw_items(std::uint64_t seed, std::array<std::uint32_t, 2> table_and_resample, std::uint32_t items,
-                const Use& use) {
-  const auto [table, resample] = table_and_resample;
-  for (std::uint32_t first = 0; first < items; first += 4) {
-    const auto words =
-        philox(seed, {first / 4, table, resample, static_cast<std::uint32_t>(DrawStream::kBootstrap)});
-    for (std::uint32_t i = 0; i < std::min(4u, items - first); ++i) {
-      use(static_cast<std::size_t>(std::uint64_t{words[i]} * items >> 32));
     }
   }
 }
@@ -97,10 +83,17 @@ Interval percentile_interval(std::vector<double> values, double confidence) {
 
 Estimate bootstrap(std::span<const ScoreTable> tables, const Statistic& statistic,
                    const BootstrapOptions& options) {
-  const auto [lower, upper] =
-      percentile_interval(bootstrap_values(tables, statistic, options), options.confidence);
-  Estimate estimate{.value = statistic(plain_means(tables)), .lower = lower, .upper = upper};
-  for (const ScoreTable& table : tables) estimate.samples += static_cast<std::int64_t>(items_of(table));
+  std::vector<double> values = bootstrap_values(tables, statistic, options);
+  Estimate estimate{.value = statistic(plain_means(tables))};
+  std::size_t fewest = items_of(tables[0]);
+  for (const ScoreTable& table : tables) {
+    estimate.samples += static_cast<std::int64_t>(items_of(table));
+    fewest = std::min(fewest, items_of(table));
+  }
+  const double tail = expanded_tail_of_draws(options.confidence, static_cast<std::int64_t>(fewest));
+  const auto [lower, upper] = percentile_interval(std::move(values), 1 - 2 * tail);
+  estimate.lower = lower;
+  estimate.upper = upper;
   return estimate;
 }
 
@@ -114,6 +107,43 @@ Estimate bootstrap_difference(const PairedScores& scores, const BootstrapOptions
   const ScoreTable table{{scores.a, scores.b}};
   return bootstrap(
       {&table, 1}, [](std::span<const double> means) { return means[0] - means[1]; }, options);
+}
+
+Estimate studentised_mean(std::span<const double> scores, const BootstrapOptions& options) {
+  const ScoreTable table{{scores}};
+  check({&table, 1}, options);
+  const auto items = static_cast<double>(scores.size());
+  // About the first score: equal ones have no spread, not even of rounding.
+  std::vector<double> near;
+  double sum = 0, near_sum = 0, near_square = 0;
+  for (const double score : scores) {
+    near.push_back(score - scores[0]);
+    sum += score;
+    near_sum += near.back();
+    near_square += near.back() * near.back();
+  }
+  std::vector<ResampledMean> resamples;
+  for (std::int64_t resample = 0; resample < options.replicates; ++resample) {
+    double drawn_sum = 0, drawn_square = 0;
+    draw_items(options.seed, {0, static_cast<std::uint32_t>(resample)},
+               static_cast<std::uint32_t>(scores.size()), [&](std::size_t item) {
+                 drawn_sum += near[item];
+                 drawn_square += near[item] * near[item];
+               });
+    resamples.push_back({(drawn_sum - near_sum) / items, error_of_mean(items, drawn_sum, drawn_square)});
+  }
+  const SampleMean sample{sum / items, error_of_mean(items, near_sum, near_square),
+                          static_cast<std::int64_t>(scores.size())};
+  const auto [lower, upper] = mean_interval(sample, resamples, options.confidence);
+  return {.value = sample.mean, .lower = lower, .upper = upper, .samples = sample.samples};
+}
+
+Estimate studentised_difference(const PairedScores& scores, const BootstrapOptions& options) {
+  const ScoreTable table{{scores.a, scores.b}};
+  check({&table, 1}, options);
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < scores.a.size(); ++i) differences.push_back(scores.a[i] - scores.b[i]);
+  return studentised_mean(differences, options);
 }
 
 }  // namespace buoy::stats

@@ -19,7 +19,8 @@ struct ScoreTable {
 using Statistic = std::function<double(std::span<const double> means)>;
 
 // Items are drawn with replacement inside each table. The draws depend on the seed, the number of the table
-// and its number of items alone, so every statistic of one run sees the same resamples.
+// and its number of items alone, so every statistic of one run sees the same resamples. The interval is that
+// of percentiles, their tails expanded to what Student's t of the smallest table says.
 Estimate bootstrap(std::span<const ScoreTable> tables, const Statistic& statistic,
                    const BootstrapOptions& options);
 
@@ -37,5 +38,10 @@ struct PairedScores {
   std::span<const double> b;
 };
 Estimate bootstrap_difference(const PairedScores& scores, const BootstrapOptions& options);
+
+// The same with studentised ends (mean_interval.h): for what has no bounds and may be skewed. They may lie
+// beyond all scores.
+Estimate studentised_mean(std::span<const double> scores, const BootstrapOptions& options);
+Estimate studentised_difference(const PairedScores& scores, const BootstrapOptions& options);
 
 }  // namespace buoy::stats

@@ -4,19 +4,10 @@
 #include <cmath>
 
 #include "buoy/base/error.h"
+#include "buoy/stats/student_t.h"
 
 namespace buoy::stats {
 namespace {
-
-// z with P(|Z| < z) = level for a standard normal Z, by bisection: erf(z / sqrt 2) rises with z.
-double two_sided_quantile(double level) {
-  double low = 0, high = 40;
-  for (int i = 0; i < 200; ++i) {
-    const double middle = (low + high) / 2;
-    (std::erf(middle / std::sqrt(2.0)) < level ? low : high) = middle;
-  }
-  return (low + high) / 2;
-}
 
 // How two shares of the same items go together, -1 to 1, corrected towards 0 where they agree.
 double agreement(double both, double only_a, double only_b, double neither) {
@@ -35,7 +26,6 @@ bool from_0_to_1(std::span<const double> scores) {
 // may have one of that sign, at worst of 1.
 Estimate with_unseen(Estimate difference, const PairedScores& scores, double level) {
   const auto& [a, b] = scores;
-  if (!from_0_to_1(a) || !from_0_to_1(b)) return difference;
   bool any_above = false, any_below = false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     any_above = any_above || a[i] > b[i];
@@ -57,7 +47,7 @@ bool are_shares(std::span<const double> scores) {
 Estimate share_estimate(std::size_t having, std::size_t items, double level) {
   BUOY_CHECK(items > 0 && having <= items);
   const double n = static_cast<double>(items), p = static_cast<double>(having) / n;
-  const double z = two_sided_quantile(level), z2 = z * z;
+  const double z = two_sided_normal(level), z2 = z * z;
   const double middle = (p + z2 / (2 * n)) / (1 + z2 / n);
   const double half = z / (1 + z2 / n) * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n));
   return {.value = p,
@@ -67,6 +57,7 @@ Estimate share_estimate(std::size_t having, std::size_t items, double level) {
 }
 
 Estimate mean_estimate(std::span<const double> scores, const BootstrapOptions& options) {
+  if (!from_0_to_1(scores)) return studentised_mean(scores, options);
   if (!are_shares(scores)) return bootstrap_mean(scores, options);
   return share_estimate(static_cast<std::size_t>(std::count(scores.begin(), scores.end(), 1.0)),
                         scores.size(), options.confidence);
@@ -74,6 +65,7 @@ Estimate mean_estimate(std::span<const double> scores, const BootstrapOptions& o
 
 Estimate difference_estimate(const PairedScores& scores, const BootstrapOptions& options) {
   const auto& [a, b] = scores;
+  if (!from_0_to_1(a) || !from_0_to_1(b)) return studentised_difference(scores, options);
   if (a.size() != b.size() || !are_shares(a) || !are_shares(b))
     return with_unseen(bootstrap_difference(scores, options), scores, options.confidence);
   double count[2][2] = {};

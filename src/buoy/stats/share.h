@@ -11,12 +11,14 @@ namespace buoy::stats {
 // to nothing when all items agree.
 Estimate share_estimate(std::size_t having, std::size_t items, double level);
 
-// The mean of scores: a share where every score is 0 or 1, otherwise bootstrap_mean().
+// The mean of scores: a share where every score is 0 or 1; bootstrap_mean() for scores from 0 to 1, which
+// keeps these bounds; studentised_mean() for others.
 Estimate mean_estimate(std::span<const double> scores, const BootstrapOptions& options);
 
 // mean(a) - mean(b) over the same items. Where all scores are 0 or 1: Newcombe's interval for shares of the
 // same items (1998, method 10), which like Wilson's, of which it is made, keeps its width when all items
-// agree. Otherwise bootstrap_difference(), for scores from 0 to 1 wider on a side on which no item lies.
+// agree. Otherwise bootstrap_difference() for scores from 0 to 1, wider on a side on which no item lies, and
+// studentised_difference() for others.
 Estimate difference_estimate(const PairedScores& scores, const BootstrapOptions& options);
 
 // The interval of above / below from the intervals of both (Donner and Zou's MOVER), taken as if they were

@@ -50,7 +50,4 @@ std::vector<TaskTest> test_tasks(std::span<const TaskQuantity> quantities, const
                                  const stats::BootstrapOptions& options,
                                  std::int64_t permutations = kTaskPermutations);
 
-// Holm's step-down: p values that hold together. NaN stays NaN and is not counted.
-std::vector<double> holm(std::span<const double> p);
-
 }  // namespace buoy::analysis

@@ -7,6 +7,7 @@
 #include "buoy/analysis/tasks/task_layout.h"
 #include "buoy/analysis/tasks/task_share.h"
 #include "buoy/result/schema/tasks.h"
+#include "buoy/stats/holm.h"
 
 namespace buoy::analysis {
 namespace {
@@ -72,7 +73,7 @@ void add_set(Table& table, const TaskGroup& group, const std::string& name, cons
   for (size_t q = 0; q < kQuantities.size(); ++q) {
     std::vector<double> p;
     for (size_t l = 0; l < group.layers.size(); ++l) p.push_back(tests[l * kQuantities.size() + q].p);
-    const auto together = holm(p);
+    const auto together = stats::holm(p);
     for (size_t l = 0; l < group.layers.size(); ++l) {
       const TaskTest& test = tests[l * kQuantities.size() + q];
       const auto& quantity = quantities[l * kQuantities.size() + q];

@@ -10,7 +10,9 @@ namespace buoy::analysis {
 // statement about received attention.
 std::vector<double> uniform_received(bool causal, std::int64_t tokens);
 
-// The same for the queries [first, tokens) alone.
+// The same for the queries [first, tokens) alone, and [first, end).
 std::vector<double> uniform_received_from(bool causal, std::int64_t tokens, std::int64_t first);
+std::vector<double> uniform_received_between(bool causal, std::int64_t tokens, std::int64_t first,
+                                             std::int64_t end);
 
 }  // namespace buoy::analysis

@@ -26,6 +26,35 @@ TEST(QueryGroups, ByStateTellsPromptRevealedMasked) {
   EXPECT_EQ(groups.assign({kRow, kPrompt, -1}), (Bytes{0, 0, 0, 0, 0, 1, 1, 1})) << "no mask: all revealed";
 }
 
+// An end token at 6 was revealed: it and all behind it are padding, masked (7) or not.
+TEST(QueryGroups, WhatLiesBehindTheEndIsPadding) {
+  const std::vector<std::int32_t> row = {1, 2, 3, 4, 5, kMask, 6, kMask};
+  const RowState at_places{row, kPrompt, kMask, 6};
+  EXPECT_EQ(QueryGroups::by_state().assign(at_places), (Bytes{0, 0, 0, 0, 0, 2, 3, 3}));
+  EXPECT_EQ(QueryGroups::by_region(small_regions()).assign(at_places), (Bytes{0, 1, 2, 3, 4, 6, 7, 7}));
+}
+
+// In a model that predicts the next token row p - 1 writes token p: the last row of the prompt is the
+// answer's, the row of its last word writes padding, and the last row of all writes nothing.
+TEST(QueryGroups, RowsGoByTheTokenTheyWrite) {
+  const std::vector<std::int32_t> row = {1, 2, 3, 4, 5, 6, kMask, 8};
+  const auto groups = QueryGroups::by_state();
+  EXPECT_EQ(groups.assign({row, kPrompt, kMask, 7, 1}), (Bytes{0, 0, 0, 0, 1, 2, 3, 3}));
+  EXPECT_EQ(groups.assign({row, kPrompt, kMask, 8, 1}), (Bytes{0, 0, 0, 0, 1, 2, 1, 3})) << "no end";
+  EXPECT_EQ(groups.assign({row, kPrompt, kMask, 5, 1}), (Bytes{0, 0, 0, 0, 3, 3, 3, 3})) << "no words";
+  EXPECT_EQ(groups.assign({row, 8, kMask, 8, 1}), Bytes(8, 0)) << "nothing was generated";
+  EXPECT_EQ(QueryGroups::by_region(small_regions()).assign({row, kPrompt, kMask, 7, 1}),
+            (Bytes{0, 1, 2, 3, 5, 6, 7, 7}));
+}
+
+TEST(QueryGroups, PaddedRegionsGoByTheEnd) {
+  auto regions = small_regions();
+  EXPECT_EQ(padded(regions, kPrompt, 6).of_token, regions.of_token) << "no such region";
+  regions.names.emplace_back("padding");
+  EXPECT_EQ(padded(regions, kPrompt, 6).of_token, (Bytes{0, 1, 2, 3, 4, 5, 6, 6}));
+  EXPECT_EQ(padded(regions, kPrompt, 8).of_token, regions.of_token);
+}
+
 TEST(QueryGroups, AMaskInThePromptIsPrompt) {
   const std::vector<std::int32_t> row = {kMask, 1};
   EXPECT_EQ(QueryGroups::by_state().assign({row, 1, kMask}), (Bytes{0, 1}));
@@ -34,13 +63,13 @@ TEST(QueryGroups, AMaskInThePromptIsPrompt) {
 TEST(QueryGroups, ByRegionGivesEachRegionOfThePromptItsOwn) {
   const auto groups = QueryGroups::by_region(small_regions());
   EXPECT_EQ(groups.names(), (std::vector<std::string>{"bos", "template", "query", "document 1", "document 2",
-                                                      "answer, revealed", "answer, masked"}));
+                                                      "answer, revealed", "answer, masked", "padding"}));
   EXPECT_EQ(groups.assign({kRow, kPrompt, kMask}), (Bytes{0, 1, 2, 3, 4, 5, 6, 5}));
 }
 
 TEST(QueryGroups, MoreThanSixteenAreRefusedWithAWayOut) {
   Regions regions;
-  for (int i = 0; i < 15; ++i) {
+  for (int i = 0; i < 14; ++i) {
     regions.names.push_back("document " + std::to_string(i));
     regions.of_token.push_back(static_cast<std::uint8_t>(i));
   }

@@ -24,7 +24,8 @@ Subject small_subject() {
           .head_dim = 3,
           .prediction_offset = 0,
           .mask_token = 9,
-          .regions = {{"bos", "query", "answer"}, {0, 1, 2, 2}, {}, {0, 1, 0, 0}},
+          .end_tokens = {7},
+          .regions = {{"bos", "query", "answer", "padding"}, {0, 1, 2, 2}, {}, {0, 1, 0, 0}},
           .groups = QueryGroups::by_state()};
 }
 
@@ -85,24 +86,28 @@ float value(const trace::Array& array, size_t i) {
 TEST(Recorder, PutsEveryStepAndLayerInItsPlace) {
   Recorder recorder(parse_plan("received,mass,row-mass,contribution", "", ""), small_subject());
   feed(recorder, {1, 2, 9, 9}, 0);
-  feed(recorder, {1, 2, 3, 9}, 1);
+  feed(recorder, {1, 2, 9, 7}, 1);
   const auto arrays = recorder.arrays();
   const auto& received = find(arrays, trace::kReceived);
-  EXPECT_EQ(received.shape, (std::vector<std::int64_t>{2, 2, 3, kHeads, kTokens}));
+  EXPECT_EQ(received.shape, (std::vector<std::int64_t>{2, 2, 4, kHeads, kTokens}));
   EXPECT_EQ(value(received, 0), 0);
-  EXPECT_EQ(value(received, 24), 100) << "layer 1 of step 0";
-  EXPECT_EQ(value(received, 48), 1000) << "layer 0 of step 1";
+  EXPECT_EQ(value(received, 32), 100) << "layer 1 of step 0";
+  EXPECT_EQ(value(received, 64), 1000) << "layer 0 of step 1";
   // Region sums by hand: group 0, head 0 of step 0, layer 0 holds 0 1 2 3: bos 0, query 1, answer 2 + 3.
   const auto& mass = find(arrays, trace::kMass);
-  EXPECT_EQ(mass.shape, (std::vector<std::int64_t>{2, 2, 3, kHeads, 3}));
+  EXPECT_EQ(mass.shape, (std::vector<std::int64_t>{2, 2, 4, kHeads, 4}));
   EXPECT_EQ(value(mass, 0), 0);
   EXPECT_EQ(value(mass, 1), 1);
   EXPECT_EQ(value(mass, 2), 5);
+  EXPECT_EQ(value(mass, 3), 0) << "no end token yet";
+  // Step 1 saw an end token at 3: 1000 1001 1002 | 1003.
+  EXPECT_EQ(value(mass, 2 * 32 + 2), 1002);
+  EXPECT_EQ(value(mass, 2 * 32 + 3), 1003);
   // Rows 2 and 3 write the answer; evidence is token 1 alone. Row 3, head 1 holds 12 13 14 15.
-  EXPECT_EQ(find(arrays, trace::kRowMass).shape, (std::vector<std::int64_t>{2, 2, 2, kHeads, 3}));
+  EXPECT_EQ(find(arrays, trace::kRowMass).shape, (std::vector<std::int64_t>{2, 2, 2, kHeads, 4}));
   EXPECT_EQ(value(find(arrays, trace::kEvidenceMass), 3), 13);
-  // Contribution of token 0 in head 0: groups hold 0, 8, 16 there; its value vector is 2 long.
-  EXPECT_EQ(value(find(arrays, trace::kContribution), 0), (0 + 8 + 16) * 2);
+  // Contribution of token 0 in head 0: groups hold 0, 8, 16, 24 there; its value vector is 2 long.
+  EXPECT_EQ(value(find(arrays, trace::kContribution), 0), (0 + 8 + 16 + 24) * 2);
   trace::Sample sample{"a", arrays, {}};
   EXPECT_NO_THROW(trace::check_sample(sample));
 }
@@ -112,9 +117,9 @@ TEST(Recorder, CountsGroupsAsTheForwardSawThem) {
   feed(recorder, {1, 2, 9, 9}, 0);
   feed(recorder, {1, 2, 3, 9}, 1);
   const auto arrays = recorder.arrays();
-  std::vector<std::int32_t> sizes(6);
-  std::memcpy(sizes.data(), find(arrays, trace::kGroupSizes).bytes.data(), 24);
-  EXPECT_EQ(sizes, (std::vector<std::int32_t>{2, 0, 2, 2, 1, 1}));
+  std::vector<std::int32_t> sizes(8);
+  std::memcpy(sizes.data(), find(arrays, trace::kGroupSizes).bytes.data(), 32);
+  EXPECT_EQ(sizes, (std::vector<std::int32_t>{2, 0, 2, 0, 2, 1, 1, 0}));
 }
 
 TEST(Recorder, AsksForNothingOutsideThePlan) {

@@ -2,29 +2,37 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "buoy/base/error.h"
 #include "buoy/observe/number_set.h"
 #include "buoy/probe/request.h"
+#include "buoy/trace/answer_rows.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::observe {
 namespace {
 
-constexpr char kRevealed[] = "answer, revealed", kMasked[] = "answer, masked";
-
 void require_few(size_t groups, const std::string& where) {
   if (groups <= static_cast<size_t>(probe::kMostGroups)) return;
   throw_usage_error({where, fmt::format("at most {} groups of queries", probe::kMostGroups),
-                     fmt::format("{} (`groups` state needs three)", groups)});
+                     fmt::format("{} (`groups` state needs four)", groups)});
 }
 
 }  // namespace
 
+Regions padded(Regions regions, std::int64_t prompt_length, std::int64_t answer_end) {
+  const auto padding = std::find(regions.names.begin(), regions.names.end(), trace::kPaddingName);
+  if (padding == regions.names.end()) return regions;
+  for (auto p = std::max(prompt_length, answer_end); p < std::ssize(regions.of_token); ++p)
+    regions.of_token[static_cast<size_t>(p)] = static_cast<std::uint8_t>(padding - regions.names.begin());
+  return regions;
+}
+
 QueryGroups QueryGroups::by_state() {
   QueryGroups groups;
-  groups.names_ = {"prompt", kRevealed, kMasked};
+  groups.names_ = {"prompt", trace::kRevealedName, trace::kMaskedName, trace::kPaddingName};
   return groups;
 }
 
@@ -40,7 +48,7 @@ QueryGroups QueryGroups::by_region(const Regions& regions) {
   groups.kind_ = Kind::kRegion;
   std::map<std::uint8_t, std::uint8_t> group_of_region;
   for (const auto region : regions.of_token) {
-    if (region == trace::kNoRegion || regions.names[region] == "answer") {
+    if (region == trace::kNoRegion || regions.names[region] == trace::kAnswerName) {
       groups.fixed_.push_back(probe::kNoGroup);
       continue;
     }
@@ -49,8 +57,8 @@ QueryGroups QueryGroups::by_region(const Regions& regions) {
     if (is_new) groups.names_.push_back(regions.names[region]);
     groups.fixed_.push_back(entry->second);
   }
-  groups.names_.emplace_back(kRevealed);
-  groups.names_.emplace_back(kMasked);
+  for (const auto* name : {trace::kRevealedName, trace::kMaskedName, trace::kPaddingName})
+    groups.names_.emplace_back(name);
   require_few(groups.names_.size(), "`groups` regions");
   return groups;
 }
@@ -93,18 +101,22 @@ QueryGroups QueryGroups::parse(const std::string& option, const Regions& regions
 
 std::vector<std::uint8_t> QueryGroups::assign(const RowState& row) const {
   std::vector<std::uint8_t> groups;
-  const auto last = static_cast<std::uint8_t>(count() - 1);
+  const auto padding = static_cast<std::uint8_t>(count() - 1);
+  const trace::AnswerSpan span{row.prompt_length, row.answer_end, std::ssize(row.tokens), row.offset};
   for (size_t p = 0; p < row.tokens.size(); ++p) {
-    const bool answer = static_cast<std::int64_t>(p) >= row.prompt_length;
-    const bool masked = answer && row.mask_token >= 0 && row.tokens[p] == row.mask_token;
+    const auto kind = trace::kind_of_row(static_cast<std::int64_t>(p), span);
     if (kind_ == Kind::kParity) {
       groups.push_back(static_cast<std::uint8_t>(p % 2));
-    } else if (kind_ == Kind::kListed || (kind_ == Kind::kRegion && !answer)) {
+    } else if (kind_ == Kind::kListed || (kind_ == Kind::kRegion && kind == trace::RowKind::kPrompt)) {
       groups.push_back(p < fixed_.size() ? fixed_[p] : probe::kNoGroup);
-    } else if (!answer) {
+    } else if (kind == trace::RowKind::kPrompt) {
       groups.push_back(0);
+    } else if (kind == trace::RowKind::kPadding) {
+      groups.push_back(padding);
     } else {
-      groups.push_back(static_cast<std::uint8_t>(masked ? last : last - 1));
+      const auto written = row.tokens[p + static_cast<size_t>(row.offset)];
+      const bool masked = row.mask_token >= 0 && written == row.mask_token;
+      groups.push_back(static_cast<std::uint8_t>(masked ? padding - 1 : padding - 2));
     }
   }
   return groups;

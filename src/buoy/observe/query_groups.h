@@ -7,7 +7,8 @@
 
 namespace buoy::observe {
 
-// The named parts of a row that keys are in: BOS, query, each document, answer, template.
+// The named parts of a row that keys are in: BOS, query, each document, answer, template; padding, which is
+// what of the answer lies at or behind its end and is known at a forward (padded()).
 struct Regions {
   std::vector<std::string> names;
   std::vector<std::uint8_t> of_token;  // [tokens], trace::kNoRegion for none
@@ -19,15 +20,23 @@ struct Regions {
 struct RowState {
   std::span<const std::int32_t> tokens;
   std::int64_t prompt_length = 0;
-  std::int32_t mask_token = -1;  // -1: none
+  std::int32_t mask_token = -1;         // -1: none
+  std::int64_t answer_end = INT64_MAX;  // see trace::answer_end()
+  std::int64_t offset = 0;              // see trace::row_that_writes()
 };
 
-// How the queries of a forward are put into groups by which received attention is split.
+// The regions when the answer ends at `answer_end`: slots from there on are padding, if it is among the
+// names.
+Regions padded(Regions regions, std::int64_t prompt_length, std::int64_t answer_end);
+
+// How the queries of a forward are put into groups by which received attention is split. By state and by
+// region a query is of the answer, or of padding, if the token that it writes is.
 class QueryGroups {
  public:
-  // Prompt, answer already revealed, answer still masked.
+  // Prompt, answer already revealed, answer still masked, padding.
   static QueryGroups by_state();
-  // Every region of the prompt, then the two states of the answer. UsageError above probe::kMostGroups.
+  // Every region of the prompt, then the two states of the answer, padding. UsageError above
+  // probe::kMostGroups.
   static QueryGroups by_region(const Regions& regions);
   // Positions with even and with odd numbers, for choosing keys on one half and measuring on the other.
   static QueryGroups by_parity();

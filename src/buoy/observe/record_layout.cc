@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "buoy/base/error.h"
+#include "buoy/trace/answer_rows.h"
 
 namespace buoy::observe {
 namespace {
@@ -26,14 +27,14 @@ RecordLayout::RecordLayout(const Plan& plan, const Subject& subject)
       steps_(plan.steps.below(subject.steps)),
       layers_(plan.layers.below(subject.layers)) {
   for (std::int64_t p = subject.prompt_length; p < subject.tokens; ++p) {
-    rows_.push_back(static_cast<std::int32_t>(std::max<std::int64_t>(0, p - subject.prediction_offset)));
+    rows_.push_back(static_cast<std::int32_t>(trace::row_that_writes(p, subject.prediction_offset)));
   }
   // A prompt of no tokens makes positions 0 and 1 share row 0 under a prediction offset.
   rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
   parts_ = find_parts();
   probe::LayerRequest request;
-  sets_ = key_sets(subject.regions);
-  for (const auto* observable : plan_.wanted) observable->ask(request, {rows_, plan_.top_count, sets_});
+  for (const auto* observable : plan_.wanted)
+    observable->ask(request, {rows_, plan_.top_count, sets_at(subject.tokens)});
   looks_closely_ = request.row_weights || request.row_mass || request.top > 0;
 }
 
@@ -127,12 +128,27 @@ std::int64_t RecordLayout::layer_index(const probe::Address& address) const {
   return index_in(layers_, address.layer);
 }
 
+std::int64_t RecordLayout::answer_end(std::span<const std::int32_t> row) const {
+  const auto& ends = subject_.end_tokens;
+  return trace::answer_end(subject_.prompt_length, std::ssize(row), [&](std::int64_t p) {
+    return std::find(ends.begin(), ends.end(), row[static_cast<size_t>(p)]) != ends.end();
+  });
+}
+
+const std::shared_ptr<const KeySets>& RecordLayout::sets_at(std::int64_t answer_end) const {
+  if (sets_end_ != answer_end) sets_ = key_sets(padded(subject_.regions, subject_.prompt_length, answer_end));
+  sets_end_ = answer_end;
+  return sets_;
+}
+
 probe::LayerRequest RecordLayout::request(const probe::LayerExtent& extent) const {
   BUOY_CHECK(extent.query_rows == subject_.tokens && extent.key_rows == subject_.tokens);
   probe::LayerRequest r;
   r.groups = subject_.groups.count();
-  r.group_of_row = subject_.groups.assign({extent.tokens, subject_.prompt_length, subject_.mask_token});
-  for (const auto* observable : plan_.wanted) observable->ask(r, {rows_, plan_.top_count, sets_});
+  const std::int64_t end = answer_end(extent.tokens);
+  r.group_of_row = subject_.groups.assign(
+      {extent.tokens, subject_.prompt_length, subject_.mask_token, end, subject_.prediction_offset});
+  for (const auto* observable : plan_.wanted) observable->ask(r, {rows_, plan_.top_count, sets_at(end)});
   return r;
 }
 

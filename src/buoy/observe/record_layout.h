@@ -51,6 +51,8 @@ class RecordLayout {
   bool observes(const probe::Address& address) const;
   std::int64_t step_index(const probe::Address& address) const;
   std::int64_t layer_index(const probe::Address& address) const;
+  // Where the answer ends in the row that a forward sees; see trace::answer_end().
+  std::int64_t answer_end(std::span<const std::int32_t> row) const;
   // What is asked at an address that is observed.
   probe::LayerRequest request(const probe::LayerExtent& extent) const;
   // How many queries of that request are in each group; [groups].
@@ -71,7 +73,11 @@ class RecordLayout {
   std::vector<std::int32_t> rows_;
   std::vector<Part> parts_;
   bool looks_closely_ = false;
-  std::shared_ptr<const KeySets> sets_;
+  // Regions change when the answer's end is seen, so sets belong to an end. Sets are kept as long as it
+  // stays: a device sends them once.
+  const std::shared_ptr<const KeySets>& sets_at(std::int64_t answer_end) const;
+  mutable std::shared_ptr<const KeySets> sets_;
+  mutable std::int64_t sets_end_ = -1;
 };
 
 }  // namespace buoy::observe

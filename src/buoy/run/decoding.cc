@@ -85,10 +85,10 @@ std::uint64_t forwards_of(Family family, const DecodeOptions& o) {
   return o.cfg_scale.value_or(0) > 0 ? 2 * steps : steps;
 }
 
-std::vector<std::int32_t> end_tokens(const model::Model& model, const DecodeOptions& options,
+std::vector<std::int32_t> end_tokens(const ModelConfig& config, const DecodeOptions& options,
                                      const std::optional<text::Tokenizer>& tokenizer) {
-  auto ends = eos_tokens(model.config(), options);
-  if (const auto eot = end_of_turn(model.config(), options, tokenizer)) ends.push_back(*eot);
+  auto ends = eos_tokens(config, options);
+  if (const auto eot = end_of_turn(config, options, tokenizer)) ends.push_back(*eot);
   return ends;
 }
 

@@ -29,7 +29,7 @@ void check_decoding(const ModelConfig& config, const DecodeOptions& options);
 std::uint64_t forwards_of(Family family, const DecodeOptions& options);
 
 // Tokens at which the readable answer ends.
-std::vector<std::int32_t> end_tokens(const model::Model& model, const DecodeOptions& options,
+std::vector<std::int32_t> end_tokens(const ModelConfig& config, const DecodeOptions& options,
                                      const std::optional<text::Tokenizer>& tokenizer);
 
 // The answer for a reader: everything before the first end token, special tokens left out.

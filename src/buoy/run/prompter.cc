@@ -7,6 +7,7 @@
 #include "buoy/base/error.h"
 #include "buoy/questions/prompt/chat_prompt.h"
 #include "buoy/questions/prompt/token_regions.h"
+#include "buoy/trace/answer_rows.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::run {
@@ -120,6 +121,7 @@ ItemPrompt prompt_of_ids(const questions::Item& item, Prompt prompt) {
 void add_answer(observe::Regions& regions, std::int64_t slots) {
   const auto answer = static_cast<std::uint8_t>(regions.names.size());
   regions.names.emplace_back(questions::kAnswerRegion);
+  regions.names.emplace_back(trace::kPaddingName);  // empty until an end token is seen
   regions.of_token.insert(regions.of_token.end(), static_cast<size_t>(slots), answer);
   if (!regions.evidence.empty())
     regions.evidence.insert(regions.evidence.end(), static_cast<size_t>(slots), 0);

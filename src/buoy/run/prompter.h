@@ -61,7 +61,7 @@ class Prompter {
 // A prompt given as ids: one region, no text.
 ItemPrompt prompt_of_ids(const questions::Item& item, Prompt prompt);
 
-// Extends the regions by the generated slots, as the region "answer".
+// Extends the regions by the generated slots, as the region "answer", and names the region of padding.
 void add_answer(observe::Regions& regions, std::int64_t slots);
 
 }  // namespace buoy::run

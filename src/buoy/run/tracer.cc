@@ -4,6 +4,7 @@
 
 #include "buoy/decode/drive.h"
 #include "buoy/model/family.h"
+#include "buoy/trace/answer_rows.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::run {
@@ -16,7 +17,7 @@ std::int64_t decoding_steps(const DecodeOptions& decode) {
 }  // namespace
 
 observe::Subject subject_of(const ModelConfig& c, const Request& request, const ItemPrompt& prompt,
-                            std::int64_t tokens) {
+                            std::int64_t tokens, const std::optional<text::Tokenizer>& tokenizer) {
   const bool diffusion = is_masked_diffusion(c.family);
   const auto prompt_length = static_cast<std::int64_t>(prompt.prompt.ids.size());
   observe::Regions regions = prompt.regions;
@@ -31,6 +32,7 @@ observe::Subject subject_of(const ModelConfig& c, const Request& request, const 
           .head_dim = c.head_dim,
           .prediction_offset = model::traits_of(c.family).prediction_offset,
           .mask_token = diffusion ? request.decode.mask_token.value_or(*c.mask_token) : -1,
+          .end_tokens = end_tokens(c, request.decode, tokenizer),
           .regions = std::move(regions),
           .groups = groups};
 }
@@ -64,8 +66,7 @@ Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, co
     ChangingProbe changing(request_.changes, model_.config(), row, nullptr);
     decode::drive(context_, model_, machines, nullptr, request_.changes.any() ? &changing : nullptr);
   }
-  auto watched =
-      subject_of(model_.config(), request_, prompt, static_cast<std::int64_t>(machine->row().size()));
+  auto watched = subject_of(model_.config(), request_, prompt, std::ssize(machine->row()), tokenizer_);
   probe::Probe& watching = make_probe(watched, *machine);
   ChangingProbe changing(request_.changes, model_.config(), row, &watching);
   probe::Probe* const probe = request_.changes.any() ? static_cast<probe::Probe*>(&changing) : &watching;
@@ -85,7 +86,15 @@ trace::Sample Tracer::frame(const ItemPrompt& prompt, const decode::StepMachine&
   trace::Sample sample{prompt.id, {}, {}};
   sample.arrays.push_back(trace::integer_array(trace::kTokens, {length}, row));
   sample.arrays.push_back(trace::integer_array(trace::kRevealedAt, {length}, machine.revealed_at()));
-  sample.arrays.push_back(trace::byte_array(trace::kRegionOfToken, {length}, subject.regions.of_token));
+  const auto& ends = subject.end_tokens;
+  std::vector<std::uint8_t> is_end;
+  for (const auto id : row) is_end.push_back(std::find(ends.begin(), ends.end(), id) != ends.end() ? 1 : 0);
+  const auto end = trace::answer_end(machine.prompt_length(), length,
+                                     [&](std::int64_t p) { return is_end[static_cast<size_t>(p)] != 0; });
+  sample.arrays.push_back(
+      trace::byte_array(trace::kRegionOfToken, {length},
+                        observe::padded(subject.regions, machine.prompt_length(), end).of_token));
+  sample.arrays.push_back(trace::byte_array(trace::kEnds, {length}, is_end));
   if (!subject.regions.evidence.empty())
     sample.arrays.push_back(trace::byte_array(trace::kEvidence, {length}, subject.regions.evidence));
   const auto set = [&](std::string_view key, std::string value) {
@@ -112,8 +121,7 @@ trace::Sample Tracer::frame(const ItemPrompt& prompt, const decode::StepMachine&
     }
     sample.arrays.push_back(trace::byte_array(trace::kSpecial, {length}, special));
     set(trace::kTokenTexts, trace::format_text_list(texts));
-    set(trace::kAnswerText,
-        answer_text(*tokenizer_, machine.generated(), end_tokens(model_, request_.decode, tokenizer_)));
+    set(trace::kAnswerText, answer_text(*tokenizer_, machine.generated(), ends));
   }
   return sample;
 }

@@ -14,9 +14,10 @@
 
 namespace buoy::run {
 
-// What is observed of a prompt whose row will have this many tokens.
+// What is observed of a prompt whose row will have this many tokens. `tokenizer`: what else ends an answer.
 observe::Subject subject_of(const ModelConfig& config, const Request& request, const ItemPrompt& prompt,
-                            std::int64_t tokens);
+                            std::int64_t tokens,
+                            const std::optional<text::Tokenizer>& tokenizer = std::nullopt);
 
 // Decodes prompts while a probe looks on, and frames what it saw as samples of a trace.
 class Tracer {

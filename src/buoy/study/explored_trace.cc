@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "buoy/analysis/sample/answer_span.h"
 #include "buoy/analysis/sample/stored_rows.h"
 #include "buoy/base/attempt.h"
 #include "buoy/base/error.h"
@@ -53,7 +54,7 @@ report::ExploredSample explored(const analysis::StoredSource& source, const trac
   out.revealed_at = sample.revealed_at;
   out.masked_forwards = masked_forwards(sample);
   out.region_names = sample.region_names;
-  out.region_of_token = sample.region_of_token;
+  out.region_of_token = analysis::region_of_token_at(sample, analysis::answer_end(sample));
   for (auto& region : out.region_of_token) {
     if (region >= std::ssize(out.region_names)) region = -1;  // trace::kNoRegion is beyond all names
   }

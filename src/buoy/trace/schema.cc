@@ -18,6 +18,8 @@ constexpr std::array kArrays = {
     ArraySchema{kEvidence, "T", Element::kByte, "flag",
                 "1: the token holds part of the answer in a gold document"},
     ArraySchema{kSpecial, "T", Element::kByte, "flag", "1: the token of the final row is a special token"},
+    ArraySchema{kEnds, "T", Element::kByte, "flag",
+                "1: the token of the final row is one that ends an answer"},
     ArraySchema{kSteps, "S", kInteger, "step", "the observed steps, ascending"},
     ArraySchema{kLayers, "L", kInteger, "layer", "the observed layers, ascending"},
     ArraySchema{kReceived, "S L G H T", kFloat, "queries",

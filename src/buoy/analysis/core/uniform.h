@@ -10,8 +10,10 @@ namespace buoy::analysis {
 // statement about received attention.
 std::vector<double> uniform_received(bool causal, std::int64_t tokens);
 
-// The same for the queries [first, tokens) alone.
+// The same for the queries [first, tokens) alone, and [first, end).
 std::vector<double> uniform_received_from(bool causal, std::int64_t tokens, std::int64_t first);
+std::vector<double> uniform_received_between(bool causal, std::int64_t tokens, std::int64_t first,
+                                             std::int64_t end);
 
 // The share of the queries [first, tokens) that see each key: the most attention it can receive.
 std::vector<double> seen_from(bool causal, std::int64_t tokens, std::int64_t first);

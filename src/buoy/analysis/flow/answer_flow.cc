@@ -17,8 +17,8 @@ constexpr std::array kQueries = {Queries{"answer", "mean"}, Queries{kRevealedGro
                                  Queries{kMaskedGroup, "mean"}, Queries{"answer", "last"}};
 constexpr std::int64_t kQueryKinds = kQueries.size();
 
-constexpr std::array kRegions = {"bos",  "template",    "query", "all documents",
-                                 "gold", "distractors", "answer"};
+constexpr std::array kRegions = {"bos",  "template",    "query",  "all documents",
+                                 "gold", "distractors", "answer", "padding"};
 constexpr std::int64_t kRegionKinds = kRegions.size();
 
 std::vector<std::int64_t> regions_of_kind(const SampleRegions& regions, std::int64_t kind) {
@@ -64,11 +64,13 @@ void AnswerFlowSums::add(const ObservedSample& sample, const SampleFlow& flow) {
     for (size_t l = 0; l < flow.mean.size(); ++l) {
       const std::array values = {&flow.mean[l].all, &flow.mean[l].revealed, &flow.mean[l].masked,
                                  &flow.last[l].all};
+      const std::array even = {&flow.even.all, &flow.even.revealed, &flow.even.masked, &flow.even.last};
       for (std::int64_t q = 0; q < kQueryKinds; ++q) {
         const double share = sum_of(*values[static_cast<size_t>(q)], regions);
         mass[static_cast<size_t>((q * layers_ + sample.layers[l]) * kRegionKinds + kind)] = share;
         if (share == share)
-          uniform[static_cast<size_t>(q * kRegionKinds + kind)] = sum_of(flow.uniform, regions);
+          uniform[static_cast<size_t>(q * kRegionKinds + kind)] =
+              sum_of(*even[static_cast<size_t>(q)], regions);
       }
     }
   }
@@ -81,7 +83,7 @@ void AnswerFlowSums::add(const ObservedSample& sample, const SampleFlow& flow) {
     for (std::int64_t h = 0; h < heads_; ++h) {
       const auto row =
           std::span(flow.mean[l].by_head).subspan(static_cast<size_t>(h * R), static_cast<size_t>(R));
-      const auto lift = [&](const auto& some) { return sum_of(row, some) / sum_of(flow.uniform, some); };
+      const auto lift = [&](const auto& some) { return sum_of(row, some) / sum_of(flow.even.all, some); };
       const std::int64_t cell = (sample.layers[l] * heads_ + h) * kHeadQuantities;
       head_.add(cell + kDocuments, sum_of(row, documents));
       head_.add(cell + kDocumentsLift, lift(documents));

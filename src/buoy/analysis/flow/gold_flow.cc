@@ -43,8 +43,8 @@ void GoldFlowSums::add(const ObservedSample& sample, const SampleFlow& flow, con
   for (size_t l = 0; l < flow.mean.size(); ++l) {
     double* to = lift.data() + sample.layers[l] * kLiftCells;
     to[kMassOfGold] = sum_of(flow.mean[l].all, gold);
-    to[kLiftOfGold] = to[kMassOfGold] / sum_of(flow.uniform, gold);
-    to[kLiftOfOthers] = sum_of(flow.mean[l].all, others) / sum_of(flow.uniform, others);
+    to[kLiftOfGold] = to[kMassOfGold] / sum_of(flow.even.all, gold);
+    to[kLiftOfOthers] = sum_of(flow.mean[l].all, others) / sum_of(flow.even.all, others);
   }
   for (const auto position : {kAll, flow.regions.gold_position}) {
     Position& sums = at(position);
@@ -53,7 +53,7 @@ void GoldFlowSums::add(const ObservedSample& sample, const SampleFlow& flow, con
       const auto& matrices = rollout.of(forward);
       for (size_t i = 0; i < matrices.size(); ++i) {
         const auto row = matrices[i].row(flow.regions.answer);
-        const auto even = rollout.uniform[i].row(flow.regions.answer);
+        const auto even = rollout.even(forward)[i].row(flow.regions.answer);
         const std::vector<double> values = {mean_of(row, gold), mean_of(row, others), mean_of(even, gold),
                                             mean_of(even, others)};
         const size_t pooling = i / rollout.depths.size(), depth = i % rollout.depths.size();

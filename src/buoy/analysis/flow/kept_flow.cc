@@ -11,8 +11,8 @@ KeptFlow::KeptFlow(const SampleFacts& sample, std::int64_t most)
   flow_.regions = rows_.begun().regions;
 }
 
-void KeptFlow::finish(const ObservedSample& /*sample*/) {
-  flow_ = rows_.flow();
+void KeptFlow::finish(const ObservedSample& sample) {
+  flow_ = rows_.flow(sample);
   rows_.let_go();
   if (flow_.regions.answer < 0) return;
   rollout_ = rollout_of_sample(flow_, most_);
@@ -23,6 +23,7 @@ void KeptFlow::finish(const ObservedSample& /*sample*/) {
   for (auto& layer : flow_.last) layer = {layer.all, {}, {}, {}};
   flow_.steps = {};
   flow_.final_row = {};
+  flow_.at_step = {};
 }
 
 // What finish() would have made, empty.
@@ -34,11 +35,17 @@ void KeptFlow::make_room() {
   flow_.final_row = {};
   flow_.mean.assign(layers, {row, row, row, std::vector<double>(regions * static_cast<size_t>(heads_))});
   flow_.last.assign(layers, {row, {}, {}, {}});
-  matrices_.assign(std::size(kPoolings) * layers, RegionMatrix(flow_.regions.count()));
-  rollout_ = even_rollout(flow_, layers_, most_);
-  const std::vector<RegionMatrix> each(rollout_.uniform.size(), RegionMatrix(flow_.regions.count()));
-  if (sees_final_row_) rollout_.final_row = each;
-  if (flow_.denoises) rollout_.denoising_mean = rollout_.denoising_last = each;
+  flow_.even = {row, row, row, row};
+  const RegionMatrix empty(flow_.regions.count());
+  matrices_.of_layer.assign(std::size(kPoolings) * layers, empty);
+  matrices_.even.assign(std::size(kPoolings), empty);
+  rollout_ = {};
+  rollout_.depths = rollout_depths(flow_, layers_, most_);
+  const std::vector<RegionMatrix> each(std::size(kPoolings) * rollout_.depths.size(), empty);
+  if (sees_final_row_) rollout_.final_row = rollout_.even_final_row = each;
+  if (!flow_.denoises) return;
+  rollout_.denoising_mean = rollout_.denoising_last = each;
+  rollout_.even_denoising_mean = rollout_.even_denoising_last = each;
 }
 
 void KeptFlow::state(StateArchive& archive) {
@@ -49,8 +56,11 @@ void KeptFlow::state(StateArchive& archive) {
     archive.singles(layer.by_head);
   }
   for (auto& layer : flow_.last) archive.numbers(layer.all);
-  for (auto& matrix : matrices_) archive.numbers(matrix.values);
-  for (auto* matrices : {&rollout_.final_row, &rollout_.denoising_mean, &rollout_.denoising_last}) {
+  auto& even = flow_.even;
+  for (auto* shares : {&even.all, &even.revealed, &even.masked, &even.last}) archive.numbers(*shares);
+  for (auto* matrices : {&matrices_.of_layer, &matrices_.even, &rollout_.final_row, &rollout_.denoising_mean,
+                         &rollout_.denoising_last, &rollout_.even_final_row, &rollout_.even_denoising_mean,
+                         &rollout_.even_denoising_last}) {
     for (auto& matrix : *matrices) archive.numbers(matrix.values);
   }
 }

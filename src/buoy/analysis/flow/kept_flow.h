@@ -23,8 +23,7 @@ class KeptFlow final : public SampleAnalysis {
   const SampleFlow& flow() const { return flow_; }
   bool sees_final_row() const { return sees_final_row_; }
   const SampleRollout& rollout() const { return rollout_; }
-  // Means over the steps of matrices of regions, [poolings, layers].
-  const std::vector<RegionMatrix>& matrices() const { return matrices_; }
+  const MeanMatrices& matrices() const { return matrices_; }
 
  private:
   void make_room();
@@ -34,7 +33,7 @@ class KeptFlow final : public SampleAnalysis {
   bool sees_final_row_;
   SampleFlow flow_;
   SampleRollout rollout_;
-  std::vector<RegionMatrix> matrices_;
+  MeanMatrices matrices_;
 };
 
 }  // namespace buoy::analysis

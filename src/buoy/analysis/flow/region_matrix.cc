@@ -26,6 +26,12 @@ void normalise_rows(RegionMatrix& matrix) {
 
 RegionMatrix uniform_region_mass(std::span<const std::int32_t> region_of_token, std::int64_t regions,
                                  bool causal) {
+  return uniform_region_mass(region_of_token, region_of_token, regions, causal);
+}
+
+RegionMatrix uniform_region_mass(std::span<const std::int32_t> region_of_query,
+                                 std::span<const std::int32_t> region_of_token, std::int64_t regions,
+                                 bool causal) {
   RegionMatrix out(regions);
   std::vector<double> seen(static_cast<size_t>(regions), 0.0);  // keys of each region a query sees
   const auto see = [&](std::int32_t region) {
@@ -37,9 +43,9 @@ RegionMatrix uniform_region_mass(std::span<const std::int32_t> region_of_token, 
   for (size_t i = 0; i < region_of_token.size(); ++i) {
     if (causal) see(region_of_token[i]);
     const auto keys = static_cast<double>(causal ? i + 1 : region_of_token.size());
-    if (region_of_token[i] < 0) continue;
+    if (region_of_query[i] < 0) continue;
     for (std::int64_t b = 0; b < regions; ++b)
-      out.at(region_of_token[i], b) += seen[static_cast<size_t>(b)] / keys;
+      out.at(region_of_query[i], b) += seen[static_cast<size_t>(b)] / keys;
   }
   return out;
 }

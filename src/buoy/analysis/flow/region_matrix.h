@@ -30,6 +30,10 @@ void normalise_rows(RegionMatrix& matrix);
 // none. The null of every statement about regions.
 RegionMatrix uniform_region_mass(std::span<const std::int32_t> region_of_token, std::int64_t regions,
                                  bool causal);
+// The same where queries are in other regions than the tokens at their places.
+RegionMatrix uniform_region_mass(std::span<const std::int32_t> region_of_query,
+                                 std::span<const std::int32_t> region_of_token, std::int64_t regions,
+                                 bool causal);
 // The same for regions that follow each other.
 RegionMatrix uniform_region_mass(std::span<const std::int64_t> lengths, bool causal);
 

@@ -13,7 +13,10 @@ RegionMatrix pooled(const RegionMatrix& mass, std::span<const double> lengths, P
   RegionMatrix out = mass;
   if (pooling == Pooling::kMean) {
     for (std::int64_t a = 0; a < out.regions; ++a) {
-      for (std::int64_t b = 0; b < out.regions; ++b) out.at(a, b) /= lengths[static_cast<size_t>(b)];
+      for (std::int64_t b = 0; b < out.regions; ++b) {
+        const double length = lengths[static_cast<size_t>(b)];
+        if (length > 0) out.at(a, b) /= length;  // a region without tokens receives nothing
+      }
     }
   }
   normalise_rows(out);

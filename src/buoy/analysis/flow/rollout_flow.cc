@@ -12,17 +12,59 @@ void add_to(RegionMatrix& sum, const RegionMatrix& other, double factor) {
   for (size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += factor * other.values[i];
 }
 
-std::vector<RegionMatrix> all_rollouts(const std::vector<RegionMatrix>& layers, const SampleFlow& flow,
+std::vector<RegionMatrix> all_rollouts(const std::vector<RegionMatrix>& layers,
+                                       std::span<const double> lengths,
                                        const std::vector<std::int64_t>& depths) {
   std::vector<RegionMatrix> out;
   for (const auto pooling : kPoolings) {
     std::vector<RegionMatrix> steps;
     steps.reserve(layers.size());
-    for (const auto& layer : layers) steps.push_back(rollout_layer(layer, flow.regions.lengths, pooling));
+    for (const auto& layer : layers) steps.push_back(rollout_layer(layer, lengths, pooling));
     for (auto& matrix : rollouts(steps, depths)) out.push_back(std::move(matrix));
   }
   return out;
 }
+
+std::vector<RegionMatrix> even_rollouts(const SampleFlow& flow, const ForwardRegions& now, size_t layers,
+                                        const std::vector<std::int64_t>& depths) {
+  const RegionMatrix even =
+      uniform_region_mass(now.of_query, now.of_token, flow.regions.count(), flow.causal);
+  return all_rollouts(std::vector<RegionMatrix>(layers, even), now.lengths, depths);
+}
+
+void add_mean(std::vector<RegionMatrix>& mean, const std::vector<RegionMatrix>& step, size_t steps) {
+  if (mean.empty()) mean.assign(step.size(), RegionMatrix(step.empty() ? 0 : step[0].regions));
+  for (size_t i = 0; i < mean.size(); ++i) add_to(mean[i], step[i], 1.0 / static_cast<double>(steps));
+}
+
+// A mean of matrices, each row over those in which it is not empty.
+class RowMean {
+ public:
+  explicit RowMean(std::int64_t regions) : sum_(regions), counts_(static_cast<size_t>(regions), 0.0) {}
+
+  void add(const RegionMatrix& matrix) {
+    for (std::int64_t a = 0; a < matrix.regions; ++a) {
+      double all = 0;
+      for (std::int64_t b = 0; b < matrix.regions; ++b) {
+        all += matrix.at(a, b);
+        sum_.at(a, b) += matrix.at(a, b);
+      }
+      counts_[static_cast<size_t>(a)] += all > 0 ? 1 : 0;
+    }
+  }
+  RegionMatrix mean() const {
+    RegionMatrix out = sum_;
+    for (std::int64_t a = 0; a < out.regions; ++a) {
+      const double count = counts_[static_cast<size_t>(a)];
+      for (std::int64_t b = 0; b < out.regions && count > 0; ++b) out.at(a, b) /= count;
+    }
+    return out;
+  }
+
+ private:
+  RegionMatrix sum_;
+  std::vector<double> counts_;
+};
 
 }  // namespace
 
@@ -44,42 +86,55 @@ const std::vector<RegionMatrix>& SampleRollout::of(RolloutOf forward) const {
                                                 : denoising_last;
 }
 
-SampleRollout even_rollout(const SampleFlow& flow, std::int64_t layers, std::int64_t most) {
-  SampleRollout out;
-  if (!flow.regions.all_rows || layers == 0) return out;
-  for (std::int64_t k = 1; k <= std::min(most, layers); ++k) out.depths.push_back(k);
-  if (most < layers) out.depths.push_back(layers);
-  const std::vector<RegionMatrix> even(static_cast<size_t>(layers), flow.uniform_mass);
-  out.uniform = all_rollouts(even, flow, out.depths);
-  return out;
+const std::vector<RegionMatrix>& SampleRollout::even(RolloutOf forward) const {
+  return forward == RolloutOf::kFinalRow        ? even_final_row
+         : forward == RolloutOf::kDenoisingMean ? even_denoising_mean
+                                                : even_denoising_last;
+}
+
+std::vector<std::int64_t> rollout_depths(const SampleFlow& flow, std::int64_t layers, std::int64_t most) {
+  std::vector<std::int64_t> depths;
+  if (!flow.regions.all_rows || layers == 0) return depths;
+  for (std::int64_t k = 1; k <= std::min(most, layers); ++k) depths.push_back(k);
+  if (most < layers) depths.push_back(layers);
+  return depths;
 }
 
 SampleRollout rollout_of_sample(const SampleFlow& flow, std::int64_t most) {
-  if (flow.steps.empty()) return {};
-  SampleRollout out = even_rollout(flow, std::ssize(flow.steps[0]), most);
+  SampleRollout out;
+  if (flow.steps.empty()) return out;
+  const size_t layers = flow.steps[0].size();
+  out.depths = rollout_depths(flow, static_cast<std::int64_t>(layers), most);
   if (out.depths.empty()) return out;
-  if (!flow.final_row.empty()) out.final_row = all_rollouts(flow.final_row, flow, out.depths);
-  for (const auto& step : flow.steps) {
-    if (!flow.denoises) break;
-    out.denoising_last = all_rollouts(step, flow, out.depths);
-    auto& mean = out.denoising_mean;
-    if (mean.empty()) mean.assign(out.denoising_last.size(), RegionMatrix(flow.regions.count()));
-    for (size_t i = 0; i < mean.size(); ++i)
-      add_to(mean[i], out.denoising_last[i], 1.0 / static_cast<double>(flow.steps.size()));
+  if (!flow.final_row.empty()) {
+    out.final_row = all_rollouts(flow.final_row, flow.at_final_row.lengths, out.depths);
+    out.even_final_row = even_rollouts(flow, flow.at_final_row, layers, out.depths);
+  }
+  for (size_t s = 0; flow.denoises && s < flow.steps.size(); ++s) {
+    const ForwardRegions& now = flow.at_step[s];
+    out.denoising_last = all_rollouts(flow.steps[s], now.lengths, out.depths);
+    add_mean(out.denoising_mean, out.denoising_last, flow.steps.size());
+    if (s == 0 || now.of_token != flow.at_step[s - 1].of_token)
+      out.even_denoising_last = even_rollouts(flow, now, layers, out.depths);
+    add_mean(out.even_denoising_mean, out.even_denoising_last, flow.steps.size());
   }
   return out;
 }
 
-std::vector<RegionMatrix> mean_matrices(const SampleFlow& flow) {
-  std::vector<RegionMatrix> out;
+MeanMatrices mean_matrices(const SampleFlow& flow) {
+  MeanMatrices out;
+  const std::int64_t R = flow.regions.count();
   for (const auto pooling : kPoolings) {
     for (size_t l = 0; !flow.steps.empty() && l < flow.steps[0].size(); ++l) {
-      RegionMatrix mean(flow.regions.count());
-      for (const auto& step : flow.steps)
-        add_to(mean, pooled(step[l], flow.regions.lengths, pooling),
-               1.0 / static_cast<double>(flow.steps.size()));
-      out.push_back(std::move(mean));
+      RowMean mean(R);
+      for (size_t s = 0; s < flow.steps.size(); ++s)
+        mean.add(pooled(flow.steps[s][l], flow.at_step[s].lengths, pooling));
+      out.of_layer.push_back(mean.mean());
     }
+    RowMean even(R);
+    for (const auto& now : flow.at_step)
+      even.add(pooled(uniform_region_mass(now.of_query, now.of_token, R, flow.causal), now.lengths, pooling));
+    out.even.push_back(even.mean());
   }
   return out;
 }
@@ -97,7 +152,7 @@ std::int64_t RolloutSums::order(std::int64_t region) const {
   if (name == kBosRegion) return -3;
   if (name == kTemplateRegion) return -2;
   if (name == kQueryRegion) return -1;
-  return name == kAnswerRegion ? many : region;
+  return name == kAnswerRegion ? many : name == kPaddingRegion ? many + 1 : region;
 }
 
 void RolloutSums::add_matrices(const ObservedSample& sample, const KeptFlow& kept,
@@ -105,11 +160,12 @@ void RolloutSums::add_matrices(const ObservedSample& sample, const KeptFlow& kep
   const SampleFlow& flow = kept.flow();
   const std::int64_t R = flow.regions.count();
   for (std::int64_t p = 0; p < 2; ++p) {
-    const RegionMatrix even = pooled(flow.uniform_mass, flow.regions.lengths, kPoolings[p]);
+    const RegionMatrix& even = kept.matrices().even[static_cast<size_t>(p)];
     for (size_t l = 0; l < sample.layers.size(); ++l) {
-      const auto& mean = kept.matrices()[static_cast<size_t>(p) * sample.layers.size() + l];
+      const auto& mean = kept.matrices().of_layer[static_cast<size_t>(p) * sample.layers.size() + l];
       for (std::int64_t a = 0; a < R; ++a) {
-        if (flow.regions.groups[static_cast<size_t>(a)].empty()) continue;
+        const auto row = mean.row(a);
+        if (std::all_of(row.begin(), row.end(), [](double mass) { return mass == 0; })) continue;
         for (std::int64_t b = 0; b < R; ++b) {
           const Key key = {sample.layers[l], p, ids[static_cast<size_t>(a)], ids[static_cast<size_t>(b)], 0};
           Entry& entry = mass_[key];
@@ -142,7 +198,7 @@ void RolloutSums::add_rollouts(const ObservedSample& sample, const KeptFlow& kep
             Entry& entry = rollout_[key];
             entry.all_layers = all;
             entry.value.add(0, matrices[at].at(a, b));
-            entry.uniform.add(0, rollout.uniform[at].at(a, b));
+            entry.uniform.add(0, rollout.even(forward)[at].at(a, b));
           }
         }
       }
@@ -151,7 +207,7 @@ void RolloutSums::add_rollouts(const ObservedSample& sample, const KeptFlow& kep
 }
 
 void RolloutSums::add(const ObservedSample& sample, const KeptFlow& kept) {
-  if (kept.matrices().empty()) return;
+  if (kept.matrices().of_layer.empty()) return;
   std::vector<std::int64_t> ids;
   for (const auto& name : kept.flow().regions.names) ids.push_back(region(name));
   add_matrices(sample, kept, ids);

@@ -24,19 +24,26 @@ struct SampleRollout {
   std::vector<std::int64_t> depths;  // 1, 2, ... and all observed layers
   // [poolings, depths]; empty where the trace holds no such forward.
   std::vector<RegionMatrix> final_row, denoising_mean, denoising_last;
-  std::vector<RegionMatrix> uniform;  // [poolings, depths]
+  // The same of even attention, through the regions as they were at the same forwards.
+  std::vector<RegionMatrix> even_final_row, even_denoising_mean, even_denoising_last;
 
   const std::vector<RegionMatrix>& of(RolloutOf forward) const;
+  const std::vector<RegionMatrix>& even(RolloutOf forward) const;
   size_t at(size_t pooling, size_t depth) const { return pooling * depths.size() + depth; }
 };
 
 // Empty unless the trace has the rows of every region. `most` is the largest truncated depth.
 SampleRollout rollout_of_sample(const SampleFlow& flow, std::int64_t most);
-// The depths and even attention of it.
-SampleRollout even_rollout(const SampleFlow& flow, std::int64_t layers, std::int64_t most);
+// The depths of it; none where it is empty.
+std::vector<std::int64_t> rollout_depths(const SampleFlow& flow, std::int64_t layers, std::int64_t most);
 
-// Means over the steps of the matrices of regions, [poolings, layers].
-std::vector<RegionMatrix> mean_matrices(const SampleFlow& flow);
+// Means over the steps of the matrices of regions; of each row over the steps at which the region has
+// queries.
+struct MeanMatrices {
+  std::vector<RegionMatrix> of_layer;  // [poolings, layers]
+  std::vector<RegionMatrix> even;      // [poolings]
+};
+MeanMatrices mean_matrices(const SampleFlow& flow);
 
 class KeptFlow;
 

@@ -17,6 +17,8 @@ class GroupMass {
     const std::int64_t R = regions_.count(), rows = std::ssize(sizes_) * heads_;
     values_.assign(static_cast<size_t>(rows * R), 0.0);
     const auto given = layer.floats(from_mass ? trace::kMass : trace::kReceived);
+    const auto of_token = from_mass ? std::vector<std::int32_t>{}
+                                    : regions_at(regions, layer.sample, layer.forward.answer_end).of_token;
     const auto width = from_mass ? std::ssize(layer.sample.region_names) : layer.sample.tokens;
     for (std::int64_t row = 0; row < rows; ++row) {
       const float* from = given.data() + row * width;
@@ -25,7 +27,7 @@ class GroupMass {
         for (std::int64_t r = 0; r < R; ++r) to[r] = from[regions_.columns[static_cast<size_t>(r)]];
       } else {
         for (std::int64_t j = 0; j < width; ++j) {
-          const auto region = regions_.region_of_token[static_cast<size_t>(j)];
+          const auto region = of_token[static_cast<size_t>(j)];
           if (region >= 0) to[region] += from[j];
         }
       }
@@ -96,20 +98,41 @@ struct StepMean {
   }
 };
 
+SampleFlow begin_flow(const SampleFacts& sample) {
+  SampleFlow flow;
+  flow.regions = find_regions(sample);
+  flow.causal = sample.causal;
+  return flow;
+}
+
+// The rows of the query groups of the answer at a step.
+std::vector<AnswerRow> group_rows(const ObservedSample& sample, std::int64_t s) {
+  std::vector<AnswerRow> out;
+  const trace::AnswerSpan span = group_span(sample, answer_end_at(sample, s));
+  for (std::int64_t i = 0; i < sample.tokens; ++i) {
+    if (trace::kind_of_row(i, span) == trace::RowKind::kAnswer)
+      out.push_back({i, sample.masked_at(s, i + span.offset)});
+  }
+  return out;
+}
+
+std::vector<AnswerRow> in_state(const std::vector<AnswerRow>& rows, bool masked) {
+  std::vector<AnswerRow> out;
+  for (const auto& row : rows) {
+    if (row.masked == masked) out.push_back(row);
+  }
+  return out;
+}
+
 }  // namespace
 
 struct FlowSample::LayerSums {
   StepMean all, revealed, masked, by_head;
 };
 
-FlowSample::FlowSample(const SampleFacts& sample) : from_mass_(sample.has(trace::kMass)) {
-  flow_.regions = find_regions(sample);
-  const SampleRegions& regions = flow_.regions;
-  flow_.uniform_mass = uniform_region_mass(regions.region_of_token, regions.count(), sample.causal);
-  if (regions.answer < 0) return;
-  for (std::int64_t r = 0; r < regions.count(); ++r)
-    flow_.uniform.push_back(flow_.uniform_mass.at(regions.answer, r) /
-                            regions.lengths[static_cast<size_t>(regions.answer)]);
+FlowSample::FlowSample(const SampleFacts& sample)
+    : flow_(begin_flow(sample)), from_mass_(sample.has(trace::kMass)), words_(sample, flow_.regions) {
+  if (flow_.regions.answer < 0) return;
   const std::int64_t S = sample.forward_count(), L = sample.layer_count(), H = sample.heads;
   require_shape(sample, trace::kGroupSizes, {S, -1});
   const std::int64_t groups = sample.shape(trace::kGroupSizes)[1];
@@ -141,6 +164,8 @@ void FlowSample::take(const LayerView& layer) {
   const auto one = [](std::int64_t group) {
     return group < 0 ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{group};
   };
+  flow_.steps[s][l] = mass.mean_over_heads();
+  if (words_.kept()) return words_.take(layer, regions);
   AnswerFlow now;
   now.by_head = mass.shares(regions.groups[static_cast<size_t>(regions.answer)]);
   now.all = head_mean(now.by_head, H);
@@ -149,15 +174,47 @@ void FlowSample::take(const LayerView& layer) {
   LayerSums& sum = sums_[l];
   sum.all.add(now.all), sum.revealed.add(now.revealed), sum.masked.add(now.masked);
   sum.by_head.add(now.by_head);
-  flow_.steps[s][l] = mass.mean_over_heads();
   if (layer.s() + 1 == layer.sample.step_count()) flow_.last[l] = std::move(now);
 }
 
-SampleFlow FlowSample::flow() const {
+SampleFlow FlowSample::flow(const ObservedSample& sample) const {
   SampleFlow out = flow_;
+  if (out.regions.answer < 0) return out;
+  for (std::int64_t s = 0; s < sample.step_count(); ++s)
+    out.at_step.push_back(regions_at(out.regions, sample, answer_end_at(sample, s)));
+  if (sample.has_final_row()) out.at_final_row = regions_at(out.regions, sample, answer_end(sample));
   for (const auto& sum : sums_)
     out.mean.push_back({sum.all.mean(), sum.revealed.mean(), sum.masked.mean(), sum.by_head.mean()});
+  if (words_.kept()) add_words(sample, out);
+  StepMean all, revealed, masked;
+  for (std::int64_t s = 0; s < sample.step_count(); ++s) {
+    const auto rows = words_.kept() ? words_.words(sample, s) : group_rows(sample, s);
+    const auto even = [&](const std::vector<AnswerRow>& some) {
+      return even_shares(some, out.at_step[static_cast<size_t>(s)], out.regions.count(), sample.causal);
+    };
+    all.add(even(rows)), revealed.add(even(in_state(rows, false))), masked.add(even(in_state(rows, true)));
+    out.even.last = even(rows);
+  }
+  // Where the trace does not hold the rows of its steps, the states of slots are not known.
+  const auto or_all = [&](const StepMean& some) { return some.steps > 0 ? some.mean() : all.mean(); };
+  out.even.all = all.mean(), out.even.revealed = or_all(revealed), out.even.masked = or_all(masked);
   return out;
+}
+
+void FlowSample::add_words(const ObservedSample& sample, SampleFlow& out) const {
+  out.mean.clear();
+  for (std::int64_t l = 0; l < sample.layer_count(); ++l) {
+    LayerSums sum;
+    AnswerFlow& last = out.last[static_cast<size_t>(l)];
+    for (std::int64_t s = 0; s < sample.step_count(); ++s) {
+      const auto rows = words_.words(sample, s);
+      const auto shares = [&](const std::vector<AnswerRow>& some) { return words_.shares(some, s, l); };
+      last = {shares(rows), shares(in_state(rows, false)), shares(in_state(rows, true)), {}};
+      sum.all.add(last.all), sum.revealed.add(last.revealed), sum.masked.add(last.masked);
+    }
+    out.mean.push_back(
+        {sum.all.mean(), sum.revealed.mean(), sum.masked.mean(), words_.by_head(words_.words(sample, 0), l)});
+  }
 }
 
 }  // namespace buoy::analysis

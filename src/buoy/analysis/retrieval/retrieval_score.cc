@@ -5,6 +5,7 @@
 #include <set>
 
 #include "buoy/analysis/core/extent.h"
+#include "buoy/analysis/sample/answer_span.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::analysis {
@@ -14,13 +15,6 @@ namespace {
 std::int64_t step_of(const ObservedSample& sample, std::int64_t position) {
   if (!sample.masked_diffusion) return 0;
   return sample.index_of_step(sample.revealed_at[static_cast<size_t>(position)]);
-}
-
-std::int64_t end_of_answer(const ObservedSample& sample) {
-  if (sample.special.empty()) return sample.tokens;
-  std::int64_t end = sample.prompt_length;
-  while (end < sample.tokens && sample.special[static_cast<size_t>(end)] == 0) ++end;
-  return end;
 }
 
 void set_chances(const ObservedSample& sample, RetrievalTest& test) {
@@ -46,7 +40,7 @@ RetrievalTest make_retrieval_test(const ObservedSample& sample) {
   test.needle = find_needle(sample);
   if (test.needle.positions.empty()) return test;
   const auto& rows = sample.row_positions;
-  const std::int64_t end = end_of_answer(sample);
+  const std::int64_t end = answer_end(sample);
   test.left_out.behind_end = sample.tokens - end;
   std::vector<std::int32_t> answer;
   for (std::int64_t p = sample.prompt_length; p < end; ++p) {
@@ -59,7 +53,7 @@ RetrievalTest make_retrieval_test(const ObservedSample& sample) {
     token.token = sample.final_row[static_cast<size_t>(p)];
     answer.push_back(token.token);
     token.step = step_of(sample, p);
-    token.query = std::max<std::int64_t>(0, p - sample.prediction_offset);
+    token.query = trace::row_that_writes(p, sample.prediction_offset);
     const auto row = std::lower_bound(rows.begin(), rows.end(), static_cast<std::int32_t>(token.query));
     token.row = row - rows.begin();
     token.keys = sample.causal ? token.query + 1 : sample.tokens;

@@ -22,13 +22,13 @@ struct CommittedToken {
 };
 
 struct LeftOut {
-  std::int64_t behind_end = 0;    // at or behind the first special token of the answer
+  std::int64_t behind_end = 0;    // at or behind the first end token
   std::int64_t not_revealed = 0;  // slots never revealed
   std::int64_t step_unseen = 0;   // revealed at a step that was not observed
   std::int64_t row_unseen = 0;    // their row is not among row_positions
 };
 
-// What one sample is asked: the tokens of its answer, cut at the first special token.
+// What one sample is asked: the tokens of its answer, cut at the first end token.
 struct RetrievalTest {
   Needle needle;
   std::vector<CommittedToken> tokens;

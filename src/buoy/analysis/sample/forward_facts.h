@@ -17,14 +17,15 @@ struct ForwardFacts {
   std::vector<std::int32_t> row;          // [tokens]
   std::vector<std::uint8_t> masked;       // [tokens]
   std::vector<std::int32_t> revealed_at;  // [tokens], -1: prompt, or still masked
-  std::vector<TokenType> types;           // [tokens], masks among them
+  std::int64_t answer_end = INT64_MAX;    // in this row; see trace::answer_end()
+  std::vector<TokenType> types;           // [tokens], masks and padding among them when classified
   std::vector<std::int32_t> group_sizes;  // [groups]: queries
   PositionClasses classes;                // made from the above
 
   bool is_final(const SampleFacts& sample) const { return index == sample.final_index(); }
 };
 
-// Fills `classes` from the rest.
+// Marks masks and padding among the types of the tokens, then fills `classes` from the rest.
 void classify(const SampleFacts& sample, ForwardFacts& forward);
 
 }  // namespace buoy::analysis

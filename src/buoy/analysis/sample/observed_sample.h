@@ -14,6 +14,7 @@ struct ObservedSample : SampleFacts {
   std::vector<std::int32_t> revealed_at;        // [tokens], -1: prompt or never
   std::vector<std::string> token_texts;         // [tokens], empty when there are none
   std::vector<std::uint8_t> special;            // [tokens], empty when it is not known
+  std::vector<std::uint8_t> ends;               // [tokens], 1: ends an answer; empty when it is not known
   std::vector<std::vector<std::int32_t>> rows;  // [forwards][tokens]; empty: every forward saw the final row
 
   std::vector<std::vector<std::int32_t>> group_sizes;  // [forwards][groups]; only of a sample that just ran

@@ -7,8 +7,8 @@
 namespace buoy::analysis {
 namespace {
 
-constexpr std::array<std::string_view, 4> kKinds = {"structural", "content", "mask", "unknown"};
-constexpr std::array<std::string_view, 3> kStates = {"prompt", "answer_revealed", "answer_masked"};
+constexpr std::array<std::string_view, 5> kKinds = {"structural", "content", "mask", "padding", "unknown"};
+constexpr std::array<std::string_view, 4> kStates = {"prompt", "answer_revealed", "answer_masked", "padding"};
 // Upper ends of the classes of age, in steps.
 constexpr std::array kAgeEnds = {1, 3, 7, 15};
 constexpr std::array<std::string_view, 5> kAges = {"1", "2-3", "4-7", "8-15", "16 or more"};
@@ -30,7 +30,8 @@ std::vector<PositionClass> make_all() {
 
 std::int64_t kind_of(TokenType type) {
   if (is_structural(type)) return 0;
-  return is_content(type) ? 1 : type == TokenType::kMask ? 2 : 3;
+  if (is_content(type)) return 1;
+  return type == TokenType::kMask ? 2 : type == TokenType::kPadding ? 3 : 4;
 }
 
 std::int8_t age_class(std::int32_t age) {
@@ -59,8 +60,9 @@ PositionClasses::PositionClasses(const SampleFacts& sample, const PositionStates
   for (std::int64_t j = 0; j < sample.tokens; ++j) {
     const auto at = static_cast<size_t>(j);
     const bool masked = now.masked[at] != 0;
-    const std::int64_t state = j < sample.prompt_length ? 0 : masked ? 2 : 1;
-    const bool aged = sample.masked_diffusion && !masked && state == 1 && now.revealed_at[at] >= 0;
+    const bool padding = j >= std::max(now.answer_end, sample.prompt_length);
+    const std::int64_t state = j < sample.prompt_length ? 0 : padding ? 3 : masked ? 2 : 1;
+    const bool aged = sample.masked_diffusion && !masked && state != 0 && now.revealed_at[at] >= 0;
     classes_[at] = {static_cast<std::int8_t>(now.types[at]),
                     static_cast<std::int8_t>(kKindsFrom + kind_of(now.types[at])),
                     static_cast<std::int8_t>(kStatesFrom + state),

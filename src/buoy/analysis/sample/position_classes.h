@@ -23,10 +23,11 @@ struct PositionStates {
   std::span<const std::uint8_t> masked;       // [tokens]
   std::span<const std::int32_t> revealed_at;  // [tokens], -1: prompt, or still masked
   std::int32_t step = 0;                      // number of the forward
+  std::int64_t answer_end = INT64_MAX;        // slots from here on are padding, masked or not
 };
 
-// What every position of a sample is at one forward: token type, structure or content, prompt or answer and
-// masked or not, steps since it was revealed, tenth of the row.
+// What every position of a sample is at one forward: token type, structure or content, prompt, padding or
+// answer, masked or not, steps since it was revealed, tenth of the row.
 class PositionClasses {
  public:
   static const std::vector<PositionClass>& all();

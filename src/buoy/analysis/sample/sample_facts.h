@@ -24,7 +24,8 @@ struct SampleFacts {
   std::vector<std::int32_t> steps, layers;  // numbers of the observed ones; the look at the final row is none
   std::int32_t last_step = -1;              // number of the last denoising step, observed or not; -1: none
   std::vector<std::string> region_names;    // empty when there are none
-  std::vector<std::int32_t> region_of_token;  // [tokens], trace::kNoRegion where there is none
+  // [tokens], trace::kNoRegion where there is none; no padding yet: see region_of_token_at().
+  std::vector<std::int32_t> region_of_token;
   std::vector<std::string> gold_regions, answers;
   std::vector<std::uint8_t> evidence;    // [tokens], empty when there is none
   std::vector<std::string> group_names;  // of query groups

@@ -12,7 +12,8 @@ namespace buoy::analysis {
 namespace {
 
 bool is_document(const std::string& name) {
-  return name != kBosRegion && name != kTemplateRegion && name != kQueryRegion && name != kAnswerRegion;
+  return name != kBosRegion && name != kTemplateRegion && name != kQueryRegion && name != kAnswerRegion &&
+         name != kPaddingRegion;
 }
 
 void find_groups(const SampleFacts& sample, SampleRegions& out) {
@@ -44,6 +45,31 @@ std::int64_t SampleRegions::find(const std::string& name) const {
   return at == names.end() ? -1 : at - names.begin();
 }
 
+ForwardRegions regions_at(const SampleRegions& regions, const SampleFacts& sample, std::int64_t answer_end) {
+  ForwardRegions out;
+  out.of_token = regions.region_of_token;
+  out.lengths.assign(static_cast<size_t>(regions.count()), 0.0);
+  const trace::AnswerSpan span = group_span(sample, answer_end);
+  for (std::int64_t i = 0; i < sample.tokens; ++i) {
+    auto& region = out.of_token[static_cast<size_t>(i)];
+    switch (trace::kind_of_row(i, span)) {
+      case trace::RowKind::kPrompt:
+        out.of_query.push_back(region);
+        break;
+      case trace::RowKind::kAnswer:
+        out.of_query.push_back(static_cast<std::int32_t>(regions.answer));
+        break;
+      case trace::RowKind::kPadding:
+        out.of_query.push_back(static_cast<std::int32_t>(regions.padding));
+        break;
+    }
+    if (regions.padding >= 0 && i >= std::max(sample.prompt_length, answer_end))
+      region = static_cast<std::int32_t>(regions.padding);
+    if (region >= 0) out.lengths[static_cast<size_t>(region)] += 1;
+  }
+  return out;
+}
+
 SampleRegions find_regions(const SampleFacts& sample) {
   require_array(sample, trace::kRegionOfToken);
   SampleRegions out;
@@ -60,8 +86,12 @@ SampleRegions find_regions(const SampleFacts& sample) {
     first[static_cast<size_t>(region)] = i;
   }
   std::vector<std::int32_t> place(lengths.size(), -1);
+  const auto slots = std::find(sample.region_names.begin(), sample.region_names.end(), kAnswerRegion);
+  const bool answers = slots != sample.region_names.end() &&
+                       lengths[static_cast<size_t>(slots - sample.region_names.begin())] > 0;
   for (size_t r = 0; r < lengths.size(); ++r) {
-    if (lengths[r] == 0) continue;
+    const bool pads = answers && sample.region_names[r] == kPaddingRegion && has_padding(sample);
+    if (lengths[r] == 0 && !pads) continue;
     const auto at = static_cast<std::int64_t>(out.names.size());
     place[r] = static_cast<std::int32_t>(at);
     if (is_document(sample.region_names[r])) out.documents.push_back(at);
@@ -72,6 +102,7 @@ SampleRegions find_regions(const SampleFacts& sample) {
   for (const auto region : sample.region_of_token)
     out.region_of_token.push_back(region == trace::kNoRegion ? -1 : place[static_cast<size_t>(region)]);
   out.answer = out.find(kAnswerRegion);
+  out.padding = out.find(kPaddingRegion);
   const auto first_token = [&](std::int64_t region) {
     return first[static_cast<size_t>(out.columns[static_cast<size_t>(region)])];
   };

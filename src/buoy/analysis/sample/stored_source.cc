@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "buoy/analysis/sample/answer_span.h"
 #include "buoy/base/error.h"
 #include "buoy/trace/schema.h"
 
@@ -40,6 +41,29 @@ std::int32_t last_step_of(const trace::StoredSample& stored, const ObservedSampl
     return static_cast<std::int32_t>(stored.integer_text(trace::kFinalStep)) - 1;
   return sample.revealed_at.empty() ? -1
                                     : *std::max_element(sample.revealed_at.begin(), sample.revealed_at.end());
+}
+
+// Which tokens end an answer. Traces of before do not say: there every special token does, but a mask.
+std::vector<std::uint8_t> ends_of(const trace::StoredSample& stored, const ObservedSample& sample) {
+  if (stored.has(trace::kEnds)) return flags(stored, trace::kEnds);
+  auto ends = sample.special;
+  for (size_t j = 0; j < ends.size(); ++j) {
+    if (sample.final_row[j] == sample.mask_token) ends[j] = 0;
+  }
+  return ends;
+}
+
+// As it was before the first forward: nothing is padding.
+void forget_padding(ObservedSample& sample) {
+  const auto at = [&](const char* name) {
+    return std::find(sample.region_names.begin(), sample.region_names.end(), name) -
+           sample.region_names.begin();
+  };
+  const auto padding = at(trace::kPaddingName), answer = at(trace::kAnswerName);
+  if (std::max(padding, answer) >= std::ssize(sample.region_names)) return;
+  for (auto& region : sample.region_of_token) {
+    if (region == padding) region = static_cast<std::int32_t>(answer);
+  }
 }
 
 // Arrays that were observed and are not kept: analyses are begun as they were when the sample ran.
@@ -133,6 +157,8 @@ StoredSource::StoredSource(const trace::Manifest& manifest, trace::StoredSample 
   if (stored_.has(trace::kRowPositions)) s.row_positions = stored_.integers(trace::kRowPositions);
   s.evidence = flags(stored_, trace::kEvidence);
   s.special = flags(stored_, trace::kSpecial);
+  s.ends = ends_of(stored_, s);
+  forget_padding(s);
   types_ = token_types(s, {s.token_texts, s.special});
   if (level_ != trace::Level::kFull) list_observed(manifest, s);
 }
@@ -153,11 +179,8 @@ ForwardFacts StoredSource::forward(std::int64_t s) const {
   out.row = sample_.row_at(s);
   out.revealed_at = sample_.revealed_at;
   out.types = types_;
-  for (std::int64_t j = 0; j < sample_.tokens; ++j) {
-    const bool masked = sample_.masked_at(s, j);
-    out.masked.push_back(masked ? 1 : 0);
-    if (masked) out.types[static_cast<size_t>(j)] = TokenType::kMask;
-  }
+  out.answer_end = answer_end_at(sample_, s);
+  for (std::int64_t j = 0; j < sample_.tokens; ++j) out.masked.push_back(sample_.masked_at(s, j) ? 1 : 0);
   out.group_sizes = group_sizes_at(s);
   classify(sample_, out);
   return out;

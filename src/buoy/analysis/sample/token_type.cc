@@ -56,6 +56,8 @@ std::string_view name_of(TokenType type) {
   switch (type) {
     case TokenType::kMask:
       return "mask";
+    case TokenType::kPadding:
+      return "padding";
     case TokenType::kSpecial:
       return "special";
     case TokenType::kTemplate:
@@ -96,6 +98,11 @@ TokenType type_of_text(std::string_view text) {
   if (others) return TokenType::kContent;
   if (digits) return TokenType::kDigit;
   return signs ? TokenType::kPunctuation : TokenType::kWhiteSpace;
+}
+
+TokenType type_at_forward(TokenType type, bool masked, bool behind_end) {
+  if (masked) return TokenType::kMask;
+  return behind_end && type != TokenType::kUnknown ? TokenType::kPadding : type;
 }
 
 TokenType token_type(const SampleFacts& sample, const RowTexts& row, size_t position) {

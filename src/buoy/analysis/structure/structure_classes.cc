@@ -41,8 +41,11 @@ StructureClasses::StructureClasses(const AnswerPlaces& places, std::span<const T
     const auto add = [&](std::int64_t to) {
       positions_[static_cast<size_t>(to)].push_back(static_cast<std::int32_t>(j));
     };
-    add(static_cast<std::int64_t>(type));  // the first seven classes are the token types in their order
-    add(is_structural(type) ? kStructural : kStructural + (is_content(type) ? 1 : 2));
+    add(static_cast<std::int64_t>(type));  // the first eight classes are the token types in their order
+    add(is_structural(type) ? kStructural
+                            : kStructural + (is_content(type)           ? 1
+                                             : type == TokenType::kMask ? 2
+                                                                        : 3));
     if (has_gold_ && places.gold[at] != 0) add(kGold);
     if (has_evidence_ && places.evidence[at] != 0) add(kEvidence);
   }

@@ -16,16 +16,17 @@ struct StructureClass {
 
 // What received attention is added up over: token types, structure against content, and where the answer is.
 inline constexpr std::array kStructureClasses = {
-    StructureClass{"type", "mask"},        StructureClass{"type", "special"},
-    StructureClass{"type", "template"},    StructureClass{"type", "white_space"},
-    StructureClass{"type", "punctuation"}, StructureClass{"type", "digit"},
-    StructureClass{"type", "content"},     StructureClass{"kind", "structural"},
-    StructureClass{"kind", "content"},     StructureClass{"kind", "mask"},
+    StructureClass{"type", "mask"},        StructureClass{"type", "padding"},
+    StructureClass{"type", "special"},     StructureClass{"type", "template"},
+    StructureClass{"type", "white_space"}, StructureClass{"type", "punctuation"},
+    StructureClass{"type", "digit"},       StructureClass{"type", "content"},
+    StructureClass{"kind", "structural"},  StructureClass{"kind", "content"},
+    StructureClass{"kind", "mask"},        StructureClass{"kind", "padding"},
     StructureClass{"gold", "gold"},        StructureClass{"gold", "evidence"},
 };
 inline constexpr auto kStructureCount = static_cast<std::int64_t>(kStructureClasses.size());
 // From here on: the classes that are followed over depth and head by head.
-inline constexpr std::int64_t kStructural = 7, kGold = 10, kEvidence = 11;
+inline constexpr std::int64_t kStructural = 8, kGold = 12, kEvidence = 13;
 
 // Where the answer is: what of the classes is the same at every forward.
 struct AnswerPlaces {

@@ -1,9 +1,11 @@
 #include "buoy/analysis/structure/structure_state.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "buoy/analysis/core/state_fields.h"
 #include "buoy/analysis/core/uniform.h"
+#include "buoy/analysis/sample/answer_span.h"
 
 namespace buoy::analysis {
 namespace {
@@ -34,22 +36,32 @@ StructureSample::StructureSample(const LayerAxis& axis, const SampleFacts& sampl
       head_bases(grids.head_cells.size()),
       places_(sample),
       null_(uniform_received(sample.causal, sample.tokens)),
-      answer_null_(uniform_received_from(sample.causal, sample.tokens, sample.prompt_length)),
       answer_groups_(answer_groups(sample)) {}
 
 void StructureSample::take(const LayerView& layer) {
   if (!layer.forward.is_step) return;
   const StructureClasses sums(places_, layer.forward.types);
-  const auto base = sums.mass(null_), answer_base = sums.mass(answer_null_);
+  const auto base = sums.mass(null_);
   const Received& received = layer.received();
   add_mass(grids.cells.at({layer.l, kAllQueries, 0}), sums.mass(received.mean), base);
   const auto by_head = sums.masses(received.share);
   for (std::int64_t h = 0; h < layer.sample.heads; ++h)
     add_head(grids.head_cells.at({layer.l, h, 0}), by_head[static_cast<size_t>(h)], base);
   count_floating(layer);
-  if (answer_groups_.empty() || layer.sample.prompt_length == layer.sample.tokens) return;
+  add_answer(layer, sums);
+}
+
+// The rows that write the answer, up to its end as far as it is known; there may be none.
+void StructureSample::add_answer(const LayerView& layer, const StructureClasses& sums) {
+  const auto& sample = layer.sample;
+  const trace::AnswerSpan span = group_span(sample, layer.forward.answer_end);
+  const std::int64_t first = trace::row_that_writes(span.prompt_length, span.offset),
+                     end = std::min(span.end, span.tokens) - span.offset;
+  std::int64_t queries = 0;
+  for (const auto g : answer_groups_) queries += layer.forward.group_sizes[static_cast<size_t>(g)];
+  if (queries == 0 || end <= first) return;
   add_mass(grids.cells.at({layer.l, kAnswerQueries, 0}), sums.mass(layer.received(answer_groups_).mean),
-           answer_base);
+           sums.mass(uniform_received_between(sample.causal, sample.tokens, first, end)));
 }
 
 void StructureSample::add_mass(std::int64_t first_cell, const Masses& share, const Masses& base) {

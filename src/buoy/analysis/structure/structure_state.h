@@ -20,7 +20,7 @@ inline constexpr std::array<std::string_view, kQuerySets> kQueryNames = {"all", 
 
 // Rules whose sets are taken apart, and the kinds they are taken apart into.
 inline constexpr std::array kStructureRules = {Rule::kThreeSigma, Rule::kShare};
-inline constexpr std::array<std::string_view, 3> kKindNames = {"structural", "content", "mask"};
+inline constexpr std::array<std::string_view, 4> kKindNames = {"structural", "content", "mask", "padding"};
 
 // Over depth: lift of every class from kStructural on, by queries; then the share of every kind among
 // floating tokens, by rule and view.
@@ -58,10 +58,11 @@ class StructureSample final : public SampleAnalysis {
   void add_mass(std::int64_t first_cell, const Masses& share, const Masses& base);
   void add_head(std::int64_t first_cell, const Masses& share, const Masses& base);
   void count_floating(const LayerView& layer);
+  void add_answer(const LayerView& layer, const StructureClasses& sums);
 
   stats::Moments head_shares, head_bases;  // head_cells
   AnswerPlaces places_;
-  std::vector<double> null_, answer_null_;  // [tokens]: of uniform attention, of all queries and the answer's
+  std::vector<double> null_;  // [tokens]: of uniform attention
   std::vector<std::int64_t> answer_groups_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "buoy/analysis/sample/answer_span.h"
 #include "buoy/base/sha256.h"
 
 namespace buoy::analysis {
@@ -38,8 +39,9 @@ TaskSample TaskAnchors::sample(const ObservedSample& sample) const {
   TaskSample out{sample.id(), question_of(sample), sample.tokens, anchors_, {}};
   const std::int64_t forward = sample.final_index();
   const auto types = token_types(sample, {sample.token_texts, sample.special});
+  const std::int64_t end = answer_end_at(sample, forward);
   for (std::int64_t j = 0; j < sample.tokens; ++j) {
-    const auto type = sample.masked_at(forward, j) ? TokenType::kMask : types[static_cast<size_t>(j)];
+    const auto type = type_at_forward(types[static_cast<size_t>(j)], sample.masked_at(forward, j), j >= end);
     out.type_shares[static_cast<size_t>(type)] += 1.0 / static_cast<double>(sample.tokens);
   }
   for (auto& anchor : out.anchors) {

@@ -115,9 +115,10 @@ class Generation {
     const auto ids = machine.generated();
     const auto& tokenizer = loaded_.tokenizer;
     const std::optional<std::string> text =
-        tokenizer ? std::optional(run::answer_text(
-                        *tokenizer, ids, run::end_tokens(loaded_.model, options_.decode(), tokenizer)))
-                  : std::nullopt;
+        tokenizer
+            ? std::optional(run::answer_text(
+                  *tokenizer, ids, run::end_tokens(loaded_.model.config(), options_.decode(), tokenizer)))
+            : std::nullopt;
     if (options_.json) {
       const std::span revealed =
           std::span(machine.revealed_at()).subspan(static_cast<size_t>(machine.prompt_length()));

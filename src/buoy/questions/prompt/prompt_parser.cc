@@ -32,7 +32,8 @@ bool is_region_name(std::string_view name) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == ' ' || c == '-' || c == '_';
   };
-  constexpr std::array<std::string_view, 3> kReserved = {kBosRegion, kTemplateRegion, kAnswerRegion};
+  constexpr std::array<std::string_view, 4> kReserved = {kBosRegion, kTemplateRegion, kAnswerRegion,
+                                                         kPaddingRegion};
   return !name.empty() && std::all_of(name.begin(), name.end(), allowed) && !name.starts_with("document") &&
          std::find(kReserved.begin(), kReserved.end(), name) == kReserved.end();
 }

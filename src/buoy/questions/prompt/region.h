@@ -10,8 +10,9 @@ namespace buoy::questions {
 inline constexpr std::string_view kBosRegion = "bos";            // the first token, where it is BOS
 inline constexpr std::string_view kTemplateRegion = "template";  // what belongs to no other region
 inline constexpr std::string_view kQueryRegion = "query";
-inline constexpr std::string_view kPromptRegion = "prompt";  // a prompt that is no question in a template
-inline constexpr std::string_view kAnswerRegion = "answer";  // generated slots
+inline constexpr std::string_view kPromptRegion = "prompt";    // a prompt that is no question in a template
+inline constexpr std::string_view kAnswerRegion = "answer";    // generated slots
+inline constexpr std::string_view kPaddingRegion = "padding";  // of these, from the first end token on
 
 std::string document_region(std::size_t number);  // "document 3"; from 1
 

@@ -17,7 +17,7 @@ questions::AnswerRules rules_for(const EvaluationSpec& spec, const ChatChoice& c
                                  const DecodeOptions& decode, const std::filesystem::path& folder) {
   questions::AnswerRules rules;
   if (chat.use) rules = ChatRenderer(chat, folder).answer_rules(*model.tokenizer);
-  for (const auto id : end_tokens(model.model, decode, model.tokenizer)) rules.end_ids.push_back(id);
+  for (const auto id : end_tokens(model.model.config(), decode, model.tokenizer)) rules.end_ids.push_back(id);
   rules.keep_text_after_end = spec.keep_text_after_end;
   rules.first_line_only = spec.first_line_only;
   return rules;

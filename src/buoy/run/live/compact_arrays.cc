@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "buoy/analysis/sample/answer_span.h"
 #include "buoy/base/quantised_row.h"
 #include "buoy/trace/schema.h"
 
@@ -117,11 +118,13 @@ void CompactArrays::take_mass(const analysis::LayerView& layer, trace::SampleFil
   const bool by_region = sample.has(trace::kMass);
   const auto values = layer.floats(by_region ? trace::kMass : trace::kReceived);
   const std::int64_t width = by_region ? regions_ : sample.tokens;
+  const auto region_of_token = by_region ? std::vector<std::int32_t>{}
+                                         : analysis::region_of_token_at(sample, layer.forward.answer_end);
   for (std::int64_t row = 0; row < groups * heads; ++row) {
     double* of_group = sums.data() + row / heads * regions_;
     const float* value = values.data() + row * width;
     for (std::int64_t i = 0; i < width; ++i) {
-      const std::int64_t region = by_region ? i : sample.region_of_token[static_cast<size_t>(i)];
+      const std::int64_t region = by_region ? i : region_of_token[static_cast<size_t>(i)];
       if (region < regions_) of_group[region] += value[i];
     }
   }

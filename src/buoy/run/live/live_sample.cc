@@ -30,6 +30,7 @@ void list_arrays(const observe::RecordLayout& layout, analysis::SampleFacts& fac
   add(trace::kRegionOfToken, {T});
   if (!facts.evidence.empty()) add(trace::kEvidence, {T});
   if (facts.has_texts) add(trace::kSpecial, {T});
+  add(trace::kEnds, {T});
   add(trace::kSteps, {S});
   add(trace::kLayers, {L});
   add(trace::kTokensByStep, {S, T});
@@ -124,11 +125,9 @@ void LiveSample::note_forward(const probe::Address& address) {
   read_texts(forward.row);
   forward.types = types_;
   forward.masked.assign(forward.row.size(), 0);
-  for (size_t j = static_cast<size_t>(sample_.prompt_length); j < forward.row.size(); ++j) {
-    if (sample_.mask_token < 0 || forward.row[j] != sample_.mask_token) continue;
-    forward.masked[j] = 1;
-    forward.types[j] = analysis::TokenType::kMask;
-  }
+  for (size_t j = static_cast<size_t>(sample_.prompt_length); j < forward.row.size(); ++j)
+    forward.masked[j] = sample_.mask_token >= 0 && forward.row[j] == sample_.mask_token ? 1 : 0;
+  forward.answer_end = layout_.answer_end(forward.row);
   forward.group_sizes = layout_.group_sizes(asked_);
   BUOY_CHECK(forward.index == std::ssize(sample_.rows));
   sample_.rows.push_back(forward.row);
@@ -166,6 +165,9 @@ analysis::ObservedSample LiveSample::finish() {
   sample_.final_row = machine_->row();
   sample_.revealed_at = machine_->revealed_at();
   read_texts(sample_.final_row);
+  const auto& ends = layout_.subject().end_tokens;
+  for (const auto id : sample_.final_row)
+    sample_.ends.push_back(std::find(ends.begin(), ends.end(), id) != ends.end() ? 1 : 0);
   return sample_;
 }
 

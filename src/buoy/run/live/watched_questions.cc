@@ -84,8 +84,8 @@ std::optional<decode::FinalLook> WatchedQuestions::begin(std::size_t number, con
   } else {
     // One pass over the finished row holds every step's attention, and only then is its length known.
     // What cannot be observed is refused now.
-    const observe::RecordLayout check(plan_,
-                                      subject_of(config_, request_, prompt, std::ssize(machine.row())));
+    const observe::RecordLayout check(
+        plan_, subject_of(config_, request_, prompt, std::ssize(machine.row()), tokenizer_));
     look = {0,
             [this, &watched, &prompt](const decode::StepMachine& ended) { look_on(watched, prompt, ended); }};
   }
@@ -96,7 +96,7 @@ std::optional<decode::FinalLook> WatchedQuestions::begin(std::size_t number, con
 void WatchedQuestions::look_on(Watched& watched, const ItemPrompt& prompt,
                                const decode::StepMachine& machine) const {
   const bool diffusion = is_masked_diffusion(config_.family);
-  const auto subject = subject_of(config_, request_, prompt, std::ssize(machine.row()));
+  const auto subject = subject_of(config_, request_, prompt, std::ssize(machine.row()), tokenizer_);
   watched.sample.emplace(observe::RecordLayout(plan_, subject),
                          LivePrompt{prompt, watched.number, diffusion, request_.final_row}, tokenizer_,
                          [this, &watched](LiveRecord& record) {

@@ -1,0 +1,48 @@
+#include "buoy/analysis/sample/answer_span.h"
+
+#include <algorithm>
+
+namespace buoy::analysis {
+namespace {
+
+std::int64_t index_of(const std::vector<std::string>& names, const char* name) {
+  const auto at = std::find(names.begin(), names.end(), name);
+  return at == names.end() ? -1 : at - names.begin();
+}
+
+bool is_end(const ObservedSample& sample, std::int64_t position) {
+  const auto at = static_cast<size_t>(position);
+  return at < sample.ends.size() && sample.ends[at] != 0;
+}
+
+}  // namespace
+
+std::int64_t answer_end(const ObservedSample& sample) {
+  return trace::answer_end(sample.prompt_length, sample.tokens,
+                           [&](std::int64_t p) { return is_end(sample, p); });
+}
+
+std::int64_t answer_end_at(const ObservedSample& sample, std::int64_t s) {
+  return trace::answer_end(sample.prompt_length, sample.tokens,
+                           [&](std::int64_t p) { return is_end(sample, p) && !sample.masked_at(s, p); });
+}
+
+bool has_padding(const SampleFacts& sample) {
+  return index_of(sample.group_names, trace::kPaddingName) >= 0;
+}
+
+trace::AnswerSpan group_span(const SampleFacts& sample, std::int64_t answer_end) {
+  if (!has_padding(sample)) return {sample.prompt_length, sample.tokens, sample.tokens, 0};
+  return {sample.prompt_length, answer_end, sample.tokens, sample.prediction_offset};
+}
+
+std::vector<std::int32_t> region_of_token_at(const SampleFacts& sample, std::int64_t answer_end) {
+  auto regions = sample.region_of_token;
+  const auto padding = index_of(sample.region_names, trace::kPaddingName);
+  if (padding < 0) return regions;
+  for (auto p = std::max(sample.prompt_length, answer_end); p < std::ssize(regions); ++p)
+    regions[static_cast<size_t>(p)] = static_cast<std::int32_t>(padding);
+  return regions;
+}
+
+}  // namespace buoy::analysis

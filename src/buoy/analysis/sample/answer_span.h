@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "buoy/analysis/sample/observed_sample.h"
+#include "buoy/trace/answer_rows.h"
+
+namespace buoy::analysis {
+
+// Where the answer ends in the final row, and in the row that the observed forward `s` saw: a slot that is
+// still masked is no end token yet (trace::answer_end()).
+std::int64_t answer_end(const ObservedSample& sample);
+std::int64_t answer_end_at(const ObservedSample& sample, std::int64_t s);
+
+// Whether padding is a region of its own and query groups go by the tokens that rows write. Traces of before
+// have neither: their groups go by the place of the query, and padding is answer.
+bool has_padding(const SampleFacts& sample);
+
+// Parts of the row by which the query groups of a sample were made, at a forward where the answer ends there.
+trace::AnswerSpan group_span(const SampleFacts& sample, std::int64_t answer_end);
+
+// Region of every token when the answer ends there: [tokens], into region_names, trace::kNoRegion for none.
+std::vector<std::int32_t> region_of_token_at(const SampleFacts& sample, std::int64_t answer_end);
+
+}  // namespace buoy::analysis

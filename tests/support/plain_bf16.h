@@ -117,7 +117,7 @@ class PlainBf16 {
     for (size_t h = 0; h < heads; ++h) {
       const size_t k = h / (heads / kv);
       for (size_t r = 0; r < count; ++r) {
-        const size_t seen = traits_.mask == ops::MaskKind::kCausal ? r + 1 : count;
+        const size_t seen = mask_of(checkpoint_.config()) == AttentionMaskKind::kCausal ? r + 1 : count;
         std::vector<float> p(seen);
         float top = -std::numeric_limits<float>::infinity(), sum = 0;
         for (size_t j = 0; j < seen; ++j) {

@@ -47,7 +47,7 @@ Model Model::load(const std::filesystem::path& folder, Device device) {
   ModelWeights weights = load_weights(checkpoint, traits);
   Model model(std::make_shared<const Loaded>(Loaded{std::move(checkpoint), traits, std::move(weights)}));
   if (device == Device::kCuda) {
-    model.pass_ = std::make_unique<DevicePass>(model.config(), model.traits(),
+    model.pass_ = std::make_unique<DevicePass>(model.config(),
                                                DeviceWeights::load(model.config(), model.loaded_->weights));
   }
   return model;
@@ -219,7 +219,7 @@ void Model::attention_layer(const Context& context, std::int64_t number, const P
     if (!observations.empty()) attach(observations[n], c.heads, sequence);
     sequences.push_back(sequence);
   }
-  const ops::AttentionShape shape{c.heads, c.kv_heads, c.head_dim, {loaded_->traits.mask, 0}};
+  const ops::AttentionShape shape{c.heads, c.kv_heads, c.head_dim, {attention_mask(c), 0}};
   ops::attention(context, shape, sequences, work_.attention);
   unrotate_past(context, packed, number, observations);
   for (size_t n = 0; n < observations.size(); ++n) {

@@ -24,10 +24,9 @@ void check_sizes(const ModelConfig& c) {
 
 }  // namespace
 
-DevicePass::DevicePass(const ModelConfig& config, const FamilyTraits& traits, DeviceWeights weights,
-                       int timed_candidates) {
+DevicePass::DevicePass(const ModelConfig& config, DeviceWeights weights, int timed_candidates) {
   check_sizes(config);
-  state_ = std::make_unique<State>(config, traits, std::move(weights), timed_candidates);
+  state_ = std::make_unique<State>(config, std::move(weights), timed_candidates);
 }
 DevicePass::~DevicePass() = default;
 

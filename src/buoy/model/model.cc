@@ -81,6 +81,13 @@ void Model::check_tokens(std::span<const SequenceInput> sequences) const {
     for (const auto row : sequence.logit_rows) {
       BUOY_CHECK(row >= 0 && static_cast<size_t>(row) < sequence.tokens.size());
     }
+    // A key of the prefix depends on all of it, so a part alone cannot be run.
+    if (sequence.prefix_length() < 0 || (mask_of(config()) == AttentionMaskKind::kPrefix &&
+                                         sequence.prefix_length() > sequence.longest_prefix())) {
+      throw_usage_error({"prefix",
+                         fmt::format("0 to {} tokens, those of the first forward", sequence.longest_prefix()),
+                         std::to_string(sequence.prefix_length())});
+    }
   }
 }
 
@@ -215,7 +222,8 @@ void Model::attention_layer(const Context& context, std::int64_t number, const P
         .key_bias = nullptr,
         .output = attended + first * query_width,
         .row_top = nullptr,
-        .row_sum = nullptr};
+        .row_sum = nullptr,
+        .prefix = packed.sequences[n].prefix_length()};
     if (!observations.empty()) attach(observations[n], c.heads, sequence);
     sequences.push_back(sequence);
   }

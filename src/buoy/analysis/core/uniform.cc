@@ -1,23 +1,24 @@
 #include "buoy/analysis/core/uniform.h"
 
-#include <algorithm>
-
 namespace buoy::analysis {
 
-std::vector<double> uniform_received(bool causal, std::int64_t tokens) {
-  return uniform_received_from(causal, tokens, 0);
+std::vector<double> uniform_received(const Mask& mask, std::int64_t tokens) {
+  return uniform_received_from(mask, tokens, 0);
 }
 
-std::vector<double> uniform_received_from(bool causal, std::int64_t tokens, std::int64_t first) {
+std::vector<double> uniform_received_from(const Mask& mask, std::int64_t tokens, std::int64_t first) {
   const auto queries = static_cast<double>(tokens - first);
   std::vector<double> share(static_cast<size_t>(tokens), 1.0 / static_cast<double>(tokens));
-  if (!causal) return share;
-  // Query i gives 1/(i+1) to each key up to itself; summed from the last query down, small terms first.
-  double sum = 0;
-  for (std::int64_t j = tokens - 1; j >= 0; --j) {
-    if (j >= first) sum += 1.0 / static_cast<double>(j + 1);
-    share[static_cast<size_t>(j)] = sum / queries;
+  if (!mask.causal) return share;
+  // Every query gives one over the keys it sees to each of them; summed from the last query down, small terms
+  // first. A key receives the sum of the queries that see it.
+  std::vector<double> from(static_cast<size_t>(tokens) + 1, 0.0);
+  for (std::int64_t i = tokens - 1; i >= 0; --i) {
+    const double given = i >= first ? 1.0 / static_cast<double>(mask.keys_of(i, tokens)) : 0.0;
+    from[static_cast<size_t>(i)] = from[static_cast<size_t>(i) + 1] + given;
   }
+  for (std::int64_t j = 0; j < tokens; ++j)
+    share[static_cast<size_t>(j)] = from[static_cast<size_t>(mask.first_query_of(j))] / queries;
   return share;
 }
 

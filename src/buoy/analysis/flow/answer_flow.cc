@@ -57,6 +57,7 @@ AnswerFlowSums::AnswerFlowSums(std::int64_t layers, std::int64_t heads,
 void AnswerFlowSums::add(const ObservedSample& sample, const SampleFlow& flow) {
   std::vector<double> mass(static_cast<size_t>(mass_.cells()), stats::kNan);
   std::vector<double> uniform(static_cast<size_t>(uniform_.cells()), stats::kNan);
+  const std::array nulls = {&flow.uniform, &flow.uniform_revealed, &flow.uniform_masked, &flow.uniform};
   const std::int64_t R = flow.regions.count();
   for (std::int64_t kind = 0; kind < kRegionKinds; ++kind) {
     const auto regions = regions_of_kind(flow.regions, kind);
@@ -68,7 +69,8 @@ void AnswerFlowSums::add(const ObservedSample& sample, const SampleFlow& flow) {
         const double share = sum_of(*values[static_cast<size_t>(q)], regions);
         mass[static_cast<size_t>((q * layers_ + sample.layers[l]) * kRegionKinds + kind)] = share;
         if (share == share)
-          uniform[static_cast<size_t>(q * kRegionKinds + kind)] = sum_of(flow.uniform, regions);
+          uniform[static_cast<size_t>(q * kRegionKinds + kind)] =
+              sum_of(*nulls[static_cast<size_t>(q)], regions);
       }
     }
   }

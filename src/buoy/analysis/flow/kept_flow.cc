@@ -49,6 +49,9 @@ void KeptFlow::state(StateArchive& archive) {
     archive.singles(layer.by_head);
   }
   for (auto& layer : flow_.last) archive.numbers(layer.all);
+  if (rows_.nulls_by_state()) {
+    for (auto* null : {&flow_.uniform_revealed, &flow_.uniform_masked}) archive.numbers(*null);
+  }
   for (auto& matrix : matrices_) archive.numbers(matrix.values);
   for (auto* matrices : {&rollout_.final_row, &rollout_.denoising_mean, &rollout_.denoising_last}) {
     for (auto& matrix : *matrices) archive.numbers(matrix.values);

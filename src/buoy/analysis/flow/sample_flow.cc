@@ -71,6 +71,27 @@ class GroupMass {
   std::vector<double> values_;  // [groups, heads, regions]
 };
 
+// What the answer's queries that are masked, or those that are not, give to each region if attention is even;
+// NaN without such queries.
+std::vector<double> even_shares(const LayerView& layer, const SampleRegions& regions, bool masked) {
+  std::vector<double> seen(static_cast<size_t>(regions.count()), 0.0), out(seen);
+  const auto tokens = std::ssize(regions.region_of_token);
+  std::int64_t keys = 0;
+  double queries = 0;
+  for (std::int64_t i = 0; i < tokens; ++i) {
+    for (; keys < layer.sample.mask.keys_of(i, tokens); ++keys) {
+      const auto region = regions.region_of_token[static_cast<size_t>(keys)];
+      if (region >= 0) seen[static_cast<size_t>(region)] += 1;
+    }
+    const auto at = static_cast<size_t>(i);
+    if (regions.region_of_token[at] != regions.answer || (layer.forward.masked[at] != 0) != masked) continue;
+    for (size_t r = 0; r < out.size(); ++r) out[r] += seen[r] / static_cast<double>(keys);
+    queries += 1;
+  }
+  for (double& share : out) share = queries > 0 ? share / queries : stats::kNan;
+  return out;
+}
+
 std::vector<double> head_mean(const std::vector<double>& by_head, std::int64_t heads) {
   const size_t regions = by_head.size() / static_cast<size_t>(heads);
   std::vector<double> out(regions, 0.0);
@@ -105,11 +126,14 @@ struct FlowSample::LayerSums {
 FlowSample::FlowSample(const SampleFacts& sample) : from_mass_(sample.has(trace::kMass)) {
   flow_.regions = find_regions(sample);
   const SampleRegions& regions = flow_.regions;
-  flow_.uniform_mass = uniform_region_mass(regions.region_of_token, regions.count(), sample.causal);
+  flow_.uniform_mass = uniform_region_mass(regions.region_of_token, regions.count(), sample.mask);
   if (regions.answer < 0) return;
   for (std::int64_t r = 0; r < regions.count(); ++r)
     flow_.uniform.push_back(flow_.uniform_mass.at(regions.answer, r) /
                             regions.lengths[static_cast<size_t>(regions.answer)]);
+  flow_.uniform_revealed = flow_.uniform_masked = flow_.uniform;
+  nulls_by_state_ = sample.mask.causal && sample.masked_diffusion;
+  if (nulls_by_state_) nulls_ = std::make_unique<LayerSums>();
   const std::int64_t S = sample.forward_count(), L = sample.layer_count(), H = sample.heads;
   require_shape(sample, trace::kGroupSizes, {S, -1});
   const std::int64_t groups = sample.shape(trace::kGroupSizes)[1];
@@ -137,6 +161,7 @@ void FlowSample::take(const LayerView& layer) {
   const bool sees_final = layer.forward.is_final(layer.sample) && layer.sample.has_final_row();
   if (sees_final) flow_.final_row[l] = mass.mean_over_heads();
   if (!layer.forward.is_step) return;
+  if (nulls_by_state_ && l == 0) add_nulls(layer);
   const std::int64_t H = layer.sample.heads;
   const auto one = [](std::int64_t group) {
     return group < 0 ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{group};
@@ -153,8 +178,18 @@ void FlowSample::take(const LayerView& layer) {
   if (layer.s() + 1 == layer.sample.step_count()) flow_.last[l] = std::move(now);
 }
 
+// The same in every layer, so one of them is asked.
+void FlowSample::add_nulls(const LayerView& layer) {
+  nulls_->revealed.add(even_shares(layer, flow_.regions, false));
+  nulls_->masked.add(even_shares(layer, flow_.regions, true));
+}
+
 SampleFlow FlowSample::flow() const {
   SampleFlow out = flow_;
+  if (nulls_by_state_) {
+    out.uniform_revealed = nulls_->revealed.mean();
+    out.uniform_masked = nulls_->masked.mean();
+  }
   for (const auto& sum : sums_)
     out.mean.push_back({sum.all.mean(), sum.revealed.mean(), sum.masked.mean(), sum.by_head.mean()});
   return out;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "buoy/analysis/core/analysis.h"
@@ -19,6 +20,8 @@ struct SampleFlow {
   SampleRegions regions;
   std::vector<AnswerFlow> mean, last;  // [layers]: mean over the steps, and the last step
   std::vector<double> uniform;         // [regions]: `all` if attention were even
+  // The same of `revealed` and `masked`: with a causal mask it matters where these are. Mean over the steps.
+  std::vector<double> uniform_revealed, uniform_masked;
   // [steps][layers], head mean; rows of regions that have no query groups of their own are zero.
   std::vector<std::vector<RegionMatrix>> steps;
   // [layers], the same of the forward over the finished row; empty when the trace holds none.
@@ -36,6 +39,8 @@ class FlowSample {
 
   // What is known before the first forward; `mean` and `last` are still to come.
   const SampleFlow& begun() const { return flow_; }
+  // Whether even attention of revealed and of masked queries differs from that of all answer queries.
+  bool nulls_by_state() const { return nulls_by_state_; }
   // After the last forward.
   SampleFlow flow() const;
   void let_go() { flow_.steps = {}, flow_.final_row = {}; }
@@ -44,8 +49,11 @@ class FlowSample {
   struct LayerSums;
 
   SampleFlow flow_;
-  bool from_mass_ = false;
+  bool from_mass_ = false, nulls_by_state_ = false;
+  void add_nulls(const LayerView& layer);
+
   std::vector<LayerSums> sums_;  // [layers]
+  std::unique_ptr<LayerSums> nulls_;
 };
 
 }  // namespace buoy::analysis

@@ -33,8 +33,8 @@ StructureSample::StructureSample(const LayerAxis& axis, const SampleFacts& sampl
       head_shares(grids.head_cells.size()),
       head_bases(grids.head_cells.size()),
       places_(sample),
-      null_(uniform_received(sample.causal, sample.tokens)),
-      answer_null_(uniform_received_from(sample.causal, sample.tokens, sample.prompt_length)),
+      null_(uniform_received(sample.mask, sample.tokens)),
+      answer_null_(uniform_received_from(sample.mask, sample.tokens, sample.prompt_length)),
       answer_groups_(answer_groups(sample)) {}
 
 void StructureSample::take(const LayerView& layer) {

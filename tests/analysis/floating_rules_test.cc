@@ -15,8 +15,8 @@
 namespace buoy::analysis {
 namespace {
 
-Anchors find(Rule rule, const std::vector<double>& received, bool causal = false) {
-  AnchorDetector detector(causal, static_cast<std::int64_t>(received.size()), {});
+Anchors find(Rule rule, const std::vector<double>& received, const Mask& mask = kFullMask) {
+  AnchorDetector detector(mask, static_cast<std::int64_t>(received.size()), {});
   detector.look(received);
   Anchors anchors;
   detector.find(rule, anchors);
@@ -33,7 +33,7 @@ std::vector<double> with_anchors(size_t tokens, size_t strong, double share) {
 TEST(FloatingRules, TheLargestLiftIsFoundBeforeAnyRuleHasLooked) {
   std::vector<double> received(64, 1.0 / 128);
   received[40] = 0.5;
-  AnchorDetector detector(true, 64, {});
+  AnchorDetector detector(kCausalMask, 64, {});
   for (int again = 0; again < 2; ++again) {
     detector.look(received);
     EXPECT_EQ(detector.top_lift(), 40);
@@ -45,13 +45,16 @@ TEST(FloatingRules, UniformCausalAttentionIsMarkedByThreeSigmaAndNotByItsLift) {
   const std::vector<std::pair<std::int64_t, size_t>> known = {{28, 1},  {52, 1},  {64, 1},    {84, 2},
                                                               {128, 2}, {256, 5}, {1024, 19}, {4096, 75}};
   for (const auto& [tokens, count] : known) {
-    const auto uniform = uniform_received(true, tokens);
-    const Anchors anchors = find(Rule::kThreeSigma, uniform, true);
+    const auto uniform = uniform_received(kCausalMask, tokens);
+    const Anchors anchors = find(Rule::kThreeSigma, uniform, kCausalMask);
     ASSERT_EQ(anchors.positions.size(), count) << tokens;
     for (size_t k = 0; k < count; ++k) EXPECT_EQ(anchors.positions[k], static_cast<std::int32_t>(k));
     for (const Rule rule : {Rule::kThreeSigmaLift, Rule::kShare, Rule::kShareDouble})
-      EXPECT_TRUE(find(rule, uniform, true).positions.empty()) << tokens;
-    EXPECT_TRUE(find(Rule::kThreeSigma, uniform_received(false, tokens)).positions.empty());
+      EXPECT_TRUE(find(rule, uniform, kCausalMask).positions.empty()) << tokens;
+    EXPECT_TRUE(find(Rule::kThreeSigma, uniform_received(kFullMask, tokens)).positions.empty());
+    const Mask prefix = prefix_mask(tokens / 2);
+    for (const Rule rule : {Rule::kThreeSigmaLift, Rule::kShare, Rule::kShareDouble})
+      EXPECT_TRUE(find(rule, uniform_received(prefix, tokens), prefix).positions.empty()) << tokens;
   }
 }
 
@@ -119,7 +122,7 @@ TEST(FloatingRules, RulliThresholds) {
 }
 
 TEST(FloatingRules, TiesGoToTheLowestAndTheMarginIsOverTheSecond) {
-  AnchorDetector detector(false, 4, {});
+  AnchorDetector detector(kFullMask, 4, {});
   const std::vector<double> received = {0.1, 0.4, 0.4, 0.1};
   detector.look(received);
   EXPECT_EQ(detector.top(), 1);
@@ -132,9 +135,9 @@ TEST(FloatingRules, TiesGoToTheLowestAndTheMarginIsOverTheSecond) {
 
 TEST(FloatingRules, TheLastCausalKeysDoNotQualifyBySelfAttention) {
   // Attention to itself alone from the last query: 1/T of all, far above its null 1/T^2.
-  auto received = uniform_received(true, 64);
+  auto received = uniform_received(kCausalMask, 64);
   received[63] = 1.0 / 64;
-  EXPECT_TRUE(find(Rule::kShare, received, true).positions.empty());
+  EXPECT_TRUE(find(Rule::kShare, received, kCausalMask).positions.empty());
 }
 
 TEST(SetStability, EmptyPairsAreLeftOutAndCounted) {

@@ -93,7 +93,9 @@ trace::Sample sample_of(const PlantedSpec& spec, std::int64_t n) {
   sample.arrays.push_back(trace::float_array("received", {S, L, G, H, T}, received));
   if (!spec.gold.empty()) sample.arrays.push_back(trace::byte_array("evidence", {T}, spec.gold));
   sample.metadata["prompt_length"] = std::to_string(spec.prompt);
-  sample.metadata["attention"] = spec.causal ? "causal" : "bidirectional";
+  sample.metadata["attention"] = !spec.attention.empty() ? spec.attention
+                                 : spec.causal           ? "causal"
+                                                         : "bidirectional";
   sample.metadata["group_names"] = trace::format_text_list(spec.groups);
   if (!spec.causal) sample.metadata["mask_token"] = std::to_string(kMask);
   if (!spec.texts.empty()) sample.metadata["token_texts"] = trace::format_text_list(spec.texts);

@@ -22,7 +22,8 @@ enum class RevealOrder { kLeftToRight, kRandom };
 // A synthetic trace whose truth is known.
 struct PlantedSpec {
   std::int64_t samples = 24, steps = 16, layers = 2, heads = 2, tokens = 64, prompt = 32;
-  bool causal = false;  // one step, no masks
+  bool causal = false;         // one step, no masks
+  std::string attention = {};  // its mask, where it is another than that of `causal`
   RevealOrder order = RevealOrder::kRandom;
   std::vector<std::string> groups = {"all"};  // of equal size
   std::vector<std::string> texts;             // one per token, or none

@@ -73,6 +73,23 @@ TEST(UnsupportedSetting, OfTheWrongTypeIsRefusedToo) {
                   {llama3_8b, "hidden_act", "true", "text", "true"}});
 }
 
+TEST(AttentionMask, MustBeOneOfThreeAndFitWhatIsPredicted) {
+  constexpr const char* kAny = "\"causal\", \"prefix\" or \"full\"";
+  expect_refused(
+      {{llada_8b, "attention_mask_kind", R"("bidirectional")", kAny, "text \"bidirectional\""},
+       {llama3_8b, "attention_mask_kind", R"("Causal")", kAny, "text \"Causal\""},
+       {llama3_8b, "attention_mask_kind", R"("")", kAny, "text \"\""},
+       {llama3_8b, "attention_mask_kind", "1", "text", "the number 1"},
+       {llama3_8b, "attention_mask_kind", R"("full")",
+        "\"causal\" or \"prefix\" for LlamaForCausalLM, which predicts the next token", "text \"full\""},
+       {qwen3_8b, "attention_mask_kind", R"("full")", "\"causal\" or \"prefix\" for Qwen3ForCausalLM",
+        "text \"full\""},
+       {llada_8b, "attention_mask_kind", R"("prefix")",
+        "\"causal\" or \"full\" for LLaDAModelLM, which predicts masked tokens", "text \"prefix\""},
+       {dream_7b, "attention_mask_kind", R"("prefix")", "\"causal\" or \"full\" for DreamModel",
+        "text \"prefix\""}});
+}
+
 TEST(Architecture, MustBeKnown) {
   for (const char* name :
        {"LLaDAMoEModelLM", "LLaDA2MoeModelLM", "SDARForCausalLM", "GPT2LMHeadModel", "", "llada"}) {

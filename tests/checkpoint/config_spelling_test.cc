@@ -54,6 +54,22 @@ TEST(ConfigSpelling, LladaMayUseTheKeysOfTransformers) {
   expect_same_sizes(parse(json), parse(llada_8b()));
 }
 
+TEST(AttentionMask, IsTheFamilysUnlessTheConfigStatesOne) {
+  using enum AttentionMaskKind;
+  for (const auto& json : {llada_8b(), dream_7b()}) EXPECT_EQ(mask_of(parse(json)), kFull);
+  for (const auto& json : {llama3_8b(), qwen25_7b_instruct(), qwen3_8b()})
+    EXPECT_EQ(mask_of(parse(json)), kCausal);
+  const auto stated = [](Json json, const char* mask) {
+    json["attention_mask_kind"] = mask;
+    return mask_of(parse(json));
+  };
+  EXPECT_EQ(stated(llama3_8b(), "causal"), kCausal);
+  EXPECT_EQ(stated(llama3_8b(), "prefix"), kPrefix);
+  EXPECT_EQ(stated(llada_8b(), "causal"), kCausal);
+  EXPECT_EQ(stated(llada_8b(), "full"), kFull);
+  EXPECT_EQ(stated(dream_7b(), "causal"), kCausal);
+}
+
 TEST(ConfigSpelling, EmbeddingSizeWinsOverVocabSize) {
   Json json = llada_8b();
   json["vocab_size"] = 126400;

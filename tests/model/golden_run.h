@@ -43,7 +43,7 @@ class GoldenRun {
       : threads_(thread_count), model_(std::move(model)) {}
 
   model::Model& model() { return model_; }
-  bool causal() const { return model_.traits().mask == ops::MaskKind::kCausal; }
+  bool causal() const { return mask_of(model_.config()) == AttentionMaskKind::kCausal; }
 
   Ids random_ids(std::int64_t count, std::uint64_t seed) const {
     Ids ids;

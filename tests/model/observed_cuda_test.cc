@@ -59,7 +59,9 @@ class KeepAll final : public probe::Probe {
   // What is reported must follow from the very queries and keys the card worked on: the CPU measures those.
   void expect_of_own_states(const probe::Address& address, const probe::LayerRecord& r) {
     const probe::LayerStates& s = r.states;
-    const ops::MaskKind mask = s.causal ? ops::MaskKind::kCausal : ops::MaskKind::kBidirectional;
+    const ops::MaskKind mask = s.prefix > 0 ? ops::MaskKind::kPrefix
+                               : s.causal   ? ops::MaskKind::kCausal
+                                            : ops::MaskKind::kBidirectional;
     const ops::AttentionShape shape{s.heads, s.kv_heads, s.head_dim, {mask, 0}};
     model::LayerObservation observation;
     observation.request = request(address, {s.query_rows, s.key_rows, s.heads, {}});
@@ -68,6 +70,7 @@ class KeepAll final : public probe::Probe {
         top(static_cast<size_t>(s.heads * s.query_rows)), sum(top.size());
     ops::AttentionSequence sequence{s.queries,  s.query_rows, s.first_position, s.keys,     s.values,
                                     s.key_rows, nullptr,      output.data(),    top.data(), sum.data()};
+    sequence.prefix = s.prefix;
     if (address.sequence == changed) {
       sequence.key_bias = bias.data();
       sequence.key_bias_stride = static_cast<std::int64_t>(bias.size()) > s.key_rows ? s.key_rows : 0;

@@ -28,9 +28,8 @@ class OwnProductCuda : public ::testing::TestWithParam<Shape> {
     BUOY_NEEDS_GPU();
     benchmark::write_random_checkpoint(folder(), GetParam().model, 4);
     Checkpoint checkpoint = Checkpoint::open(folder());
-    const auto traits = model::traits_of(checkpoint.config().family);
-    const auto weights = model::load_weights(checkpoint, traits);
-    pass_ = std::make_unique<model::DevicePass>(checkpoint.config(), traits,
+    const auto weights = model::load_weights(checkpoint, model::traits_of(checkpoint.config().family));
+    pass_ = std::make_unique<model::DevicePass>(checkpoint.config(),
                                                 model::DeviceWeights::load(checkpoint.config(), weights));
     pass_->choose_products(ops::LinearChoice::kOwn);
   }

@@ -17,11 +17,13 @@ struct Case {
   std::int64_t queries, keys, heads, kv_heads, dim;
   AttentionMask mask;
   bool bias;
+  std::int64_t prefix = 0;
 };
 
 inline void PrintTo(const Case& c, std::ostream* out) {
   *out << c.queries << " queries, " << c.keys << " keys, heads " << c.heads << ":" << c.kv_heads << " of "
        << c.dim << ", mask " << static_cast<int>(c.mask.kind) << (c.bias ? ", biased" : "");
+  if (c.mask.kind == MaskKind::kPrefix) *out << ", prefix " << c.prefix;
 }
 
 inline std::vector<float> draws(std::uint64_t seed, std::int64_t count, double scale) {
@@ -57,7 +59,8 @@ struct Attended {
                 .row_top = top.data(),
                 .row_sum = sum.data(),
                 .key_bias_stride = c.keys,
-                .head_scale = nullptr};
+                .head_scale = nullptr,
+                .prefix = c.prefix};
     attention({threads}, shape, {&sequence, 1}, scratch);
   }
 

@@ -14,8 +14,8 @@ using testing::AttentionResult;
 using testing::KeyBias;
 
 TEST(AttentionBits, PackedEqualsAlone) {
-  for (const auto kind :
-       {ops::MaskKind::kCausal, ops::MaskKind::kBidirectional, ops::MaskKind::kBlockCausal}) {
+  for (const auto kind : {ops::MaskKind::kCausal, ops::MaskKind::kBidirectional, ops::MaskKind::kBlockCausal,
+                          ops::MaskKind::kPrefix}) {
     std::vector<AttentionData> batch;
     for (const std::int64_t length : {1, 300, 5, 37, 257, 700}) {
       batch.emplace_back(AttentionCase{.label = "",
@@ -24,7 +24,8 @@ TEST(AttentionBits, PackedEqualsAlone) {
                                        .query_rows = length,
                                        .key_rows = length,
                                        .mask = {kind, 32},
-                                       .bias = length == 37 ? KeyBias::kRandom : KeyBias::kNone},
+                                       .bias = length == 37 ? KeyBias::kRandom : KeyBias::kNone,
+                                       .prefix = 2 * length / 3},
                          static_cast<std::uint64_t>(length));
     }
     std::vector<AttentionResult> packed(batch.size());
@@ -46,6 +47,28 @@ TEST(AttentionBits, ThreadsChangeNothing) {
   EXPECT_EQ(data.attend(3), one);
 }
 
+TEST(AttentionBits, APrefixOfNothingIsCausalAndOneOfEverythingIsBidirectional) {
+  AttentionData data({.label = "",
+                      .heads = 4,
+                      .head_dim = 24,
+                      .query_rows = 300,
+                      .key_rows = 300,
+                      .bias = KeyBias::kSomeHidden},
+                     5);
+  const auto with = [&](ops::MaskKind kind, std::int64_t prefix) {
+    data.c.mask = {kind, 0};
+    data.c.prefix = prefix;
+    return data.attend();
+  };
+  const auto causal = with(ops::MaskKind::kCausal, 0), full = with(ops::MaskKind::kBidirectional, 0);
+  EXPECT_EQ(with(ops::MaskKind::kPrefix, 0), causal);
+  EXPECT_EQ(with(ops::MaskKind::kPrefix, 1), causal);  // key 0 is seen by all anyway
+  EXPECT_EQ(with(ops::MaskKind::kPrefix, 300), full);
+  const auto half = with(ops::MaskKind::kPrefix, 150);
+  EXPECT_FALSE(half == causal);
+  EXPECT_FALSE(half == full);
+}
+
 // Query rows [first, first + count) of `data`, which sees as many keys as there are up to its last row.
 AttentionResult with_cache(const AttentionData& data, std::int64_t first, std::int64_t count) {
   AttentionData part = data;
@@ -57,19 +80,12 @@ AttentionResult with_cache(const AttentionData& data, std::int64_t first, std::i
   return part.attend();
 }
 
-TEST(AttentionBits, CausalRowsFromACacheEqualTheWholeComputation) {
-  const AttentionData data({.label = "",
-                            .heads = 4,
-                            .head_dim = 24,
-                            .query_rows = 300,
-                            .key_rows = 300,
-                            .mask = {ops::MaskKind::kCausal, 0},
-                            .bias = KeyBias::kSomeHidden},
-                           9);
+// Rows from `begin` on, by chunks, against those of one computation.
+void expect_rows_from_a_cache(const AttentionData& data, std::int64_t begin) {
   const auto whole = data.attend();
   const auto width = data.c.heads * data.c.head_dim;
   for (const std::int64_t chunk : {1, 3, 40}) {
-    for (std::int64_t first = 0; first < 300; first += chunk) {
+    for (std::int64_t first = begin; first < 300; first += chunk) {
       const auto part = with_cache(data, first, std::min(chunk, 300 - first));
       ASSERT_EQ(std::memcmp(part.output.data(), whole.output.data() + first * width,
                             part.output.size() * sizeof(float)),
@@ -84,6 +100,20 @@ TEST(AttentionBits, CausalRowsFromACacheEqualTheWholeComputation) {
       }
     }
   }
+}
+
+TEST(AttentionBits, RowsFromACacheEqualTheWholeComputation) {
+  AttentionCase c{.label = "",
+                  .heads = 4,
+                  .head_dim = 24,
+                  .query_rows = 300,
+                  .key_rows = 300,
+                  .mask = {ops::MaskKind::kCausal, 0},
+                  .bias = KeyBias::kSomeHidden};
+  expect_rows_from_a_cache(AttentionData(c, 9), 0);
+  c.mask.kind = ops::MaskKind::kPrefix;
+  c.prefix = 130;
+  expect_rows_from_a_cache(AttentionData(c, 9), c.prefix);
 }
 
 TEST(AttentionBits, NotAskingForNormalisersChangesNothing) {

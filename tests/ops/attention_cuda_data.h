@@ -130,10 +130,10 @@ class PackedOnDevice {
       const AttentionCase& c = data.c;
       const std::int64_t first = c.key_rows - c.query_rows < 0 ? 0 : c.key_rows - c.query_rows;
       const std::int64_t all = std::max(c.key_rows, c.query_rows);
-      sequences_.push_back({static_cast<std::int32_t>(buffer_rows_ + first),
-                            static_cast<std::int32_t>(c.query_rows),
-                            static_cast<std::int32_t>(c.first_position),
-                            static_cast<std::int32_t>(buffer_rows_), static_cast<std::int32_t>(c.key_rows)});
+      sequences_.push_back(
+          {static_cast<std::int32_t>(buffer_rows_ + first), static_cast<std::int32_t>(c.query_rows),
+           static_cast<std::int32_t>(c.first_position), static_cast<std::int32_t>(buffer_rows_),
+           static_cast<std::int32_t>(c.key_rows), static_cast<std::int32_t>(c.prefix)});
       rows_ = buffer_rows_ + first + c.query_rows;
       columns_ += c.key_rows;
       buffer_rows_ += all;
@@ -209,6 +209,16 @@ inline std::vector<AttentionCase> cuda_statistics_cases() {
            .mask = {kind, 0},
            .bias = KeyBias::kSomeHidden});
     }
+  }
+  for (const std::int64_t prefix : {1, 255, 256, 600, 900}) {
+    all.push_back({.label = "grouped_prefix_of_" + std::to_string(prefix),
+                   .heads = 4,
+                   .head_dim = 64,
+                   .query_rows = 900,
+                   .key_rows = 900,
+                   .mask = {ops::MaskKind::kPrefix, 0},
+                   .bias = KeyBias::kSomeHidden,
+                   .prefix = prefix});
   }
   return all;
 }

@@ -55,11 +55,12 @@ struct AttentionData {
             .key_bias = bias.empty() ? nullptr : bias.data(),
             .output = result.output.data(),
             .row_top = result.row_top.data(),
-            .row_sum = result.row_sum.data()};
+            .row_sum = result.row_sum.data(),
+            .prefix = c.prefix};
   }
 
   bool sees(std::int64_t row, std::int64_t key) const {
-    return key < ops::visible_end(c.mask, c.first_position + row, c.key_rows) &&
+    return key < ops::visible_end(c.mask, c.prefix, c.first_position + row, c.key_rows) &&
            (bias.empty() || bias[static_cast<size_t>(key)] != kHidden);
   }
 

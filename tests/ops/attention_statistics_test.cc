@@ -23,7 +23,7 @@ std::vector<float> plain_weights(const Attended& run) {
   for (std::int64_t h = 0; h < shape.heads; ++h) {
     for (std::int64_t i = 0; i < s.query_rows; ++i) {
       float* row = p.data() + (h * s.query_rows + i) * s.key_rows;
-      const std::int64_t end = visible_end(shape.mask, s.first_position + i, s.key_rows);
+      const std::int64_t end = visible_end(shape, s, i);
       float top = kHidden, sum = 0;
       for (std::int64_t j = 0; j < end; ++j) {
         float dot = 0;
@@ -64,6 +64,11 @@ std::vector<Case> cases() {
       all.push_back({length, length, 7, 1, 8, mask, false});
     }
   }
+  for (const std::int64_t length : {1, 33, 257, 600}) {
+    for (const std::int64_t prefix : {std::int64_t{0}, std::int64_t{1}, length / 2, length})
+      all.push_back({length, length, 8, 2, 32, {MaskKind::kPrefix, 0}, length == 257, prefix});
+  }
+  all.push_back({40, 300, 4, 2, 16, {MaskKind::kPrefix, 0}, false, 280});
   all.push_back({1, 300, 4, 1, 64, causal, false});
   all.push_back({3, 300, 4, 2, 128, both, true});
   return all;
@@ -117,7 +122,7 @@ TEST_P(Statistics, MatchTheDoubleReference) {
   for (std::int64_t h = 0; h < c.heads; ++h) {
     for (std::int64_t i = 0; i < c.queries; ++i) {
       const auto at = static_cast<size_t>(h * c.queries + i);
-      const double visible = static_cast<double>(visible_end(c.mask, c.keys - c.queries + i, c.keys));
+      const double visible = static_cast<double>(visible_end(run.shape, run.sequence, i));
       EXPECT_GE(entropy[at], -1e-5f);
       EXPECT_LE(entropy[at], std::log(visible) + 1e-5);
       if (run.sum[at] > 0) {
@@ -246,7 +251,7 @@ TEST_P(Statistics, GroupsAddUpEntropyIsBoundedHiddenKeysGetNothing) {
     double total = 0, seeing = 0;
     for (size_t j = 0; j < keys; ++j) total += whole[h * keys + j];
     for (std::int64_t i = 0; i < c.queries; ++i) {
-      const std::int64_t end = visible_end(c.mask, run.sequence.first_position + i, c.keys);
+      const std::int64_t end = visible_end(run.shape, run.sequence, i);
       std::int64_t visible = 0;
       for (std::int64_t j = 0; j < end; ++j)
         visible += !c.bias || run.bias[h * keys + static_cast<size_t>(j)] != kHidden;

@@ -111,18 +111,26 @@ TEST(AttentionGroups, EveryQueryHeadReadsTheKeyHeadOfItsGroup) {
 
 TEST(VisibleEnd, IsTheMask) {
   using ops::MaskKind;
-  EXPECT_EQ(ops::visible_end({MaskKind::kBidirectional, 0}, 0, 9), 9);
-  EXPECT_EQ(ops::visible_end({MaskKind::kCausal, 0}, 0, 9), 1);
-  EXPECT_EQ(ops::visible_end({MaskKind::kCausal, 0}, 8, 9), 9);
-  EXPECT_EQ(ops::visible_end({MaskKind::kBlockCausal, 4}, 3, 9), 4);
-  EXPECT_EQ(ops::visible_end({MaskKind::kBlockCausal, 4}, 4, 9), 8);
-  EXPECT_EQ(ops::visible_end({MaskKind::kBlockCausal, 4}, 8, 9), 9);
+  EXPECT_EQ(ops::visible_end({MaskKind::kBidirectional, 0}, 5, 0, 9), 9);
+  EXPECT_EQ(ops::visible_end({MaskKind::kCausal, 0}, 5, 0, 9), 1);
+  EXPECT_EQ(ops::visible_end({MaskKind::kCausal, 0}, 5, 8, 9), 9);
+  EXPECT_EQ(ops::visible_end({MaskKind::kBlockCausal, 4}, 5, 3, 9), 4);
+  EXPECT_EQ(ops::visible_end({MaskKind::kBlockCausal, 4}, 5, 4, 9), 8);
+  EXPECT_EQ(ops::visible_end({MaskKind::kBlockCausal, 4}, 5, 8, 9), 9);
+  // Row i sees the keys below max(i + 1, prefix).
+  const ops::AttentionMask prefix{MaskKind::kPrefix, 0};
+  EXPECT_EQ(ops::visible_end(prefix, 0, 0, 9), 1);
+  EXPECT_EQ(ops::visible_end(prefix, 5, 0, 9), 5);
+  EXPECT_EQ(ops::visible_end(prefix, 5, 4, 9), 5);
+  EXPECT_EQ(ops::visible_end(prefix, 5, 5, 9), 6);
+  EXPECT_EQ(ops::visible_end(prefix, 5, 8, 9), 9);
+  EXPECT_EQ(ops::visible_end(prefix, 12, 0, 9), 9);
 }
 
 TEST(AttentionChecks, RefuseShapesThatCannotBe) {
   const AttentionData data({.label = ""}, 1);
   AttentionResult result;
-  const auto sequence = data.sequence(result);
+  auto sequence = data.sequence(result);
   ThreadPool threads(1);
   ops::AttentionScratch scratch;
   const auto attend = [&](const ops::AttentionShape& shape) {
@@ -131,6 +139,8 @@ TEST(AttentionChecks, RefuseShapesThatCannotBe) {
   EXPECT_THROW(attend({3, 2, 16, {}}), InternalError);
   EXPECT_THROW(attend({2, 0, 16, {}}), InternalError);
   EXPECT_THROW(attend({2, 2, 16, {ops::MaskKind::kBlockCausal, 0}}), InternalError);
+  sequence.prefix = -1;
+  EXPECT_THROW(attend({2, 2, 16, {ops::MaskKind::kPrefix, 0}}), InternalError);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -66,6 +67,7 @@ struct AttentionCase {
   ops::AttentionMask mask = {};
   KeyBias bias = KeyBias::kNone;
   float score_scale = 1;  // standard deviation of the scores
+  std::int64_t prefix = 0;
 
   ops::AttentionShape shape() const { return {heads, kv_heads, head_dim, mask}; }
 };
@@ -127,6 +129,26 @@ inline std::vector<AttentionCase> attention_cases() {
                        .mask = masks[mask].second,
                        .score_scale = 40});
     }
+  }
+  for (const std::int64_t length : {1, 2, 33, 257, 700}) {
+    for (const std::int64_t prefix : {std::int64_t{0}, std::int64_t{1}, length / 2, length - 1, length}) {
+      const std::string label = "prefix_of_" + std::to_string(prefix) + "_in_length" + std::to_string(length);
+      if (std::any_of(cases.begin(), cases.end(), [&](const auto& c) { return c.label == label; })) continue;
+      cases.push_back({.label = label,
+                       .query_rows = length,
+                       .key_rows = length,
+                       .mask = {MaskKind::kPrefix, 0},
+                       .bias = length == 257 ? KeyBias::kSomeHidden : KeyBias::kNone,
+                       .prefix = prefix});
+    }
+  }
+  for (const std::int64_t prefix : {100, 300, 320, 340}) {
+    cases.push_back({.label = "chunk_after_300_of_prefix_" + std::to_string(prefix),
+                     .query_rows = 40,
+                     .first_position = 300,
+                     .key_rows = 340,
+                     .mask = {MaskKind::kPrefix, 0},
+                     .prefix = prefix});
   }
   return cases;
 }

@@ -24,8 +24,8 @@ class PlainBf16 {
         traits_(model::traits_of(checkpoint_.config().family)),
         weights_(model::load_weights(checkpoint_, traits_)) {}
 
-  // Logits of every row.
-  std::vector<float> forward(std::span<const std::int32_t> tokens) const {
+  // Logits of every row. `prefix`: where the mask is one of prefixes.
+  std::vector<float> forward(std::span<const std::int32_t> tokens, std::int64_t prefix = 0) const {
     const ModelConfig& c = checkpoint_.config();
     const auto rows = static_cast<std::int64_t>(tokens.size());
     std::vector<float> stream;
@@ -45,7 +45,7 @@ class PlainBf16 {
       }
       rotate(queries, c.heads);
       rotate(keys, c.kv_heads);
-      add(stream, linear(attention(queries, keys, values, rows), rows, layer.attention_out, {}));
+      add(stream, linear(attention(queries, keys, values, rows, prefix), rows, layer.attention_out, {}));
       const auto wide = norm(stream, layer.mlp_norm);
       auto gate = linear(wide, rows, layer.gate, {});
       const auto up = linear(wide, rows, layer.up, {});
@@ -109,7 +109,8 @@ class PlainBf16 {
   }
 
   std::vector<float> attention(const std::vector<float>& queries, const std::vector<float>& keys,
-                               const std::vector<float>& values, std::int64_t rows) const {
+                               const std::vector<float>& values, std::int64_t rows,
+                               std::int64_t prefix) const {
     const ModelConfig& c = checkpoint_.config();
     const auto heads = static_cast<size_t>(c.heads), kv = static_cast<size_t>(c.kv_heads),
                dim = static_cast<size_t>(c.head_dim), count = static_cast<size_t>(rows);
@@ -117,7 +118,9 @@ class PlainBf16 {
     for (size_t h = 0; h < heads; ++h) {
       const size_t k = h / (heads / kv);
       for (size_t r = 0; r < count; ++r) {
-        const size_t seen = traits_.mask == ops::MaskKind::kCausal ? r + 1 : count;
+        const auto mask = mask_of(c);
+        size_t seen = mask == AttentionMaskKind::kFull ? count : r + 1;
+        if (mask == AttentionMaskKind::kPrefix) seen = std::max(seen, static_cast<size_t>(prefix));
         std::vector<float> p(seen);
         float top = -std::numeric_limits<float>::infinity(), sum = 0;
         for (size_t j = 0; j < seen; ++j) {

@@ -46,8 +46,7 @@ class OnCpu final : public TimedModel {
 class OnGpu final : public TimedModel {
  public:
   OnGpu(ModelConfig config, model::DeviceWeights weights, int timed_candidates)
-      : config_(std::move(config)),
-        pass_(config_, model::traits_of(config_.family), std::move(weights), timed_candidates) {}
+      : config_(std::move(config)), pass_(config_, std::move(weights), timed_candidates) {}
 
   const ModelConfig& config() const override { return config_; }
   void step(const Context& context, std::span<const model::SequenceInput> inputs,

@@ -150,6 +150,24 @@ void read_head_dim(const JsonObject& config, ModelConfig& out) {
   out.head_dim = head_dim.value_or(out.hidden / out.heads);
 }
 
+// A full mask would show a next-token model the token it predicts. No rule of decoding here is made for
+// masked diffusion behind a prefix. Both are refused.
+void read_mask(const JsonObject& config, ModelConfig& out) {
+  constexpr const char* kKey = "attention_mask_kind";
+  const auto name = config.text(kKey);
+  if (!name) return;
+  for (const auto kind : {AttentionMaskKind::kCausal, AttentionMaskKind::kPrefix, AttentionMaskKind::kFull}) {
+    if (*name == name_of(kind)) out.stated_mask = kind;
+  }
+  if (!out.stated_mask) config.fail(kKey, "\"causal\", \"prefix\" or \"full\"");
+  const bool diffusion = is_masked_diffusion(out.family);
+  if (out.stated_mask == (diffusion ? AttentionMaskKind::kPrefix : AttentionMaskKind::kFull)) {
+    config.fail(kKey,
+                fmt::format("\"causal\" or \"{}\" for {}, which predicts {}", diffusion ? "full" : "prefix",
+                            out.architecture, diffusion ? "masked tokens" : "the next token"));
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(Family family) {
@@ -172,6 +190,23 @@ bool is_masked_diffusion(Family family) {
   return family == Family::kLlada || family == Family::kDream;
 }
 
+std::string_view name_of(AttentionMaskKind mask) {
+  switch (mask) {
+    case AttentionMaskKind::kCausal:
+      return "causal";
+    case AttentionMaskKind::kPrefix:
+      return "prefix";
+    case AttentionMaskKind::kFull:
+      return "full";
+  }
+  return "?";
+}
+
+AttentionMaskKind mask_of(const ModelConfig& config) {
+  return config.stated_mask.value_or(is_masked_diffusion(config.family) ? AttentionMaskKind::kFull
+                                                                        : AttentionMaskKind::kCausal);
+}
+
 ModelConfig parse_config(const Json& json, const std::string& name) {
   const JsonObject config(json, name);
   ModelConfig out{};
@@ -188,6 +223,7 @@ ModelConfig parse_config(const Json& json, const std::string& name) {
   read_head_dim(config, out);
   out.norm_eps = positive_number(config, "rms_norm_eps");
   read_rope(config, out);
+  read_mask(config, out);
   out.tied_head =
       config.boolean("weight_tying").value_or(config.boolean("tie_word_embeddings").value_or(false));
 

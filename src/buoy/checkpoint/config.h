@@ -16,6 +16,11 @@ enum class Family { kLlada, kDream, kLlama, kQwen2, kQwen3 };
 std::string_view name_of(Family family);  // "LLaDA", "Dream", ...
 bool is_masked_diffusion(Family family);
 
+// Which keys a query sees: those up to itself; those and the whole prompt; all.
+enum class AttentionMaskKind { kCausal, kPrefix, kFull };
+
+std::string_view name_of(AttentionMaskKind mask);  // as config.json spells it: "causal", "prefix", "full"
+
 // Llama 3.1's fixed stretching of low rotary frequencies.
 struct Llama3RopeScaling {
   double factor;
@@ -45,11 +50,15 @@ struct ModelConfig {
   double norm_eps = 0;
   RopeConfig rope;
   bool tied_head = false;
+  std::optional<AttentionMaskKind> stated_mask;  // attention_mask_kind; ask mask_of()
 
   std::optional<std::int32_t> mask_token;
   std::optional<std::int32_t> bos_token;
   std::vector<std::int32_t> eos_tokens;
 };
+
+// The mask the file states, else that of the family: full for masked diffusion, causal for the others.
+AttentionMaskKind mask_of(const ModelConfig& config);
 
 // `name` is the file named in errors. Refuses every architecture and setting Buoy would compute wrongly.
 ModelConfig parse_config(const Json& json, const std::string& name);

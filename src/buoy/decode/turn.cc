@@ -12,14 +12,17 @@ std::int64_t Turn::rows() const {
 
 Turn next_turn(StepMachine& machine, std::int64_t sequence) {
   Turn turn{&machine, machine.next_forwards()};
-  for (size_t branch = 0; branch < turn.forwards.size(); ++branch)
+  for (size_t branch = 0; branch < turn.forwards.size(); ++branch) {
     turn.forwards[branch].address = {sequence, machine.step(), static_cast<std::int64_t>(branch), 0};
+    turn.forwards[branch].prefix = machine.prompt_length();
+  }
   return turn;
 }
 
 Turn final_look(StepMachine& machine, std::int64_t sequence, std::int64_t step) {
   Turn turn{&machine, {{machine.row(), {}}}, true};
   turn.forwards[0].address = {sequence, step, 0, 0};
+  turn.forwards[0].prefix = machine.prompt_length();
   return turn;
 }
 

@@ -2,12 +2,10 @@
 
 namespace buoy::model {
 
-// Qwen2's body, bidirectional. It was initialised from Qwen2.5 and keeps its habit: row p of the logits
+// Qwen2's body with a full mask. It was initialised from Qwen2.5 and keeps its habit: row p of the logits
 // predicts token p + 1, and the sampler shifts.
 FamilyTraits dream_traits() {
-  FamilyTraits traits = qwen2_traits();
-  traits.mask = ops::MaskKind::kBidirectional;
-  return traits;
+  return qwen2_traits();
 }
 
 }  // namespace buoy::model

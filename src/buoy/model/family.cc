@@ -21,6 +21,18 @@ FamilyTraits traits_of(Family family) {
   throw InternalError("a family without traits");
 }
 
+ops::MaskKind attention_mask(const ModelConfig& config) {
+  switch (mask_of(config)) {
+    case AttentionMaskKind::kCausal:
+      return ops::MaskKind::kCausal;
+    case AttentionMaskKind::kPrefix:
+      return ops::MaskKind::kPrefix;
+    case AttentionMaskKind::kFull:
+      return ops::MaskKind::kBidirectional;
+  }
+  throw InternalError("a mask without a kind");
+}
+
 std::vector<double> rope_frequencies_of(const RopeConfig& config) {
   std::optional<ops::RopeScaling> scaling;
   if (config.scaling) {

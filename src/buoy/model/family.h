@@ -17,7 +17,6 @@ struct LayerNames {
 
 // Everything in which the families differ. The pass itself is the same for all (model.cc).
 struct FamilyTraits {
-  ops::MaskKind mask;
   bool qkv_bias;
   // Row p of the logits predicts token p + prediction_offset.
   std::int64_t prediction_offset;
@@ -33,6 +32,9 @@ FamilyTraits qwen2_traits();
 FamilyTraits qwen3_traits();
 
 FamilyTraits traits_of(Family family);
+
+// The mask is no trait: a config may state its own (mask_of in config.h).
+ops::MaskKind attention_mask(const ModelConfig& config);
 
 std::vector<double> rope_frequencies_of(const RopeConfig& config);
 

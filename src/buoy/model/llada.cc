@@ -2,11 +2,10 @@
 
 namespace buoy::model {
 
-// Bidirectional, logits at the same position. Two traps in the names: ff_proj is the gate, and ff_out is
+// Logits at the same position. Two traps in the names: ff_proj is the gate, and ff_out is
 // the down projection inside a block but the head at the top level.
 FamilyTraits llada_traits() {
-  return {.mask = ops::MaskKind::kBidirectional,
-          .qkv_bias = false,
+  return {.qkv_bias = false,
           .prediction_offset = 0,
           .embedding = "model.transformer.wte.weight",
           .final_norm = "model.transformer.ln_f.weight",

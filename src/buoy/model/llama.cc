@@ -5,8 +5,7 @@ namespace buoy::model {
 // Llama 3 and 3.1 (whose stretched frequencies are part of the config). The names are those of all
 // transformers models here.
 FamilyTraits llama_traits() {
-  return {.mask = ops::MaskKind::kCausal,
-          .qkv_bias = false,
+  return {.qkv_bias = false,
           .prediction_offset = 1,
           .embedding = "model.embed_tokens.weight",
           .final_norm = "model.norm.weight",

@@ -47,7 +47,7 @@ Model Model::load(const std::filesystem::path& folder, Device device) {
   ModelWeights weights = load_weights(checkpoint, traits);
   Model model(std::make_shared<const Loaded>(Loaded{std::move(checkpoint), traits, std::move(weights)}));
   if (device == Device::kCuda) {
-    model.pass_ = std::make_unique<DevicePass>(model.config(), model.traits(),
+    model.pass_ = std::make_unique<DevicePass>(model.config(),
                                                DeviceWeights::load(model.config(), model.loaded_->weights));
   }
   return model;
@@ -80,6 +80,13 @@ void Model::check_tokens(std::span<const SequenceInput> sequences) const {
     }
     for (const auto row : sequence.logit_rows) {
       BUOY_CHECK(row >= 0 && static_cast<size_t>(row) < sequence.tokens.size());
+    }
+    // A key of the prefix depends on all of it, so a part alone cannot be run.
+    if (sequence.prefix_length() < 0 || (mask_of(config()) == AttentionMaskKind::kPrefix &&
+                                         sequence.prefix_length() > sequence.longest_prefix())) {
+      throw_usage_error({"prefix",
+                         fmt::format("0 to {} tokens, those of the first forward", sequence.longest_prefix()),
+                         std::to_string(sequence.prefix_length())});
     }
   }
 }
@@ -215,11 +222,12 @@ void Model::attention_layer(const Context& context, std::int64_t number, const P
         .key_bias = nullptr,
         .output = attended + first * query_width,
         .row_top = nullptr,
-        .row_sum = nullptr};
+        .row_sum = nullptr,
+        .prefix = packed.sequences[n].prefix_length()};
     if (!observations.empty()) attach(observations[n], c.heads, sequence);
     sequences.push_back(sequence);
   }
-  const ops::AttentionShape shape{c.heads, c.kv_heads, c.head_dim, {loaded_->traits.mask, 0}};
+  const ops::AttentionShape shape{c.heads, c.kv_heads, c.head_dim, {attention_mask(c), 0}};
   ops::attention(context, shape, sequences, work_.attention);
   unrotate_past(context, packed, number, observations);
   for (size_t n = 0; n < observations.size(); ++n) {

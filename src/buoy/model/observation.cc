@@ -84,7 +84,8 @@ probe::LayerRecord measure(const Context& context, const ops::AttentionShape& sh
                    shape.heads,
                    shape.kv_heads,
                    shape.head_dim,
-                   shape.mask.kind == ops::MaskKind::kCausal,
+                   shape.mask.kind != ops::MaskKind::kBidirectional,
+                   shape.mask.kind == ops::MaskKind::kPrefix ? s.prefix : 0,
                    nullptr,
                    nullptr,
                    nullptr};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,9 +16,15 @@ struct SequenceInput {
   std::span<const std::int32_t> logit_rows = {};  // rows of `tokens` whose logits are wanted
   KvCache* cache = nullptr;                       // past of the sequence; extended by `tokens`
   probe::Address address = {};                    // how a probe knows this forward; `layer` is filled in
+  // Positions of the prompt, which see each other where the mask is one of prefixes; other masks do not ask.
+  // Unset: all tokens of the first forward.
+  std::optional<std::int64_t> prefix = std::nullopt;
 
   std::int64_t rows() const { return static_cast<std::int64_t>(tokens.size()); }
   std::int64_t past() const { return cache != nullptr ? cache->length() : 0; }
+  // Rows that are there when the prefix has to be: those of the first forward, which the cache then holds.
+  std::int64_t longest_prefix() const { return past() > 0 ? past() : rows(); }
+  std::int64_t prefix_length() const { return prefix.value_or(longest_prefix()); }
 };
 
 // Where each sequence lies in the packed rows.

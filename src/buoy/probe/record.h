@@ -13,7 +13,8 @@ struct LayerStates {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
-  bool causal = false;
+  bool causal = false;             // a query sees no key behind itself ...
+  std::int64_t prefix = 0;         // ... but those of the first `prefix` positions
   const float* queries = nullptr;  // [query_rows, heads, head_dim], after norm and rotation
   const float* keys = nullptr;     // [key_rows, kv_heads, head_dim], likewise
   const float* values = nullptr;   // [key_rows, kv_heads, head_dim]

@@ -127,6 +127,7 @@ ExplorerPanel explorer_panel(const ExploredSample& sample, std::int64_t budget) 
   panel.data = script_safe({{"trace", sample.trace},
                             {"sample", sample.id},
                             {"causal", sample.causal},
+                            {"prefix", sample.prefix},
                             {"diffusion", sample.masked_diffusion},
                             {"finalRow", sample.last_is_final_row},
                             {"modelLayers", sample.model_layers},

@@ -12,6 +12,7 @@ namespace buoy::report {
 struct ExploredSample {
   std::string trace, id;  // label of the trace, id of the sample
   bool causal = false, masked_diffusion = false;
+  std::int64_t prefix = 0;         // causal: positions that all see
   bool last_is_final_row = false;  // the last forward is no step but a look at the finished row
   bool has_heads = true;           // false: only the mean over heads was kept
   std::int64_t model_layers = 0, heads = 0, tokens = 0, prompt_length = 0;

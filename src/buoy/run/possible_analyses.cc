@@ -18,7 +18,8 @@ std::optional<analysis::ObservedSample> facts_of_sample(const LoadedModel& model
     const auto tokens = static_cast<std::int64_t>(prompt.prompt.ids.size()) +
                         std::max<std::int64_t>(run.request.decode.max_new_tokens, 0);
     const observe::RecordLayout layout(run.request.plan(), subject_of(config, run.request, prompt, tokens));
-    return facts_of(layout, {prompt, n, is_masked_diffusion(config.family), run.request.final_row},
+    return facts_of(layout,
+                    {prompt, n, is_masked_diffusion(config.family), mask_of(config), run.request.final_row},
                     model.tokenizer.has_value());
   } catch (const UsageError&) {
     return std::nullopt;  // it will fail, and say why

@@ -40,7 +40,8 @@ std::map<std::string, std::string> expected_texts(const ItemPrompt& prompt,
   set(trace::kRegionNames, trace::format_text_list(sample.region_names));
   set(trace::kGoldRegions, trace::format_text_list(sample.gold_regions));
   set(trace::kGroupNames, trace::format_text_list(sample.group_names));
-  set(trace::kAttention, sample.causal ? "causal" : "bidirectional");
+  set(trace::kAttention,
+      std::string(sample.mask.causal ? trace::kCausalAttention : trace::kBidirectionalAttention));
   set(trace::kPromptLength, std::to_string(sample.prompt_length));
   set(trace::kPredictionOffset, std::to_string(sample.prediction_offset));
   set(trace::kMaskToken, std::to_string(sample.mask_token));
@@ -91,7 +92,7 @@ SampleBytes expected_bytes(const ModelConfig& config, const Request& request, co
   const auto tokens = static_cast<std::int64_t>(prompt.prompt.ids.size()) +
                       std::max<std::int64_t>(request.decode.max_new_tokens, 0);
   const auto subject = subject_of(config, request, prompt, tokens);
-  const LivePrompt live{prompt, 0, is_masked_diffusion(config.family), request.final_row};
+  const LivePrompt live{prompt, 0, is_masked_diffusion(config.family), mask_of(config), request.final_row};
   trace::Manifest manifest;
   manifest.model.layers = config.layers, manifest.model.heads = config.heads;
   manifest.model.kv_heads = config.kv_heads, manifest.model.head_dim = config.head_dim;

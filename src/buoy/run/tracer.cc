@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "buoy/base/error.h"
 #include "buoy/decode/drive.h"
 #include "buoy/model/family.h"
 #include "buoy/trace/answer_rows.h"
@@ -12,6 +13,18 @@ namespace {
 
 std::int64_t decoding_steps(const DecodeOptions& decode) {
   return decode.steps.value_or(decode.max_new_tokens);
+}
+
+std::string_view attention_text(AttentionMaskKind mask) {
+  switch (mask) {
+    case AttentionMaskKind::kCausal:
+      return trace::kCausalAttention;
+    case AttentionMaskKind::kPrefix:
+      return trace::kPrefixAttention;
+    case AttentionMaskKind::kFull:
+      return trace::kBidirectionalAttention;
+  }
+  throw InternalError("a mask without a text");
 }
 
 }  // namespace
@@ -59,8 +72,8 @@ Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, co
   auto machine = make_machine(model_, decode, prompt.prompt.ids, tokenizer_);
   decode::StepMachine* machines[] = {machine.get()};
   const bool diffusion = is_masked_diffusion(model_.config().family);
-  // A causal row never changes once written: one pass over the final row holds every step's attention. Only
-  // then is its length known.
+  // What is written behind a prompt changes no row before it: one pass over the final row holds every step's
+  // attention. Only then is its length known.
   const ChangedRow row = changed_row(prompt);
   if (!diffusion) {
     ChangingProbe changing(request_.changes, model_.config(), row, nullptr);
@@ -74,6 +87,7 @@ Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, co
   if (!diffusion || request_.final_row) {
     std::vector<model::SequenceInput> inputs = {{machine->row(), {}}};
     inputs[0].address.step = watched.steps - 1;
+    inputs[0].prefix = machine->prompt_length();
     model_.forward(context_, inputs, probe);
   }
   return {std::move(watched), std::move(machine)};
@@ -105,7 +119,7 @@ trace::Sample Tracer::frame(const ItemPrompt& prompt, const decode::StepMachine&
   set(trace::kRegionNames, trace::format_text_list(subject.regions.names));
   set(trace::kGroupNames, trace::format_text_list(subject.groups.names()));
   set(trace::kGoldRegions, trace::format_text_list(subject.regions.gold));
-  set(trace::kAttention, diffusion ? "bidirectional" : "causal");
+  set(trace::kAttention, std::string(attention_text(mask_of(model_.config()))));
   set(trace::kPredictionOffset, std::to_string(subject.prediction_offset));
   if (diffusion) set(trace::kMaskToken, std::to_string(subject.mask_token));
   if (diffusion && request_.final_row) set(trace::kFinalStep, std::to_string(subject.steps - 1));

@@ -39,7 +39,8 @@ report::ExploredSample explored(const analysis::StoredSource& source, const trac
   report::ExploredSample out;
   out.trace = label;
   out.id = sample.id();
-  out.causal = sample.causal;
+  out.causal = sample.mask.causal;
+  out.prefix = sample.mask.prefix;
   out.masked_diffusion = sample.masked_diffusion;
   out.last_is_final_row = sample.forward_count() > sample.step_count();
   out.model_layers = manifest.model.layers;

@@ -181,8 +181,9 @@ class Checker {
     integer_text(kMaskToken, 0, vocabulary() - 1);
     integer_text(kPredictionOffset, 0, 1);
     final_step_ = integer_text(kFinalStep, 0, kMostSteps);
-    if (has_text(kAttention) && text(kAttention) != "causal" && text(kAttention) != "bidirectional")
-      refuse(field(kAttention), "causal or bidirectional", quoted(text(kAttention)));
+    if (has_text(kAttention) && text(kAttention) != kCausalAttention &&
+        text(kAttention) != kBidirectionalAttention && text(kAttention) != kPrefixAttention)
+      refuse(field(kAttention), "causal, bidirectional or prefix", quoted(text(kAttention)));
     require_length(kTokenTexts, list_text(kTokenTexts).size(), 'T', "token");
     require_length(kGroupNames, list_text(kGroupNames).size(), 'G', "query group");
     list_text(kAnswers);

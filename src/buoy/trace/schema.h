@@ -130,7 +130,9 @@ inline constexpr std::string_view kRegionNames = "region_names";
 inline constexpr std::string_view kGroupNames = "group_names";
 inline constexpr std::string_view kGoldRegions = "gold_regions";
 inline constexpr std::string_view kAnswers = "answers";
-inline constexpr std::string_view kAttention = "attention";
+inline constexpr std::string_view kAttention = "attention";  // one of the next three
+inline constexpr std::string_view kCausalAttention = "causal", kBidirectionalAttention = "bidirectional",
+                                  kPrefixAttention = "prefix";
 inline constexpr std::string_view kMaskToken = "mask_token";
 inline constexpr std::string_view kPredictionOffset = "prediction_offset";
 inline constexpr std::string_view kFinalStep = "final_step";

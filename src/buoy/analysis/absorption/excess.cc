@@ -5,6 +5,7 @@
 #include "buoy/analysis/absorption/absorption_state.h"
 #include "buoy/analysis/core/state_fields.h"
 #include "buoy/analysis/core/uniform.h"
+#include "buoy/analysis/sample/answer_span.h"
 #include "buoy/stats/not_a_number.h"
 
 namespace buoy::analysis {
@@ -22,8 +23,9 @@ std::vector<std::int64_t> groups_of_answer(const SampleFacts& sample) {
 
 }  // namespace
 
-ExcessScale::ExcessScale(bool causal, std::int64_t tokens, std::int64_t first)
-    : floor_(uniform_received_from(causal, tokens, first)), seen_(seen_from(causal, tokens, first)) {}
+ExcessScale::ExcessScale(const Mask& mask, std::int64_t tokens, std::int64_t first, std::int64_t end)
+    : floor_(uniform_received_between(mask, tokens, first, end)),
+      seen_(seen_between(mask, tokens, first, end)) {}
 
 double ExcessScale::of(std::int64_t position, double share) const {
   const auto j = static_cast<size_t>(position);
@@ -39,24 +41,30 @@ ExcessSample::ExcessSample(const LayerAxis& axis, const SampleFacts& sample)
     : cells(excess_cells(axis)),
       excess(cells.size()),
       answer_groups_(groups_of_answer(sample)),
-      scales_{ExcessScale(sample.causal, sample.tokens, 0),
-              ExcessScale(sample.causal, sample.tokens, std::min(sample.prompt_length, sample.tokens - 1))} {}
+      of_all_(sample.mask, sample.tokens, 0, sample.tokens) {}
 
 void ExcessSample::take(const LayerView& layer) {
-  const auto take_all = [&](Queries queries, const Received& received) {
-    for (std::int64_t h = -1; h < layer.sample.heads; ++h) take_vector({layer, queries, h}, received.of(h));
+  const auto& sample = layer.sample;
+  const auto take_all = [&](ExcessQueries queries, const ExcessScale& scale, const Received& received) {
+    for (std::int64_t h = -1; h < sample.heads; ++h) take_vector({layer, queries, h}, scale, received.of(h));
   };
-  take_all(Queries::kAll, layer.received());
-  std::int64_t answering = 0;
-  for (const auto g : answer_groups_) answering += layer.forward.group_sizes[static_cast<size_t>(g)];
-  if (answering > 0) take_all(Queries::kAnswer, layer.received(answer_groups_));
+  take_all(ExcessQueries::kAll, of_all_, layer.received());
+  std::int64_t queries = 0;
+  for (const auto g : answer_groups_) queries += layer.forward.group_sizes[static_cast<size_t>(g)];
+  // The rows that write the answer, up to its end as far as it is known.
+  const trace::AnswerSpan span = group_span(sample, layer.forward.answer_end);
+  const std::int64_t first = trace::row_that_writes(span.prompt_length, span.offset),
+                     end = std::min(span.end, span.tokens) - span.offset;
+  if (queries == 0 || end <= first) return;
+  take_all(ExcessQueries::kAnswer, ExcessScale(sample.mask, sample.tokens, first, end),
+           layer.received(answer_groups_));
 }
 
-void ExcessSample::take_vector(const Place& place, std::span<const double> received) {
+void ExcessSample::take_vector(const Place& place, const ExcessScale& scale,
+                               std::span<const double> received) {
   const LayerView& layer = place.layer;
   const auto top = std::max_element(received.begin(), received.end()) - received.begin();
   const std::array<std::int64_t, kExcessSelectors.size()> positions = {0, top};
-  const ExcessScale& scale = scales_[static_cast<size_t>(place.queries)];
   for (std::int64_t when = 0; when < kWhens; ++when) {
     if (!(when == kFinalRow ? layer.forward.is_final(layer.sample) : layer.forward.is_step)) continue;
     for (std::int64_t selector = 0; selector < kExcessSets; ++selector) {

@@ -8,6 +8,7 @@
 
 #include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/core/depth_summary.h"
+#include "buoy/analysis/core/mask.h"
 #include "buoy/stats/moments.h"
 #include "buoy/stats/streamed_bootstrap.h"
 
@@ -19,20 +20,20 @@ namespace buoy::analysis {
 // length; a lift has not.
 class ExcessScale {
  public:
-  // Of the queries [first, tokens).
-  ExcessScale(bool causal, std::int64_t tokens, std::int64_t first);
+  // Of the queries [first, end).
+  ExcessScale(const Mask& mask, std::int64_t tokens, std::int64_t first, std::int64_t end);
   double of(std::int64_t position, double share) const;  // NaN where there is no choice
 
  private:
   std::vector<double> floor_, seen_;
 };
 
-// Whose attention: that of all queries, or of those in the answer, which see nearly all keys.
-enum class Queries : std::int64_t { kAll, kAnswer };
-inline constexpr std::array<std::string_view, 2> kQueryNames = {"all", "answer"};
+// Whose attention: that of all queries, or of those that write the answer, which see nearly all keys.
+enum class ExcessQueries : std::int64_t { kAll, kAnswer };
+inline constexpr std::array<std::string_view, 2> kExcessQueryNames = {"all", "answer"};
 // The first position, and the one with the largest share.
 inline constexpr std::array<std::string_view, 2> kExcessSelectors = {"position_0", "top_1"};
-inline constexpr auto kExcessQueries = static_cast<std::int64_t>(kQueryNames.size()),
+inline constexpr auto kExcessQueries = static_cast<std::int64_t>(kExcessQueryNames.size()),
                       kExcessSets = static_cast<std::int64_t>(kExcessSelectors.size());
 
 // [layer, when, view, queries, selector]
@@ -51,13 +52,13 @@ class ExcessSample {
  private:
   struct Place {
     const LayerView& layer;
-    Queries queries;
+    ExcessQueries queries;
     std::int64_t head;
   };
-  void take_vector(const Place& place, std::span<const double> received);
+  void take_vector(const Place& place, const ExcessScale& scale, std::span<const double> received);
 
   std::vector<std::int64_t> answer_groups_;
-  std::array<ExcessScale, kQueryNames.size()> scales_;
+  ExcessScale of_all_;
 };
 
 // Over samples.

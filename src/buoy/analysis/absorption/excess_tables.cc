@@ -12,7 +12,7 @@ struct Names {
   explicit Names(std::int64_t quantity)
       : steps(kWhenNames[static_cast<size_t>(quantity / (kExcessSets * kExcessQueries * kViews))]),
         view(view_name(quantity / (kExcessSets * kExcessQueries) % kViews)),
-        queries(kQueryNames[static_cast<size_t>(quantity / kExcessSets % kExcessQueries)]),
+        queries(kExcessQueryNames[static_cast<size_t>(quantity / kExcessSets % kExcessQueries)]),
         selector(kExcessSelectors[static_cast<size_t>(quantity % kExcessSets)]) {}
   std::string steps, view, queries, selector;
 };

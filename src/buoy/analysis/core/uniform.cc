@@ -4,33 +4,38 @@
 
 namespace buoy::analysis {
 
-std::vector<double> uniform_received(bool causal, std::int64_t tokens) {
-  return uniform_received_from(causal, tokens, 0);
+std::vector<double> uniform_received(const Mask& mask, std::int64_t tokens) {
+  return uniform_received_from(mask, tokens, 0);
 }
 
-std::vector<double> uniform_received_from(bool causal, std::int64_t tokens, std::int64_t first) {
-  return uniform_received_between(causal, tokens, first, tokens);
+std::vector<double> uniform_received_from(const Mask& mask, std::int64_t tokens, std::int64_t first) {
+  return uniform_received_between(mask, tokens, first, tokens);
 }
 
-std::vector<double> uniform_received_between(bool causal, std::int64_t tokens, std::int64_t first,
+std::vector<double> uniform_received_between(const Mask& mask, std::int64_t tokens, std::int64_t first,
                                              std::int64_t end) {
   const auto queries = static_cast<double>(end - first);
   std::vector<double> share(static_cast<size_t>(tokens), 1.0 / static_cast<double>(tokens));
-  if (!causal) return share;
-  // Query i gives 1/(i+1) to each key up to itself; summed from the last query down, small terms first.
-  double sum = 0;
-  for (std::int64_t j = tokens - 1; j >= 0; --j) {
-    if (j >= first && j < end) sum += 1.0 / static_cast<double>(j + 1);
-    share[static_cast<size_t>(j)] = sum / queries;
+  if (!mask.causal) return share;
+  // Every query gives one over the keys it sees to each of them; summed from the last query down, small terms
+  // first. A key receives the sum of the queries that see it.
+  std::vector<double> from(static_cast<size_t>(tokens) + 1, 0.0);
+  for (std::int64_t i = tokens - 1; i >= 0; --i) {
+    const double given = i >= first && i < end ? 1.0 / static_cast<double>(mask.keys_of(i, tokens)) : 0.0;
+    from[static_cast<size_t>(i)] = from[static_cast<size_t>(i) + 1] + given;
   }
+  for (std::int64_t j = 0; j < tokens; ++j)
+    share[static_cast<size_t>(j)] = from[static_cast<size_t>(mask.first_query_of(j))] / queries;
   return share;
 }
 
-std::vector<double> seen_from(bool causal, std::int64_t tokens, std::int64_t first) {
-  std::vector<double> seen(static_cast<size_t>(tokens), 1.0);
-  if (!causal) return seen;
-  for (std::int64_t j = first; j < tokens; ++j)
-    seen[static_cast<size_t>(j)] = static_cast<double>(tokens - j) / static_cast<double>(tokens - first);
+std::vector<double> seen_between(const Mask& mask, std::int64_t tokens, std::int64_t first,
+                                 std::int64_t end) {
+  std::vector<double> seen(static_cast<size_t>(tokens));
+  for (std::int64_t j = 0; j < tokens; ++j) {
+    const std::int64_t queries = std::max<std::int64_t>(0, end - std::max(first, mask.first_query_of(j)));
+    seen[static_cast<size_t>(j)] = static_cast<double>(queries) / static_cast<double>(end - first);
+  }
   return seen;
 }
 

@@ -33,7 +33,7 @@ class Floating final : public Analysis {
  private:
   // What the rules find in uniform attention with the same mask and length.
   void add_null(const ObservedSample& sample) {
-    AnchorDetector detector(sample.causal, sample.tokens, options_.rules());
+    AnchorDetector detector(sample.mask, sample.tokens, options_.rules());
     Anchors anchors;
     detector.look(detector.null());
     for (std::int64_t r = 0; r < kRuleCount; ++r) {

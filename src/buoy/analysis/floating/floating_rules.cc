@@ -48,8 +48,8 @@ std::string estimator_name(Rule rule, const RuleOptions& options) {
   return published ? "published" : "calibrated";
 }
 
-AnchorDetector::AnchorDetector(bool causal, std::int64_t tokens, const RuleOptions& options)
-    : causal_(causal), tokens_(tokens), options_(options), null_(uniform_received(causal, tokens)) {
+AnchorDetector::AnchorDetector(const Mask& mask, std::int64_t tokens, const RuleOptions& options)
+    : mask_(mask), tokens_(tokens), options_(options), null_(uniform_received(mask, tokens)) {
   for (const double null : null_) {
     floor_.push_back(std::max(1.0 / static_cast<double>(tokens), null));
     share_.push_back(options.share_factor * floor_.back());

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "buoy/analysis/core/mask.h"
 #include "buoy/stats/median.h"
 
 namespace buoy::analysis {
@@ -56,9 +57,9 @@ struct Anchors {
 // Applies the rules to vectors of one length and mask.
 class AnchorDetector {
  public:
-  AnchorDetector(bool causal, std::int64_t tokens, const RuleOptions& options);
+  AnchorDetector(const Mask& mask, std::int64_t tokens, const RuleOptions& options);
 
-  bool fits(bool causal, std::int64_t tokens) const { return causal == causal_ && tokens == tokens_; }
+  bool fits(const Mask& mask, std::int64_t tokens) const { return mask == mask_ && tokens == tokens_; }
   const std::vector<double>& null() const { return null_; }  // uniform attention with this mask
 
   // The vector that the functions below are about; it must stay as it is meanwhile.
@@ -79,7 +80,7 @@ class AnchorDetector {
   void three_sigma_of_lift(Anchors& out);
   void robust(Anchors& out);
 
-  bool causal_;
+  Mask mask_;
   std::int64_t tokens_;
   RuleOptions options_;
   std::vector<double> null_, floor_, share_, share_double_;  // floor: max(1/T, null)

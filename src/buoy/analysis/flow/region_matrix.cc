@@ -25,37 +25,36 @@ void normalise_rows(RegionMatrix& matrix) {
 }
 
 RegionMatrix uniform_region_mass(std::span<const std::int32_t> region_of_token, std::int64_t regions,
-                                 bool causal) {
-  return uniform_region_mass(region_of_token, region_of_token, regions, causal);
+                                 const Mask& mask) {
+  return uniform_region_mass(region_of_token, region_of_token, regions, mask);
 }
 
 RegionMatrix uniform_region_mass(std::span<const std::int32_t> region_of_query,
                                  std::span<const std::int32_t> region_of_token, std::int64_t regions,
-                                 bool causal) {
+                                 const Mask& mask) {
   RegionMatrix out(regions);
   std::vector<double> seen(static_cast<size_t>(regions), 0.0);  // keys of each region a query sees
-  const auto see = [&](std::int32_t region) {
-    if (region >= 0) seen[static_cast<size_t>(region)] += 1;
-  };
-  if (!causal) {
-    for (const auto region : region_of_token) see(region);
-  }
-  for (size_t i = 0; i < region_of_token.size(); ++i) {
-    if (causal) see(region_of_token[i]);
-    const auto keys = static_cast<double>(causal ? i + 1 : region_of_token.size());
-    if (region_of_query[i] < 0) continue;
+  const auto tokens = std::ssize(region_of_token);
+  std::int64_t keys = 0;
+  for (std::int64_t i = 0; i < tokens; ++i) {
+    for (; keys < mask.keys_of(i, tokens); ++keys) {
+      const auto region = region_of_token[static_cast<size_t>(keys)];
+      if (region >= 0) seen[static_cast<size_t>(region)] += 1;
+    }
+    const auto own = region_of_query[static_cast<size_t>(i)];
+    if (own < 0) continue;
     for (std::int64_t b = 0; b < regions; ++b)
-      out.at(region_of_query[i], b) += seen[static_cast<size_t>(b)] / keys;
+      out.at(own, b) += seen[static_cast<size_t>(b)] / static_cast<double>(keys);
   }
   return out;
 }
 
-RegionMatrix uniform_region_mass(std::span<const std::int64_t> lengths, bool causal) {
+RegionMatrix uniform_region_mass(std::span<const std::int64_t> lengths, const Mask& mask) {
   std::vector<std::int32_t> region_of_token;
   for (size_t r = 0; r < lengths.size(); ++r)
     region_of_token.insert(region_of_token.end(), static_cast<size_t>(lengths[r]),
                            static_cast<std::int32_t>(r));
-  return uniform_region_mass(region_of_token, static_cast<std::int64_t>(lengths.size()), causal);
+  return uniform_region_mass(region_of_token, static_cast<std::int64_t>(lengths.size()), mask);
 }
 
 }  // namespace buoy::analysis

@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "buoy/analysis/core/mask.h"
+
 namespace buoy::analysis {
 
 // Numbers between regions: row a is what gives attention, column b what receives it.
@@ -26,15 +28,15 @@ RegionMatrix multiply(const RegionMatrix& a, const RegionMatrix& b);
 void normalise_rows(RegionMatrix& matrix);
 
 // The mass between regions when every query spreads evenly over the keys it sees: the sum over queries of a
-// and keys of b of 1/T, or of 1/(i+1) over keys j <= i if causal. `region_of_token` is -1 for a token in
-// none. The null of every statement about regions.
+// and keys of b of 1/T, or of 1/(i+1) over keys j <= i if causal; with a prefix its keys are seen by all.
+// `region_of_token` is -1 for a token in none. The null of every statement about regions.
 RegionMatrix uniform_region_mass(std::span<const std::int32_t> region_of_token, std::int64_t regions,
-                                 bool causal);
+                                 const Mask& mask);
 // The same where queries are in other regions than the tokens at their places.
 RegionMatrix uniform_region_mass(std::span<const std::int32_t> region_of_query,
                                  std::span<const std::int32_t> region_of_token, std::int64_t regions,
-                                 bool causal);
+                                 const Mask& mask);
 // The same for regions that follow each other.
-RegionMatrix uniform_region_mass(std::span<const std::int64_t> lengths, bool causal);
+RegionMatrix uniform_region_mass(std::span<const std::int64_t> lengths, const Mask& mask);
 
 }  // namespace buoy::analysis

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "buoy/analysis/core/analysis.h"
@@ -27,7 +28,7 @@ struct SampleFlow {
   SampleRegions regions;
   std::vector<AnswerFlow> mean, last;  // [layers]: mean over the steps, and the last step
   EvenFlow even;
-  bool causal = false;
+  Mask mask;
   // [steps][layers], head mean; rows of regions that have no query groups of their own are zero.
   std::vector<std::vector<RegionMatrix>> steps;
   // [layers], the same of the forward over the finished row; empty when the trace holds none.

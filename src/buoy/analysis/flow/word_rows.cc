@@ -10,7 +10,7 @@
 namespace buoy::analysis {
 
 std::vector<double> even_shares(const std::vector<AnswerRow>& rows, const ForwardRegions& now,
-                                std::int64_t regions, bool causal) {
+                                std::int64_t regions, const Mask& mask) {
   std::vector<double> out(static_cast<size_t>(regions), rows.empty() ? stats::kNan : 0.0);
   std::vector<double> seen(out.size(), 0.0);
   size_t keys = 0;
@@ -20,7 +20,7 @@ std::vector<double> even_shares(const std::vector<AnswerRow>& rows, const Forwar
     }
   };
   for (const auto& row : rows) {  // ascending
-    see_up_to(causal ? static_cast<size_t>(row.row) + 1 : now.of_token.size());
+    see_up_to(static_cast<size_t>(mask.keys_of(row.row, std::ssize(now.of_token))));
     for (size_t r = 0; r < out.size(); ++r)
       out[r] += seen[r] / static_cast<double>(keys) / static_cast<double>(rows.size());
   }

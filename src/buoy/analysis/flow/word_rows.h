@@ -17,7 +17,7 @@ struct AnswerRow {
 
 // What even attention gives to each region from some rows, mean over the rows; [regions], NaN for none.
 std::vector<double> even_shares(const std::vector<AnswerRow>& rows, const ForwardRegions& now,
-                                std::int64_t regions, bool causal);
+                                std::int64_t regions, const Mask& mask);
 
 // What single rows that write the answer give to the regions. Which of them write its words and which write
 // padding is known when the sample is over, so all are kept until then.

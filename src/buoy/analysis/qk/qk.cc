@@ -54,7 +54,7 @@ class QkSample final : public SampleAnalysis {
   QkSample(const QkGrid& grid, const SampleFacts& sample, ScratchPool<QkColumns>& scratch)
       : sums(grid, sample),
         scratch_(scratch),
-        extent_{sample.tokens, sample.causal, sample.heads, sample.kv_heads, sample.head_dim},
+        extent_{sample.tokens, sample.mask, sample.heads, sample.kv_heads, sample.head_dim},
         layers_(sample.layers.size()) {}
 
   // Its maps, should it be drawn, or have been when its state was written.
@@ -74,7 +74,7 @@ class QkSample final : public SampleAnalysis {
     const SliceOfSample slice{layer.s(), layer.layer()};
     sums.add_rotation(slice, *columns);
     // In a bidirectional layer even attention is flat, and the lift chooses the same columns.
-    const std::int64_t ways = layer.sample.causal ? kWays : kThreeSigmaLift;
+    const std::int64_t ways = layer.sample.mask.causal ? kWays : kThreeSigmaLift;
     for (std::int64_t h = 0; h < layer.sample.heads; ++h) {
       for (const auto stage : {kAfterRotation, kBeforeRotation}) {
         const ColumnMeans means = columns->of(stage, h);

@@ -34,6 +34,11 @@ void QkColumns::require(const SampleFacts& sample) {
   BUOY_CHECK(sample.kv_heads > 0 && sample.heads % sample.kv_heads == 0);
 }
 
+std::int64_t QkColumns::count(const Mask& mask, std::int64_t tokens) {
+  if (tokens <= 1) return 0;
+  return mask.first_query_of(tokens - 1) < tokens - 1 ? tokens : tokens - 1;
+}
+
 ColumnMeans QkColumns::of(Stage stage, std::int64_t head) const {
   const Values& v = values_[stage];
   const auto begin = static_cast<size_t>(head * columns_), count = static_cast<size_t>(columns_);
@@ -71,11 +76,11 @@ void QkColumns::read(const LayerView& layer) {
   const auto queries = layer.floats(trace::kQueryNorm), keys = layer.floats(trace::kKeyNorm);
   const SampleFacts& sample = layer.sample;
   const std::int64_t T = sample.tokens, group = sample.heads / sample.kv_heads;
-  columns_ = T > 1 ? (sample.causal ? T - 1 : T) : 0;
+  columns_ = count(sample.mask, T);
   self_norm_.resize(queries.size());
   queries_.resize(static_cast<size_t>(columns_));
   for (std::int64_t j = 0; j < columns_; ++j)
-    queries_[static_cast<size_t>(j)] = static_cast<double>(sample.causal ? T - j : T);
+    queries_[static_cast<size_t>(j)] = static_cast<double>(T - sample.mask.first_query_of(j));
   for (std::int64_t h = 0; h < sample.heads; ++h) {
     for (std::int64_t j = 0; j < T; ++j)
       self_norm_[static_cast<size_t>(h * T + j)] =

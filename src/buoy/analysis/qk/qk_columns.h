@@ -20,11 +20,14 @@ struct ColumnMeans {
 };
 
 // What queries and keys of one step and layer do on average, without self pairs. A causal column j rests on
-// the queries behind it; the last one has none and is left out.
+// the queries behind it; the last one has none and is left out. A column of a prefix rests on all queries.
 class QkColumns {
  public:
   // Throws InputError when the sample lacks the arrays.
   static void require(const SampleFacts& sample);
+
+  // Columns that a query beside their own sees.
+  static std::int64_t count(const Mask& mask, std::int64_t tokens);
 
   void read(const LayerView& layer);
 

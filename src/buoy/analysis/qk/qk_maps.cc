@@ -113,7 +113,7 @@ void QkMaps::keep(const LayerView& layer, const QkColumns& columns, Panel& panel
 }
 
 void QkMaps::archive(StateArchive& archive, Panel& panel, const Extent& of) {
-  const std::int64_t columns = of.tokens > 1 ? (of.causal ? of.tokens - 1 : of.tokens) : 0;
+  const std::int64_t columns = QkColumns::count(of.mask, of.tokens);
   bool with_states = !panel.queries.empty();
   archive.flag(with_states);
   if (archive.reads()) {
@@ -183,7 +183,7 @@ void QkMaps::draw_pairs(const ObservedSample& sample, const Panel& panel) {
   const auto& t = schema::qk_pairs;
   const std::int64_t shown = std::min(kMostPositions, sample.tokens);
   for (std::int64_t i = 0; i < shown; ++i) {
-    for (std::int64_t j = 0; j < (sample.causal ? i + 1 : shown); ++j) {
+    for (std::int64_t j = 0; j < std::min(shown, sample.mask.keys_of(i, sample.tokens)); ++j) {
       double dot_sum = 0, cosine_sum = 0, norm_sum = 0;
       for (std::int64_t h = first; h < last; ++h) {
         const float* q = queries.data() + (i * H + h) * D;

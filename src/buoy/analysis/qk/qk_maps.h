@@ -34,7 +34,7 @@ class QkMaps {
   // Of a sample: what bounds its panel.
   struct Extent {
     std::int64_t tokens;
-    bool causal;
+    Mask mask;
     std::int64_t heads, kv_heads, head_dim;
   };
   static void archive(StateArchive& archive, Panel& panel, const Extent& of);

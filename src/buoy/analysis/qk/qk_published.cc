@@ -82,7 +82,7 @@ QkPublished::Panel QkPublished::panel_of(const LayerView& layer) {
     std::array<double, 3> sum{};
     double rows = 0;
     for (std::int64_t i = kFirstRow; i <= std::min(kLastRow, T - 1); ++i) {
-      if (sample.causal && j > i) continue;
+      if (j >= sample.mask.keys_of(i, T)) continue;
       const double *a = q.data() + i * D, *b = k.data() + j * D;
       const double product = dot(a, b, D), norm = std::sqrt(dot(a, a, D) * dot(b, b, D));
       sum[0] += product, sum[1] += product / std::max(norm, 1e-12), sum[2] += norm;
@@ -91,7 +91,7 @@ QkPublished::Panel QkPublished::panel_of(const LayerView& layer) {
     for (size_t panel = 0; panel < 3; ++panel)
       columns[panel].push_back(rows > 0 ? sum[panel] / rows : stats::kNan);
   }
-  AnchorDetector detector(sample.causal, T, RuleOptions{});
+  AnchorDetector detector(sample.mask, T, RuleOptions{});
   Anchors anchors;
   detector.look(layer.received().mean);
   detector.find(Rule::kThreeSigma, anchors);

@@ -56,7 +56,7 @@ RetrievalTest make_retrieval_test(const ObservedSample& sample) {
     token.query = trace::row_that_writes(p, sample.prediction_offset);
     const auto row = std::lower_bound(rows.begin(), rows.end(), static_cast<std::int32_t>(token.query));
     token.row = row - rows.begin();
-    token.keys = sample.causal ? token.query + 1 : sample.tokens;
+    token.keys = sample.mask.keys_of(token.query, sample.tokens);
     const bool row_seen = row != rows.end() && *row == token.query;
     test.left_out.step_unseen += token.step < 0;
     test.left_out.row_unseen += token.step >= 0 && !row_seen;

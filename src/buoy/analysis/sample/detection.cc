@@ -2,9 +2,9 @@
 
 namespace buoy::analysis {
 
-void Detection::begin(const Received& received, bool causal, const RuleOptions& rules) {
-  if (!detector_ || !(rules == rules_) || !detector_->fits(causal, received.tokens))
-    detector_.emplace(causal, received.tokens, rules);
+void Detection::begin(const Received& received, const Mask& mask, const RuleOptions& rules) {
+  if (!detector_ || !(rules == rules_) || !detector_->fits(mask, received.tokens))
+    detector_.emplace(mask, received.tokens, rules);
   rules_ = rules;
   received_ = &received;
   looked_at_ = -2;

@@ -16,7 +16,7 @@ namespace buoy::analysis {
 class Detection {
  public:
   // `received` must stay as it is until the next begin().
-  void begin(const Received& received, bool causal, const RuleOptions& rules);
+  void begin(const Received& received, const Mask& mask, const RuleOptions& rules);
 
   std::span<const double> received(std::int64_t head) const { return received_->of(head); }
   const std::vector<double>& null() const { return detector_->null(); }  // uniform attention with this mask

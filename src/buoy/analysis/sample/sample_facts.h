@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "buoy/analysis/core/mask.h"
+
 namespace buoy::analysis {
 
 // What is known of a sample before its first forward, whether it comes from a model or from a file.
@@ -15,7 +17,7 @@ struct SampleFacts {
   // Samples in front of it. While samples run, those that will turn out to fail are counted too.
   std::int64_t number = 0;
 
-  bool causal = false;
+  Mask mask;
   bool masked_diffusion = false;
   bool has_texts = false;  // tokens have texts
   std::int64_t tokens = 0, prompt_length = 0, heads = 0, kv_heads = 0, head_dim = 0;

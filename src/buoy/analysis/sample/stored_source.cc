@@ -131,7 +131,9 @@ StoredSource::StoredSource(const trace::Manifest& manifest, trace::StoredSample 
   s.heads = manifest.model.heads;
   s.kv_heads = manifest.model.kv_heads;
   s.head_dim = manifest.model.head_dim;
-  s.causal = stored_.text(trace::kAttention) == "causal";
+  const std::string attention = stored_.text(trace::kAttention);
+  if (attention == trace::kCausalAttention) s.mask = kCausalMask;
+  if (attention == trace::kPrefixAttention) s.mask = prefix_mask(s.prompt_length);
   if (stored_.has_text(trace::kMaskToken)) {
     s.mask_token = static_cast<std::int32_t>(stored_.integer_text(trace::kMaskToken));
     s.masked_diffusion = true;

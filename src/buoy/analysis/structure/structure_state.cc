@@ -35,7 +35,7 @@ StructureSample::StructureSample(const LayerAxis& axis, const SampleFacts& sampl
       head_shares(grids.head_cells.size()),
       head_bases(grids.head_cells.size()),
       places_(sample),
-      null_(uniform_received(sample.causal, sample.tokens)),
+      null_(uniform_received(sample.mask, sample.tokens)),
       answer_groups_(answer_groups(sample)) {}
 
 void StructureSample::take(const LayerView& layer) {
@@ -61,7 +61,7 @@ void StructureSample::add_answer(const LayerView& layer, const StructureClasses&
   for (const auto g : answer_groups_) queries += layer.forward.group_sizes[static_cast<size_t>(g)];
   if (queries == 0 || end <= first) return;
   add_mass(grids.cells.at({layer.l, kAnswerQueries, 0}), sums.mass(layer.received(answer_groups_).mean),
-           sums.mass(uniform_received_between(sample.causal, sample.tokens, first, end)));
+           sums.mass(uniform_received_between(sample.mask, sample.tokens, first, end)));
 }
 
 void StructureSample::add_mass(std::int64_t first_cell, const Masses& share, const Masses& base) {

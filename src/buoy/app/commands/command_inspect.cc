@@ -50,6 +50,7 @@ void describe_config(const ModelConfig& c, Json& facts) {
   facts["family"] = name_of(c.family);
   facts["architecture"] = c.architecture;
   facts["decoding"] = is_masked_diffusion(c.family) ? "masked diffusion" : "autoregressive";
+  facts["attention_mask"] = name_of(mask_of(c));
   facts["layers"] = c.layers;
   facts["hidden"] = c.hidden;
   facts["heads"] = c.heads;
@@ -144,8 +145,9 @@ void print(const Finding& finding) {
   if (f.contains("commit"))
     line("snapshot", fmt::format("{} of {}", f["commit"].get<std::string>(), f["id"].get<std::string>()));
   if (f.contains("family")) {
-    line("family", fmt::format("{} ({}), {}", f["family"].get<std::string>(),
-                               f["architecture"].get<std::string>(), f["decoding"].get<std::string>()));
+    line("family", fmt::format("{} ({}), {}, {} attention", f["family"].get<std::string>(),
+                               f["architecture"].get<std::string>(), f["decoding"].get<std::string>(),
+                               f["attention_mask"].get<std::string>()));
     line("shape", fmt::format("{} layers, width {}, {} heads of {} ({} for keys and values), MLP {}",
                               f["layers"].dump(), f["hidden"].dump(), f["heads"].dump(), f["head_dim"].dump(),
                               f["kv_heads"].dump(), f["mlp_hidden"].dump()));

@@ -177,8 +177,9 @@ void inspect_shard_index(const fs::path& file, bool json) {
 void inspect_config(const fs::path& file, bool json) {
   const ModelConfig c = parse_config(read_json_file(file, kLongestJson), file.string());
   InspectionSheet sheet("configuration of a model");
-  sheet.add("family", fmt::format("{} ({}), {}", name_of(c.family), c.architecture,
-                                  is_masked_diffusion(c.family) ? "masked diffusion" : "autoregressive"));
+  sheet.add("family", fmt::format("{} ({}), {}, {} attention", name_of(c.family), c.architecture,
+                                  is_masked_diffusion(c.family) ? "masked diffusion" : "autoregressive",
+                                  name_of(mask_of(c))));
   sheet.add("shape", fmt::format("{} layers, width {}, {} heads of {} ({} for keys and values), MLP {}",
                                  c.layers, c.hidden, c.heads, c.head_dim, c.kv_heads, c.mlp_hidden));
   sheet.add("vocabulary", fmt::format("{} rows", c.vocabulary));

@@ -24,10 +24,9 @@ void check_sizes(const ModelConfig& c) {
 
 }  // namespace
 
-DevicePass::DevicePass(const ModelConfig& config, const FamilyTraits& traits, DeviceWeights weights,
-                       int timed_candidates) {
+DevicePass::DevicePass(const ModelConfig& config, DeviceWeights weights, int timed_candidates) {
   check_sizes(config);
-  state_ = std::make_unique<State>(config, traits, std::move(weights), timed_candidates);
+  state_ = std::make_unique<State>(config, std::move(weights), timed_candidates);
 }
 DevicePass::~DevicePass() = default;
 
@@ -116,11 +115,13 @@ void DevicePass::State::set_sequences() {
     sequences.push_back({static_cast<std::int32_t>(batch->first_rows[n]),
                          static_cast<std::int32_t>(input.rows()), static_cast<std::int32_t>(input.past()),
                          static_cast<std::int32_t>(first_key),
-                         static_cast<std::int32_t>(input.past() + input.rows())});
+                         static_cast<std::int32_t>(input.past() + input.rows()),
+                         static_cast<std::int32_t>(input.prefix_length())});
   }
   const auto same = [](const ops::PackedSequence& a, const ops::PackedSequence& b) {
     return a.query_start == b.query_start && a.query_rows == b.query_rows &&
-           a.first_position == b.first_position && a.key_start == b.key_start && a.key_rows == b.key_rows;
+           a.first_position == b.first_position && a.key_start == b.key_start && a.key_rows == b.key_rows &&
+           a.prefix == b.prefix;
   };
   if (std::ranges::equal(sequences, planned, same)) return;  // as at every step of a diffusion
   plan->set_sequences(sequences, stream);

@@ -29,8 +29,7 @@ struct NonFinite {
 class DevicePass {
  public:
   // `timed_candidates`: see ops::DeviceLinear.
-  DevicePass(const ModelConfig& config, const FamilyTraits& traits, DeviceWeights weights,
-             int timed_candidates = 0);
+  DevicePass(const ModelConfig& config, DeviceWeights weights, int timed_candidates = 0);
   ~DevicePass();
 
   // [sum of logit rows, vocabulary] in host memory, valid until the next call.

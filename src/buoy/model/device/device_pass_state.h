@@ -17,10 +17,9 @@ namespace buoy::model {
 
 // Private to device_pass.cc (a pass from start to end) and device_layers.cc (what it queues).
 struct DevicePass::State {
-  State(const ModelConfig& model_config, const FamilyTraits& traits, DeviceWeights model_weights,
-        int timed_candidates)
+  State(const ModelConfig& model_config, DeviceWeights model_weights, int timed_candidates)
       : config(model_config),
-        mask(traits.mask),
+        mask(attention_mask(model_config)),
         weights(std::move(model_weights)),
         linear(timed_candidates),
         pool(std::make_shared<DeviceKvPool>(config.layers, config.kv_heads * config.head_dim)),

@@ -7,7 +7,8 @@
 
 namespace buoy::ops {
 
-std::int64_t visible_end(const AttentionMask& mask, std::int64_t position, std::int64_t keys) {
+std::int64_t visible_end(const AttentionMask& mask, std::int64_t prefix, std::int64_t position,
+                         std::int64_t keys) {
   switch (mask.kind) {
     case MaskKind::kBidirectional:
       return keys;
@@ -15,6 +16,8 @@ std::int64_t visible_end(const AttentionMask& mask, std::int64_t position, std::
       return std::min(keys, position + 1);
     case MaskKind::kBlockCausal:
       return std::min(keys, (position / mask.block + 1) * mask.block);
+    case MaskKind::kPrefix:
+      return std::min(keys, std::max(position + 1, prefix));
   }
   return keys;
 }
@@ -22,7 +25,8 @@ std::int64_t visible_end(const AttentionMask& mask, std::int64_t position, std::
 static void check(const AttentionShape& shape, const AttentionSequence& sequence) {
   BUOY_CHECK(shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0 && shape.head_dim > 0);
   BUOY_CHECK(shape.mask.kind != MaskKind::kBlockCausal || shape.mask.block > 0);
-  BUOY_CHECK(sequence.query_rows >= 0 && sequence.key_rows >= 0 && sequence.first_position >= 0);
+  BUOY_CHECK(sequence.query_rows >= 0 && sequence.key_rows >= 0 && sequence.first_position >= 0 &&
+             sequence.prefix >= 0);
 }
 
 void attention(const Context& context, const AttentionShape& shape,

@@ -8,15 +8,18 @@
 
 namespace buoy::ops {
 
-enum class MaskKind { kBidirectional, kCausal, kBlockCausal };
+// kPrefix: a sequence's first `prefix` positions see each other, those behind them are causal.
+enum class MaskKind { kBidirectional, kCausal, kBlockCausal, kPrefix };
 
 struct AttentionMask {
   MaskKind kind = MaskKind::kBidirectional;
   std::int64_t block = 0;  // kBlockCausal: blocks of this size, aligned to position 0
 };
 
-// Keys [0, visible_end) are seen by the query at `position` of a sequence of `keys` keys.
-std::int64_t visible_end(const AttentionMask& mask, std::int64_t position, std::int64_t keys);
+// Keys [0, visible_end) are seen by the query at `position` of a sequence of `keys` keys; `prefix` counts for
+// kPrefix alone.
+std::int64_t visible_end(const AttentionMask& mask, std::int64_t prefix, std::int64_t position,
+                         std::int64_t keys);
 
 struct AttentionShape {
   std::int64_t heads;
@@ -42,7 +45,14 @@ struct AttentionSequence {
   // With a stride of key_rows, key_bias is [heads, key_rows]; with 0 it serves all heads.
   std::int64_t key_bias_stride = 0;
   const float* head_scale = nullptr;  // [heads] or null: factor on a head's output
+  std::int64_t prefix = 0;            // kPrefix: positions that see each other
 };
+
+// Of the query in row `row` of the sequence.
+inline std::int64_t visible_end(const AttentionShape& shape, const AttentionSequence& sequence,
+                                std::int64_t row) {
+  return visible_end(shape.mask, sequence.prefix, sequence.first_position + row, sequence.key_rows);
+}
 
 struct AttentionScratch {
   Buffer<float> packed_keys;

@@ -104,8 +104,7 @@ HWY_INLINE QueryBlock query_block(const AttentionShape& shape, const AttentionSe
   q.first = block * kQueryBlock;
   q.rows = std::min(kQueryBlock, static_cast<size_t>(s.query_rows) - q.first);
   for (size_t r = 0; r < q.rows; ++r) {
-    q.end[r] = static_cast<size_t>(
-        visible_end(shape.mask, s.first_position + static_cast<std::int64_t>(q.first + r), s.key_rows));
+    q.end[r] = static_cast<size_t>(visible_end(shape, s, static_cast<std::int64_t>(q.first + r)));
     q.last_key = std::max(q.last_key, q.end[r]);
   }
   return q;

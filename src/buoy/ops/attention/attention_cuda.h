@@ -19,6 +19,7 @@ struct PackedSequence {
   std::int32_t first_position = 0;  // of that query; larger than 0 with a key/value cache
   std::int32_t key_start = 0;       // row of its key 0 in the buffers of keys and values
   std::int32_t key_rows = 0;
+  std::int32_t prefix = 0;  // MaskKind::kPrefix: positions that see each other
 };
 
 // The most a plan will be asked for.

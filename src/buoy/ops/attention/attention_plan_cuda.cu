@@ -62,7 +62,7 @@ AttentionPlan::AttentionPlan(const AttentionShape& shape, const PlanLimits& limi
   PlanState& s = *state_;
   s.shape = shape;
   s.limits = limits;
-  if (shape.mask.kind == MaskKind::kCausal) s.mask_block = 1;
+  if (shape.mask.kind == MaskKind::kCausal || shape.mask.kind == MaskKind::kPrefix) s.mask_block = 1;
   if (shape.mask.kind == MaskKind::kBlockCausal) s.mask_block = static_cast<std::int32_t>(shape.mask.block);
   allow_hopper(true);
   const auto most_tiles = [&](std::int64_t rows, std::int64_t size) {
@@ -116,11 +116,13 @@ void AttentionPlan::set_sequences(std::span<const PackedSequence> sequences, con
   s.sequences.clear();
   s.rows = s.columns = s.padded_rows = s.longest_keys = 0;
   std::int64_t query_rows = 0, longest_rows = 1;
+  const bool prefixes = s.shape.mask.kind == MaskKind::kPrefix;
   for (const auto& q : sequences) {
     BUOY_CHECK(q.query_rows >= 0 && q.key_rows >= 0 && q.first_position >= 0 && q.query_start >= 0 &&
-               q.key_start >= 0);
+               q.key_start >= 0 && q.prefix >= 0);
     s.sequences.push_back({q.query_start, q.query_rows, q.first_position, q.key_start, q.key_rows,
-                           static_cast<std::int32_t>(s.columns), static_cast<std::int32_t>(s.padded_rows)});
+                           static_cast<std::int32_t>(s.columns), static_cast<std::int32_t>(s.padded_rows),
+                           prefixes ? q.prefix : 0});
     s.rows = std::max<std::int64_t>(s.rows, q.query_start + q.query_rows);
     query_rows += q.query_rows;
     longest_rows = std::max<std::int64_t>(longest_rows, q.query_rows);

@@ -26,6 +26,7 @@ struct DeviceSequence {
   std::int32_t query_start, query_rows, first_position, key_start, key_rows;
   std::int32_t column_start;  // of its keys in the results
   std::int32_t padded_start;  // of its rows in the plan's own arrays
+  std::int32_t prefix;        // keys that every row sees; 0 unless the mask is one of prefixes
 };
 
 struct Tile {
@@ -38,18 +39,20 @@ struct CloseTile {
   std::int32_t rows[kCloseRowsOfTile];  // within the sequence
 };
 
-// Keys are seen in blocks: causal is blocks of 1, bidirectional one block longer than any sequence.
+// Keys are seen in blocks: causal is blocks of 1, bidirectional one block longer than any sequence. A prefix
+// is seen by all rows. So a later row never sees less.
 inline constexpr std::int32_t kWholeSequence = 1 << 30;
 
 __host__ __device__ inline int visible_keys(int mask_block, const DeviceSequence& s, int row) {
-  const int end = ((s.first_position + row) / mask_block + 1) * mask_block;
+  const int in_blocks = ((s.first_position + row) / mask_block + 1) * mask_block;
+  const int end = in_blocks > s.prefix ? in_blocks : s.prefix;
   return end < s.key_rows ? end : s.key_rows;
 }
 
 // The first row that sees `key`; all later ones do too.
 __host__ __device__ inline int first_seeing_row(int mask_block, const DeviceSequence& s, int key) {
   const int row = key / mask_block * mask_block - s.first_position;
-  return row > 0 ? row : 0;
+  return row > 0 && key >= s.prefix ? row : 0;
 }
 
 struct TileList {

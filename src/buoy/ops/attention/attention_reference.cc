@@ -15,7 +15,7 @@ std::vector<double> scores(const AttentionShape& shape, const AttentionSequence&
                            std::int64_t row) {
   std::vector<double> out(static_cast<size_t>(s.key_rows), kHidden);
   const std::int64_t kv_head = head / (shape.heads / shape.kv_heads);
-  const std::int64_t end = visible_end(shape.mask, s.first_position + row, s.key_rows);
+  const std::int64_t end = visible_end(shape, s, row);
   for (std::int64_t j = 0; j < end; ++j) {
     double dot = 0;
     for (std::int64_t i = 0; i < shape.head_dim; ++i) {

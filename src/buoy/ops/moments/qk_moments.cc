@@ -52,7 +52,7 @@ void moments_of_head(const AttentionShape& shape, const AttentionSequence& s, co
   // Seen from the last key to the first, the queries that see a key only become more.
   std::int64_t next = s.query_rows - 1;
   for (std::int64_t j = s.key_rows - 1; j >= 0; --j) {
-    for (; next >= 0 && visible_end(shape.mask, s.first_position + next, s.key_rows) > j; --next) {
+    for (; next >= 0 && visible_end(shape, s, next) > j; --next) {
       const double norm = std::sqrt(dot(query(next), query(next), dim));
       put(wanted.query_norm, head * s.query_rows + next, norm);
       if (wanted.use_row == nullptr || wanted.use_row[next] != 0) sums.add(query(next), norm);

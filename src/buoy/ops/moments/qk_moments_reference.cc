@@ -12,7 +12,7 @@ void qk_moments_reference(const AttentionShape& shape, const AttentionSequence& 
       const float* k = s.keys + (j * shape.kv_heads + kv_head) * shape.head_dim;
       double sum_dot = 0, sum_cosine = 0, sum_product = 0, count = 0;
       for (std::int64_t row = 0; row < s.query_rows; ++row) {
-        if (visible_end(shape.mask, s.first_position + row, s.key_rows) <= j) continue;
+        if (visible_end(shape, s, row) <= j) continue;
         if (wanted.use_row != nullptr && wanted.use_row[row] == 0) continue;
         const float* q = s.queries + (row * shape.heads + head) * shape.head_dim;
         double qk = 0, qq = 0, kk = 0;

@@ -47,9 +47,11 @@ decode::StreamJob PackedAsker::begin(Asked given, bool from_prefix) {
   Asked& asked = under_way_.insert_or_assign(number, std::move(given)).first->second;
   const auto& ids = asked.question.prompt.prompt.ids;
   std::optional<model::KvCache> cache;
-  // What a prefix holds would be that of all heads.
-  const bool causal = !is_masked_diffusion(model_.config().family);
-  if (from_prefix && causal && questioner_.cell().condition->heads_off.empty()) cache = prefixes_.start(ids);
+  // Prompts share their beginning where what follows does not change it. What is kept would be that of all
+  // heads.
+  const auto& config = model_.config();
+  const bool shared = !is_masked_diffusion(config.family) && mask_of(config) == AttentionMaskKind::kCausal;
+  if (from_prefix && shared && questioner_.cell().condition->heads_off.empty()) cache = prefixes_.start(ids);
   decode::StreamJob job{number, questioner_.machine(model_, asked.question, std::move(cache))};
   if (watched_) job.look = watched_->begin(number, asked.question.prompt, *job.machine, asked.as_f32);
   return job;

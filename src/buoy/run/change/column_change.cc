@@ -97,7 +97,7 @@ ColumnSets ColumnBook::choose(const std::string& id, std::span<const std::int32_
 
   const auto candidates = candidates_of(sample);
   const auto types = analysis::token_types(sample, {sample.token_texts, sample.special});
-  analysis::AnchorDetector detector(sample.causal, sample.tokens, {});
+  analysis::AnchorDetector detector(sample.mask, sample.tokens, {});
   const std::int64_t steps = sample.masked_diffusion ? sample.step_count() : 1;
   ColumnSets sets(static_cast<std::size_t>(steps));
   for (std::int64_t s = 0; s < steps; ++s) {

@@ -56,7 +56,8 @@ analysis::ObservedSample facts_of(const observe::RecordLayout& layout, const Liv
   s.name = live.prompt.id;
   s.question = live.prompt.question;
   s.number = static_cast<std::int64_t>(live.number);
-  s.causal = !live.masked_diffusion;
+  if (live.mask == AttentionMaskKind::kCausal) s.mask = analysis::kCausalMask;
+  if (live.mask == AttentionMaskKind::kPrefix) s.mask = analysis::prefix_mask(subject.prompt_length);
   s.masked_diffusion = live.masked_diffusion;
   s.has_texts = texts && subject.tokens > 0;
   s.tokens = subject.tokens;

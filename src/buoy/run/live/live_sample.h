@@ -10,6 +10,7 @@
 
 #include "buoy/analysis/sample/forward_facts.h"
 #include "buoy/analysis/sample/observed_sample.h"
+#include "buoy/checkpoint/config.h"
 #include "buoy/decode/step_machine.h"
 #include "buoy/observe/record_layout.h"
 #include "buoy/run/prompter.h"
@@ -22,6 +23,7 @@ struct LivePrompt {
   const ItemPrompt& prompt;
   std::size_t number = 0;
   bool masked_diffusion = false;
+  AttentionMaskKind mask = AttentionMaskKind::kCausal;
   bool final_row = false;  // the finished row is looked at once more
 };
 

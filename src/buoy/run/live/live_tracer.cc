@@ -67,7 +67,8 @@ LiveTracer::UnderWay& LiveTracer::watch(const ToRun& sample, const StoredTypes& 
   UnderWay& now = *under_way_.emplace_back(std::make_unique<UnderWay>());
   const auto make_probe = [&](const observe::Subject& subject,
                               const decode::StepMachine& machine) -> probe::Probe& {
-    const LivePrompt live{sample.prompt, sample.number, is_masked_diffusion(model_.model.config().family),
+    const ModelConfig& config = model_.model.config();
+    const LivePrompt live{sample.prompt, sample.number, is_masked_diffusion(config.family), mask_of(config),
                           tracer_.request().final_row};
     const auto plan = sample.with_rows ? with_rows(tracer_.plan()) : tracer_.plan();
     now.sample.emplace(observe::RecordLayout(plan, subject), live, model_.tokenizer, [&](LiveRecord& record) {

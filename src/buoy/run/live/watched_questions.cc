@@ -98,8 +98,8 @@ void WatchedQuestions::look_on(Watched& watched, const ItemPrompt& prompt,
   const bool diffusion = is_masked_diffusion(config_.family);
   const auto subject = subject_of(config_, request_, prompt, std::ssize(machine.row()), tokenizer_);
   watched.sample.emplace(observe::RecordLayout(plan_, subject),
-                         LivePrompt{prompt, watched.number, diffusion, request_.final_row}, tokenizer_,
-                         [this, &watched](LiveRecord& record) {
+                         LivePrompt{prompt, watched.number, diffusion, mask_of(config_), request_.final_row},
+                         tokenizer_, [this, &watched](LiveRecord& record) {
                            const Seconds measured(times_.handing_on);
                            stream_.push(watched.work, record);
                          });

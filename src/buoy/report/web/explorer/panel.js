@@ -23,7 +23,7 @@ class Panel extends Drawing {
     const data = this.data, count = data.steps.length - (data.finalRow ? 1 : 0);
     this.count.textContent =
       'sample ' + data.sample + ', ' + data.tokens + ' tokens, ' + data.layers.length + ' layers, ' + (data.diffusion ?
-        count + ' steps' + (data.finalRow ? ' and the final row' : '') : 'one causal forward');
+        count + ' steps' + (data.finalRow ? ' and the final row' : '') : 'one forward');
     this.title = make('b');
     this.legend = make('span', {className: 'explorer-legend'});
     this.canvas = make('canvas');

@@ -7,7 +7,9 @@ class Sample {
     this.even = new Float64Array(data.tokens).fill(1 / data.tokens);
     if (data.causal) {
       let sum = 0;
-      for (let j = data.tokens - 1; j >= 0; --j) this.even[j] = (sum += 1 / (j + 1)) / data.tokens;
+      for (let j = data.tokens - 1; j >= 0; --j)
+        this.even[j] = (sum += 1 / Math.max(j + 1, data.prefix)) / data.tokens;
+      this.even.fill(sum / data.tokens, 0, data.prefix); // every query sees these
     }
     this.scales = new Map();
   }

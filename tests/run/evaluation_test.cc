@@ -9,6 +9,7 @@
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
+#include "buoy/questions/data/item_json.h"
 #include "buoy/run/attention_features.h"
 #include "run/runs.h"
 #include "support/fails_with.h"
@@ -53,6 +54,30 @@ TEST(Evaluation, PackingAndThreadsChangeNoByteOfTheAnswers) {
   }
   EXPECT_NE(read_file(scratch / "warm-alone" / "answers.jsonl"),
             read_file(scratch / "greedy-alone" / "answers.jsonl"));
+}
+
+// Under a prefix mask every token of a prompt depends on its end: what prompts begin with cannot be kept.
+// (The model refuses to begin inside a prefix.)
+TEST(Evaluation, QuestionsThatBeginAlikeShareNothingUnderAPrefixMask) {
+  const TempFolder scratch;
+  const auto item = world::make_world_set(world::World(), {.count = 1, .passages = 3})[0];
+  const auto model = testing::pair_model_with_mask(false, "prefix", scratch);
+  const auto answers = [&](const std::string& name, const std::string& lines) {
+    auto spec = testing::pair_spec(scratch.write(name + ".jsonl", lines), {Condition{}});
+    spec.models = {model};
+    run(spec, scratch / name);
+    return read_file(scratch / name / "answers.jsonl");
+  };
+  std::string lines, alone;
+  for (const char* word : {"one", "two", "three"}) {
+    auto changed = item;
+    changed.id = word;
+    changed.question += std::string(" Please, ") + word + "!";
+    const std::string line = questions::item_json(changed).dump() + '\n';
+    lines += line;
+    alone += answers(word, line);
+  }
+  EXPECT_EQ(answers("together", lines), alone);
 }
 
 TEST(Evaluation, EveryItemHasItsOwnRandomNumbersAndTheSeedDecidesThem) {

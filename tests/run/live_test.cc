@@ -48,10 +48,14 @@ class LiveRuns {
   std::vector<std::string> names = all_analyses();
   analysis::AnalysisOptions options;
 
-  Tables stored() {
-    request.folder = scratch_ / std::to_string(number_++);
+  void stored_in_folder() {
     ThreadPool threads(1);
     run_trace({threads}, model_, make_trace_run(request, model_), {[](const auto&) {}, [] {}});
+  }
+
+  Tables stored() {
+    request.folder = scratch_ / std::to_string(number_++);
+    stored_in_folder();
     analysis::RunOptions run;
     run.analysis = options;
     run.threads = 2;
@@ -109,18 +113,22 @@ class LiveRuns {
   std::map<trace::Level, testing::Files> first_files_;
 };
 
+void ask_world(LiveRuns& runs, const std::filesystem::path& data, bool masked_diffusion) {
+  auto& request = runs.request;
+  request.items = questions::read_items(data, {});
+  request.prompt_template = testing::pair_spec(data, {}).prompt_template;
+  request.observe = observables_for(runs.names);
+  request.groups = "regions";
+  request.decode.max_new_tokens = 6;
+  if (masked_diffusion) request.decode.steps = 4;
+}
+
 class LivePair : public ::testing::TestWithParam<bool> {
  protected:
   LivePair()
       : data_(testing::write_world(scratch_, {.count = 3, .passages = 3})),
         runs_(testing::pair_model(GetParam()).path) {
-    auto& request = runs_.request;
-    request.items = questions::read_items(data_, {});
-    request.prompt_template = testing::pair_spec(data_, {}).prompt_template;
-    request.observe = observables_for(runs_.names);
-    request.groups = "regions";
-    request.decode.max_new_tokens = 6;
-    if (GetParam()) request.decode.steps = 4;
+    ask_world(runs_, data_, GetParam());
   }
 
   testing::TempFolder scratch_;
@@ -161,6 +169,24 @@ TEST_P(LivePair, ASampleThatFailsIsListedAndTheOthersCount) {
   auto& items = runs_.request.items;
   for (int i = 0; i < 400; ++i) items[1].passages.front().text += " Shinia Subshaw wrote The Iron Bridge.";
   runs_.expect_equal();
+}
+
+// Another mask than the family's: it is in the trace, and the nulls of live and stored analyses follow it.
+TEST(LiveMask, EqualsStoredAndIsNamed) {
+  const testing::TempFolder scratch;
+  const auto data = testing::write_world(scratch, {.count = 2, .passages = 3});
+  for (const bool diffusion : {true, false}) {
+    const std::string mask = diffusion ? "causal" : "prefix";
+    LiveRuns runs(testing::pair_model_with_mask(diffusion, mask, scratch).path);
+    ask_world(runs, data, diffusion);
+    runs.request.observe += ",states";
+    runs.expect_equal();
+    runs.request.folder = scratch / ("trace-" + mask);
+    runs.stored_in_folder();
+    const auto reader = trace::TraceReader::open(runs.request.folder);
+    for (const auto& id : reader.manifest().sample_ids)
+      EXPECT_EQ(reader.read(id).text(trace::kAttention), mask) << id;
+  }
 }
 
 // Random models of every family: prompts are ids, so there are no texts, passages or evidence.

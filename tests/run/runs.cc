@@ -3,9 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
 #include "buoy/questions/data/item_json.h"
 #include "buoy/run/summary/summary.h"
 #include "support/golden.h"
+#include "support/tiny_checkpoint.h"
 
 namespace buoy::testing {
 namespace fs = std::filesystem;
@@ -30,6 +32,18 @@ fs::path write_world(const TempFolder& folder, const world::WorldSetOptions& opt
 NamedPath pair_model(bool masked_diffusion) {
   return masked_diffusion ? NamedPath{"diffusion", bundled("pair-diffusion")}
                           : NamedPath{"autoregressive", bundled("pair-autoregressive")};
+}
+
+NamedPath pair_model_with_mask(bool masked_diffusion, const std::string& mask, const TempFolder& scratch) {
+  const NamedPath pair = pair_model(masked_diffusion);
+  const fs::path folder = scratch / (pair.name + "-" + mask);
+  fs::create_directory(folder);
+  for (const char* file : {"model.safetensors", "tokenizer.json", "tokenizer_config.json"})
+    fs::create_symlink(fs::canonical(pair.path / file), folder / file);
+  Json config = read_json_file(pair.path / "config.json");
+  config["attention_mask_kind"] = mask;
+  write_file_atomically(folder / "config.json", to_text(config));
+  return {pair.name, folder};
 }
 
 run::EvaluationSpec pair_spec(const fs::path& data, std::vector<run::Condition> conditions) {

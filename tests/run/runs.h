@@ -19,6 +19,8 @@ std::filesystem::path write_world(const TempFolder& folder, const world::WorldSe
 
 // Models named "diffusion" and "autoregressive": the bundled pair, or one of it.
 NamedPath pair_model(bool masked_diffusion);
+// The same weights below a config that states another mask, in a folder of the scratch folder.
+NamedPath pair_model_with_mask(bool masked_diffusion, const std::string& mask, const TempFolder& scratch);
 // Both asked this data as they were trained to be, greedily, in 8 slots and few steps.
 run::EvaluationSpec pair_spec(const std::filesystem::path& data, std::vector<run::Condition> conditions);
 run::Condition closed_book();

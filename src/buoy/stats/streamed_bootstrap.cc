@@ -24,14 +24,6 @@ std::uint8_t poisson_one(double u) {
   return k;
 }
 
-// The value below which a share `q` of the sorted values lies, interpolated.
-double quantile(const std::vector<double>& sorted, double q) {
-  const double at = q * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<size_t>(at);
-  const size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
 }  // namespace
 
 std::vector<std::uint8_t> poisson_weights(std::string_view sample_id, const BootstrapOptions& options) {
@@ -46,34 +38,79 @@ std::vector<std::uint8_t> poisson_weights(std::string_view sample_id, const Boot
 }
 
 StreamedBootstrap::StreamedBootstrap(std::int64_t cells, const BootstrapOptions& options)
-    : cells_(cells), options_(options), sum_(static_cast<size_t>(cells), 0.0), square_(sum_), count_(sum_) {}
+    : cells_(cells),
+      options_(options),
+      sum_(static_cast<size_t>(cells), 0.0),
+      count_(sum_),
+      first_(sum_),
+      near_sum_(sum_),
+      near_square_(sum_),
+      missing_(sum_.size()) {}
 
 void StreamedBootstrap::add(std::string_view sample_id, std::span<const double> values) {
   BUOY_CHECK(static_cast<std::int64_t>(values.size()) == cells_);
-  const auto drawn = poisson_weights(sample_id, options_);
-  const std::vector<double> weights(drawn.begin(), drawn.end());
+  const auto draws = poisson_weights(sample_id, options_);
+  const std::vector<double> weights(draws.begin(), draws.end());
   // Megabytes: not before they are needed.
   weighted_sum_.resize(values.size() * weights.size());
-  weighted_.resize(weighted_sum_.size());
+  weighted_square_.resize(weighted_sum_.size());
+  drawn_.resize(weights.size());
   for (size_t cell = 0; cell < values.size(); ++cell) {
     const double value = values[cell];
-    if (std::isnan(value)) continue;
+    if (std::isnan(value)) {
+      // A cell without any value so far misses all samples.
+      if (count_[cell] == 0) continue;
+      auto& missing = missing_[cell];
+      missing.resize(weights.size());
+      for (size_t b = 0; b < weights.size(); ++b) missing[b] += weights[b];
+      continue;
+    }
+    if (count_[cell] == 0) {
+      first_[cell] = value;
+      if (samples_ > 0) missing_[cell] = drawn_;
+    }
+    const double near = value - first_[cell], square = near * near;
     sum_[cell] += value;
-    square_[cell] += value * value;
     count_[cell] += 1;
+    near_sum_[cell] += near;
+    near_square_[cell] += square;
     double* sums = weighted_sum_.data() + cell * weights.size();
-    double* counts = weighted_.data() + cell * weights.size();
+    double* squares = weighted_square_.data() + cell * weights.size();
     for (size_t b = 0; b < weights.size(); ++b) {
-      sums[b] += weights[b] * value;
-      counts[b] += weights[b];
+      sums[b] += weights[b] * near;
+      squares[b] += weights[b] * square;
     }
   }
+  for (size_t b = 0; b < weights.size(); ++b) drawn_[b] += weights[b];
+  ++samples_;
+}
+
+double StreamedBootstrap::drawn(std::int64_t cell, std::int64_t b) const {
+  const auto at = static_cast<size_t>(cell), replicate = static_cast<size_t>(b);
+  if (count_[at] == 0) return 0;
+  return drawn_[replicate] - (missing_[at].empty() ? 0.0 : missing_[at][replicate]);
 }
 
 double StreamedBootstrap::replicate_mean(std::int64_t cell, std::int64_t b) const {
-  const auto at = static_cast<size_t>(cell * options_.replicates + b);
-  if (at >= weighted_.size()) return kNan;
-  return weighted_[at] > 0 ? weighted_sum_[at] / weighted_[at] : kNan;
+  const double count = drawn(cell, b);
+  if (!(count > 0)) return kNan;
+  return first_[static_cast<size_t>(cell)] +
+         weighted_sum_[static_cast<size_t>(cell * options_.replicates + b)] / count;
+}
+
+std::vector<ResampledMean> StreamedBootstrap::resampled(std::int64_t cell) const {
+  const auto at = static_cast<size_t>(cell);
+  const double center = near_sum_[at] / count_[at];
+  std::vector<ResampledMean> out;
+  out.reserve(static_cast<size_t>(options_.replicates));
+  for (std::int64_t b = 0; b < options_.replicates; ++b) {
+    const double count = drawn(cell, b);
+    if (!(count > 0)) continue;
+    const auto i = static_cast<size_t>(cell * options_.replicates + b);
+    out.push_back(
+        {weighted_sum_[i] / count - center, error_of_mean(count, weighted_sum_[i], weighted_square_[i])});
+  }
+  return out;
 }
 
 double StreamedBootstrap::mean(std::int64_t cell) const {
@@ -93,31 +130,24 @@ Estimate StreamedBootstrap::from_replicates(double mean, std::int64_t samples,
   means.erase(std::remove_if(means.begin(), means.end(), [](double m) { return std::isnan(m); }),
               means.end());
   if (samples < 2 || means.size() * 10 < static_cast<size_t>(options_.replicates) * 9) return out;
-  std::sort(means.begin(), means.end());
-  const double tail = (1 - options_.confidence) / 2;
-  out.lower = quantile(means, tail);
-  out.upper = quantile(means, 1 - tail);
+  const auto [lower, upper] = tail_values(std::move(means), expanded_tail(options_.confidence, samples));
+  out.lower = lower;
+  out.upper = upper;
   return out;
 }
 
 Estimate StreamedBootstrap::interval(std::int64_t cell) const {
   const auto at = static_cast<size_t>(cell);
   const double n = count_[at];
-  const double center = mean(cell);
-  Estimate out = from_replicates(center, static_cast<std::int64_t>(n), replicates(cell));
-  out.deviation = n > 0 ? std::sqrt(std::max(0.0, square_[at] / n - center * center)) : kNan;
+  Estimate out{.value = mean(cell), .samples = static_cast<std::int64_t>(n)};
+  if (n == 0) return out;
+  const double error = error_of_mean(n, near_sum_[at], near_square_[at]);
+  out.deviation = error * std::sqrt(n);
+  const auto [lower, upper] =
+      mean_interval({out.value, error, out.samples}, resampled(cell), options_.confidence);
+  out.lower = lower;
+  out.upper = upper;
   return out;
-}
-
-Estimate StreamedBootstrap::difference(std::int64_t a, const StreamedBootstrap& other, std::int64_t b) const {
-  BUOY_CHECK(other.options_.replicates == options_.replicates && other.options_.seed == options_.seed);
-  const auto i = static_cast<size_t>(a), j = static_cast<size_t>(b);
-  const double mean = sum_[i] / count_[i] - other.sum_[j] / other.count_[j];
-  std::vector<double> means;
-  for (std::int64_t r = 0; r < options_.replicates; ++r)
-    means.push_back(replicate_mean(a, r) - other.replicate_mean(b, r));
-  return from_replicates(mean, static_cast<std::int64_t>(std::min(count_[i], other.count_[j])),
-                         std::move(means));
 }
 
 Estimate StreamedBootstrap::ratio(std::int64_t a, const StreamedBootstrap& other, std::int64_t b) const {

@@ -59,7 +59,7 @@ TEST(AbsorptionClaim, IsMixedWhenThereIsNoSinkThoughTheDiffusionLiftsLieBelow) {
       "C4",
       {absorption({.causal_first = kTightAtOne, .diffusion_first = below, .diffusion_largest = below})});
   EXPECT_EQ(claim.verdict, Verdict::kMixed);
-  EXPECT_TRUE(says(claim.evidence, "absent: within 0.05 of 1")) << claim.evidence;
+  EXPECT_TRUE(says(claim.evidence, "no difference beyond the margin: within 0.05 of 1")) << claim.evidence;
 }
 
 TEST(AbsorptionClaim, NeedsBothKindsOfTraces) {
@@ -72,6 +72,16 @@ TEST(AbsorptionClaim, OfFewSamplesIsNotDecided) {
   const auto claim = judged("C4", {absorption({})}, {kDiffusion, {"causal", false, 5}});
   EXPECT_EQ(claim.verdict, Verdict::kUndecided);
   EXPECT_TRUE(says(claim.evidence, "5 samples are too few")) << claim.evidence;
+}
+
+TEST(AbsorptionClaim, LiftsThatDifferByLessThanTheMarginAreAsGoodAsEqual) {
+  const Interval five{5, 4.995, 5.005}, like_it{5.01, 5.006, 5.014};
+  const auto claim = judged("C4", {absorption({.causal_first = five,
+                                               .causal_largest = five,
+                                               .diffusion_first = like_it,
+                                               .diffusion_largest = like_it})});
+  EXPECT_EQ(claim.verdict, Verdict::kMixed) << "there is a sink, and it is not the stronger one";
+  EXPECT_EQ(claim.by_trace[0].parts, "1 for, 2 as good as equal");
 }
 
 // C5: why floating columns win.

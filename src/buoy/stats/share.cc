@@ -8,16 +8,6 @@
 namespace buoy::stats {
 namespace {
 
-// z with P(|Z| < z) = level for a standard normal Z, by bisection: erf(z / sqrt 2) rises with z.
-double two_sided_quantile(double level) {
-  double low = 0, high = 40;
-  for (int i = 0; i < 200; ++i) {
-    const double middle = (low + high) / 2;
-    (std::erf(middle / std::sqrt(2.0)) < level ? low : high) = middle;
-  }
-  return (low + high) / 2;
-}
-
 // How two shares of the same items go together, -1 to 1, corrected towards 0 where they agree.
 double agreement(double both, double only_a, double only_b, double neither) {
   const double margins = (both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither);
@@ -48,6 +38,16 @@ Estimate with_unseen(Estimate difference, const PairedScores& scores, double lev
 }
 
 }  // namespace
+
+// By bisection: erf(z / sqrt 2) rises with z.
+double two_sided_quantile(double level) {
+  double low = 0, high = 40;
+  for (int i = 0; i < 200; ++i) {
+    const double middle = (low + high) / 2;
+    (std::erf(middle / std::sqrt(2.0)) < level ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
 
 bool are_shares(std::span<const double> scores) {
   return !scores.empty() &&

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "buoy/claims/corrected.h"
 #include "buoy/stats/share.h"
 #include "claims/claims_support.h"
 
@@ -109,7 +110,9 @@ TEST(MiddleClaim, FindsABiasTowardsOneEndThatBothEndsTogetherHide) {
   EXPECT_EQ(judged("C9", {middle_table({-0.4, 0.4})}).parts, "2 for, 2 against");
   EXPECT_EQ(judged("C9", {middle_table({0, 0})}).parts, "4 for");
   // Better at both ends alike: lost in the middle, and no straight line.
-  EXPECT_EQ(judged("C9", {middle_table({0.4, 0.4})}).parts, "1 for, 3 against");
+  const auto lost = judged("C9", {middle_table({0.4, 0.4})});
+  EXPECT_EQ(lost.parts, "1 for, 3 against");
+  EXPECT_EQ(lost.verdict, Verdict::kContradicted);
 }
 
 // How far the difference of two conditions may be from zero when so many items are all right in both.
@@ -125,6 +128,17 @@ TEST(MiddleClaim, FewItemsThatAllAgreeDecideNothing) {
   };
   EXPECT_EQ(verdict(16), Verdict::kUndecided);
   EXPECT_EQ(verdict(500), Verdict::kSupported);
+}
+
+TEST(FewestItems, AreThoseOnWhichNoneThatDifferIsWithinTheMargin) {
+  const double margin = rules::kMiddleDrop.margin;
+  const auto fewest = fewest_items(margin, 4);
+  const auto supported = [](std::int64_t items) {
+    const double spread = spread_of_none(static_cast<std::size_t>(items));
+    return judged("C9", {middle_table({0, 0, spread}, items)}).verdict == Verdict::kSupported;
+  };
+  EXPECT_TRUE(supported(fewest));
+  EXPECT_FALSE(supported(fewest - 1));
 }
 
 struct Drop {

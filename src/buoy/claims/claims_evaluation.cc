@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "buoy/claims/claims_judges.h"
@@ -104,11 +105,15 @@ TraceVerdict judge_places(const TableView& row) {
                      : Reading{{}, {}, fmt::format("column {} of table {}", columns.name(), t.name())},
                Expectation(rule));
   };
+  const auto parts = decide(
+      std::vector<Question>{quantity(rules::kMiddleDrop, t.drop), quantity(rules::kFirstDrop, t.first_drop),
+                            quantity(rules::kLastDrop, t.last_drop), quantity(rules::kPlaceTrend, t.trend)});
   TraceVerdict verdict =
-      judge_trace(fmt::format("{}{} on {}", run_of(row), row.text(t.model), row.text(t.set)),
-                  decide(std::vector<Question>{
-                      quantity(rules::kMiddleDrop, t.drop), quantity(rules::kFirstDrop, t.first_drop),
-                      quantity(rules::kLastDrop, t.last_drop), quantity(rules::kPlaceTrend, t.trend)}));
+      judge_trace(fmt::format("{}{} on {}", run_of(row), row.text(t.model), row.text(t.set)), parts);
+  // Worse in the middle than at either end is what the claim denies; such a curve has no straight line.
+  if (std::all_of(parts.begin(), parts.begin() + 3,
+                  [](const Part& part) { return part.finding == Finding::kAgainst; }))
+    verdict.verdict = Verdict::kContradicted;
   verdict.evidence =
       fmt::format("{} places, {} items: exact match {:.3g} at the ends, {:.3g} in the middle; {}",
                   row.number(t.positions), row.number(t.items), row.number(t.ends), row.number(t.middle),

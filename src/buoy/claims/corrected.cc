@@ -75,4 +75,12 @@ Question ask_layers(std::vector<Estimate> layers, Expectation expected) {
   };
 }
 
+std::int64_t fewest_items(double margin, std::size_t quantities) {
+  const double level = kAlpha / static_cast<double>(quantities);
+  for (std::size_t items = 1;; ++items) {
+    const double unseen = stats::share_estimate(0, items, 1 - kAlpha).upper;
+    if (widened({0, -unseen, unseen, 0}, level).upper < margin) return static_cast<std::int64_t>(items);
+  }
+}
+
 }  // namespace buoy::claims

@@ -27,4 +27,8 @@ std::vector<Part> decide(std::span<const Question> questions);
 Question ask(Reading reading, Expectation expected);
 Question ask_layers(std::vector<Estimate> layers, Expectation expected);
 
+// On fewer items than this, so many quantities cannot all be shown to lie within a margin of 0, even when all
+// items agree: Wilson's interval allows for items that were not seen.
+std::int64_t fewest_items(double margin, std::size_t quantities);
+
 }  // namespace buoy::claims

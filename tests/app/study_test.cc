@@ -97,6 +97,7 @@ TEST_F(StudyCommand, ChecksWithoutRunningAndNamesWhatIsMissing) {
   const auto file = folder_.write("small.toml", small_study("5"));
   const auto checked = run_buoy({"study", file, "--check"});
   EXPECT_EQ(checked.exit_code, 0) << checked.err;
+  EXPECT_NE(checked.out.find("excluded by the design: C10: anything"), std::string::npos) << checked.out;
   EXPECT_NE(checked.out.find("2 models, 1 data set, 1 trace, 2 evaluations"), std::string::npos)
       << checked.out;
   const auto none =

@@ -69,7 +69,7 @@ TEST(AbsorptionClaim, IsNotDecidedWhenADifferenceIsNotAndMixedWhenSelectorsDisag
 TEST(AbsorptionClaim, IsMixedWhenThereIsNoSinkThoughTheDifferencesAreAsClaimed) {
   const auto claim = judged("C4", absorption({.sink = kNone}));
   EXPECT_EQ(claim.verdict, Verdict::kMixed);
-  EXPECT_TRUE(says(claim.evidence, "absent: within 0.02 of 0")) << claim.evidence;
+  EXPECT_TRUE(says(claim.evidence, "no difference beyond the margin: within 0.02 of 0")) << claim.evidence;
 }
 
 TEST(AbsorptionClaim, TakesAllQueriesWhereThoseOfTheAnswerAreNotApartAndSaysSo) {
@@ -89,6 +89,12 @@ TEST(AbsorptionClaim, OfFewSamplesIsNotDecided) {
   EXPECT_EQ(claim.verdict, Verdict::kUndecided);
   EXPECT_TRUE(says(claim.evidence, "5 samples are too few")) << claim.evidence;
   EXPECT_EQ(judged("C4", absorption({}), {{"diffusion", true, 5}, kCausal}).verdict, Verdict::kUndecided);
+}
+
+TEST(AbsorptionClaim, ExcessSharesThatDifferByLessThanTheMarginAreAsGoodAsEqual) {
+  const auto claim = judged("C4", absorption({.first = kNone, .largest = kNone}));
+  EXPECT_EQ(claim.verdict, Verdict::kMixed) << "there is a sink, and it is not the stronger one";
+  EXPECT_EQ(claim.by_trace[0].parts, "1 for, 2 as good as equal");
 }
 
 // C5: why floating columns win.

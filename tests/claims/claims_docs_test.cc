@@ -1,40 +1,52 @@
-// docs/analyses.md says by which numbers claims are judged; the code says it in the text of each test.
+// docs/verdicts.md says by which rules claims are judged; it is printed from the code.
 #include <gtest/gtest.h>
 
-#include <regex>
+#include <algorithm>
 
 #include "buoy/base/file/files.h"
+#include "buoy/base/sha256.h"
 #include "claims/claims_support.h"
 
 namespace buoy::claims {
 namespace {
 
-// The last cell of the row of a claim: "| C4 | what | numbers |".
-std::string numbers_in_docs(const std::string& page, const std::string& id) {
-  const auto begin = page.find("\n| " + id + " |");
-  if (begin == std::string::npos) return "";
-  const auto row = page.substr(begin + 1, page.find('\n', begin + 1) - begin - 1);
-  const auto end = row.rfind(" |"), last = row.rfind("| ", end - 1);
-  return row.substr(last + 2, end - last - 2);
+TEST(RulesInDocs, AreThoseOfTheCode) {
+  const auto page = read_file(std::filesystem::path(BUOY_TEST_DATA) / ".." / ".." / "docs" / "verdicts.md");
+  EXPECT_EQ(page, describe_verdicts()) << "build/dev/bin/describe_verdicts > docs/verdicts.md";
+  EXPECT_TRUE(says(page, rules_hash()));
 }
 
-TEST(ClaimsInDocs, HaveTheNumbersThatTheyAreJudgedBy) {
-  const auto page = read_file(std::filesystem::path(BUOY_TEST_DATA) / ".." / ".." / "docs" / "analyses.md");
-  const std::regex number("[0-9]+(\\.[0-9]+)?");
+TEST(RulesHash, IsThatOfTheCanonicalText) {
+  EXPECT_EQ(rules_hash(), sha256_hex(canonical_rules()));
+  EXPECT_TRUE(is_sha256_hex(rules_hash()));
+}
+
+TEST(CanonicalRules, HoldEveryNumberThatJudgesTake) {
+  const std::string text = canonical_rules();
+  for (const auto* line :
+       {"C1|Spearman of anchor and step|above|0|0.1||0\n", "C2|slope of entropy|below|0|0.02|nats|0\n",
+        "C6|Pearson of layer and retrieval score|above|0|0.1||0.001\n",
+        "C7|ratio of the gains, masked diffusion over autoregressive|above|2|0.1||0\n",
+        "C9|straight line over places, late minus early|within|0|0.05|of exact match|0\n"})
+    EXPECT_TRUE(says(text, line)) << line;
+  for (const auto* number : {"fewer than 10 samples", "0.05 together", "from 5 networks", "at least 0.9 of",
+                             "fewer than 3 places", "fewer than 5 places", "p below 0.025"})
+    EXPECT_TRUE(says(text, number)) << number;
+}
+
+// What the hash is for: a rule that is judged by and not hashed could change unseen.
+TEST(CanonicalRules, AreWhatVerdictsSayAsTheirTest) {
   for (const auto& claim : judge_claims({}, {})) {
-    const auto said = numbers_in_docs(page, claim.id);
-    int found = 0;
-    for (auto at = std::sregex_iterator(said.begin(), said.end(), number); at != std::sregex_iterator();
-         ++at) {
-      ++found;
-      const std::regex alone("(^|[^0-9.])" + std::regex_replace(at->str(), std::regex("\\."), "\\.") +
-                             "($|[^0-9.]|\\.($|[^0-9]))");
-      EXPECT_TRUE(std::regex_search(claim.test, alone))
-          << claim.id << ": docs/analyses.md says " << at->str() << ", which is not in\n"
-          << claim.test;
-    }
-    EXPECT_GT(found, 0) << "docs/analyses.md has no row with the numbers of " << claim.id;
+    EXPECT_EQ(claim.test, test_of(rule_of(claim.id)));
+    for (const auto& quantity : rule_of(claim.id).quantities)
+      EXPECT_TRUE(says(claim.test, words_of(quantity))) << claim.test;
   }
+}
+
+TEST(ClaimsTable, HasTheVersionOfTheRulesInEveryRow) {
+  const Table out = claims_table(judge_claims({}, {}));
+  ASSERT_FALSE(out.rows.empty());
+  for (const auto& row : out.rows) EXPECT_EQ(text_of(row.back()), rules_hash());
 }
 
 }  // namespace

@@ -2,28 +2,66 @@
 
 #include <limits>
 
+#include "buoy/claims/corrected.h"
 #include "buoy/stats/share.h"
 #include "claims/claims_support.h"
 
 namespace buoy::claims {
 namespace {
 
-Table ratio_table(double ratio, double lower, double upper, std::int64_t items = 200) {
+Table ratio_table(double ratio, double lower, double upper, std::int64_t items = 200, double room = 1) {
   Table table = testing::written_table(
-      "eval_gain_ratio",
-      {"set", "condition", "metric", "items", "diffusion_gain", "diffusion_lower", "diffusion_upper",
-       "autoregressive_gain", "autoregressive_lower", "autoregressive_upper", "ratio", "lower", "upper"});
+      "eval_gain_ratio", {"set", "condition", "metric", "items", "diffusion_gain", "diffusion_lower",
+                          "diffusion_upper", "autoregressive_gain", "autoregressive_lower",
+                          "autoregressive_upper", "ratio", "lower", "upper", "room"});
   for (const char* metric : {"exact_match", "f1"})
     add_cells(table, {"nq", "passages", metric, items, 0.5, 0.4, 0.6, 0.2, 0.1, 0.3, number_cell(ratio),
-                      number_cell(lower), number_cell(upper)});
+                      number_cell(lower), number_cell(upper), room});
   return table;
 }
 
-Table middle_table(double drop, double lower, double upper, std::int64_t items = 200) {
-  Table table = testing::written_table("eval_middle", {"model", "kind", "set", "positions", "items", "ends",
-                                                       "middle", "drop", "lower", "upper"});
-  add_cells(table, {"m", "masked diffusion", "nq", 10, items, 0.8, 0.8 - drop, drop, lower, upper});
-  add_cells(table, {"l", "autoregressive", "nq", 10, items, 0.8, 0.4, 0.4, 0.3, 0.5});
+// How exact match depends on the place of the gold passage, and half of the intervals.
+struct Places {
+  double first = 0, last = 0, spread = 0.02;  // over the middle
+};
+
+Table middle_table(const Places& places, std::int64_t items = 200) {
+  Table table = testing::written_table("eval_middle", {"model",
+                                                       "kind",
+                                                       "set",
+                                                       "positions",
+                                                       "items",
+                                                       "ends",
+                                                       "middle",
+                                                       "drop",
+                                                       "lower",
+                                                       "upper",
+                                                       "first",
+                                                       "last",
+                                                       "first_drop",
+                                                       "first_drop_lower",
+                                                       "first_drop_upper",
+                                                       "last_drop",
+                                                       "last_drop_lower",
+                                                       "last_drop_upper",
+                                                       "trend",
+                                                       "trend_lower",
+                                                       "trend_upper"});
+  const auto add = [&](const char* model, const char* kind, const Places& p) {
+    std::vector<Cell> row = {model, kind, "nq", 10, items, 0.5 + (p.first + p.last) / 2, 0.5};
+    const auto interval = [&](double value) {
+      for (const double cell : {value, value - p.spread, value + p.spread}) row.emplace_back(cell);
+    };
+    interval((p.first + p.last) / 2);
+    row.emplace_back(0.5 + p.first);
+    row.emplace_back(0.5 + p.last);
+    interval(p.first);
+    interval(p.last);
+    interval((p.last - p.first) * 2 / 3);
+    add_cells(table, row);
+  };
+  add("m", "masked diffusion", places);
+  add("l", "autoregressive", {0.4, 0.4, 0.05});
   return table;
 }
 
@@ -32,7 +70,10 @@ ClaimVerdict judged(const std::string& id, const std::vector<Table>& tables) {
 }
 
 TEST(GainClaim, RestsOnWhereTheIntervalOfTheRatioLies) {
-  EXPECT_EQ(judged("C7", {ratio_table(2.5, 2.1, 3.0)}).verdict, Verdict::kSupported);
+  EXPECT_EQ(judged("C7", {ratio_table(2.5, 2.2, 3.0)}).verdict, Verdict::kSupported);
+  EXPECT_EQ(judged("C7", {ratio_table(2.5, 2.05, 3.0)}).verdict, Verdict::kUndecided) << "inside the margin";
+  EXPECT_EQ(judged("C7", {ratio_table(1.7, 1.4, 1.95)}).verdict, Verdict::kUndecided) << "inside the margin";
+  EXPECT_EQ(judged("C7", {ratio_table(2, 1.95, 2.05)}).verdict, Verdict::kNoDifference);
   EXPECT_EQ(judged("C7", {ratio_table(2.5, 1.9, 3.0)}).verdict, Verdict::kUndecided);
   EXPECT_EQ(judged("C7", {ratio_table(3.0, 2.5, 3.5, 9)}).verdict, Verdict::kUndecided);
   EXPECT_EQ(judged("C7", {ratio_table(1.2, 0.9, 1.6)}).verdict, Verdict::kContradicted);
@@ -42,13 +83,36 @@ TEST(GainClaim, RestsOnWhereTheIntervalOfTheRatioLies) {
   EXPECT_NE(undefined.needs.find("not zero"), std::string::npos) << undefined.needs;
 }
 
+// The autoregressive gain is 0.2: a ratio of 2 needs room for 0.4.
+TEST(GainClaim, IsNotTestableWithoutRoomForTwiceTheOtherGain) {
+  const auto none = judged("C7", {ratio_table(1.2, 0.9, 1.6, 200, 0.39)});
+  EXPECT_EQ(none.verdict, Verdict::kNotTestable);
+  EXPECT_TRUE(says(none.needs, "no room on nq, passages: 2 times the autoregressive gain is 0.4"))
+      << none.needs;
+  EXPECT_TRUE(says(none.needs, "no more than 0.39")) << none.needs;
+  EXPECT_EQ(judged("C7", {ratio_table(1.2, 0.9, 1.6, 200, 0.41)}).verdict, Verdict::kContradicted);
+}
+
 TEST(MiddleClaim, IsAboutMaskedDiffusionAndNamesTheOthersBesideIt) {
-  const auto claim = judged("C9", {middle_table(0.0, -0.02, 0.02)});
+  const auto claim = judged("C9", {middle_table({})});
   EXPECT_EQ(claim.verdict, Verdict::kSupported);
   ASSERT_EQ(claim.by_trace.size(), 1u);
   EXPECT_NE(claim.evidence.find("Beside it, l on nq"), std::string::npos) << claim.evidence;
-  EXPECT_EQ(judged("C9", {middle_table(0.2, 0.1, 0.3)}).verdict, Verdict::kContradicted);
-  EXPECT_EQ(judged("C9", {middle_table(0.05, 0.0, 0.1)}).verdict, Verdict::kUndecided);
+  EXPECT_EQ(judged("C9", {middle_table({0.05, 0.05, 0.05})}).verdict, Verdict::kUndecided);
+}
+
+TEST(MiddleClaim, FindsABiasTowardsOneEndThatBothEndsTogetherHide) {
+  const auto falling = judged("C9", {middle_table({0.4, -0.4})});
+  EXPECT_EQ(falling.verdict, Verdict::kMixed);
+  EXPECT_EQ(falling.parts, "2 for, 2 against") << "the first place and the straight line";
+  EXPECT_TRUE(says(falling.evidence, "late minus early -0.533 [-0.553, -0.513] (beyond the margin)"))
+      << falling.evidence;
+  EXPECT_EQ(judged("C9", {middle_table({-0.4, 0.4})}).parts, "2 for, 2 against");
+  EXPECT_EQ(judged("C9", {middle_table({0, 0})}).parts, "4 for");
+  // Better at both ends alike: lost in the middle, and no straight line.
+  const auto lost = judged("C9", {middle_table({0.4, 0.4})});
+  EXPECT_EQ(lost.parts, "1 for, 3 against");
+  EXPECT_EQ(lost.verdict, Verdict::kContradicted);
 }
 
 // How far the difference of two conditions may be from zero when so many items are all right in both.
@@ -60,10 +124,21 @@ double spread_of_none(std::size_t items) {
 TEST(MiddleClaim, FewItemsThatAllAgreeDecideNothing) {
   const auto verdict = [](std::int64_t items) {
     const double spread = spread_of_none(static_cast<std::size_t>(items));
-    return judged("C9", {middle_table(0, -spread, spread, items)}).verdict;
+    return judged("C9", {middle_table({0, 0, spread}, items)}).verdict;
   };
   EXPECT_EQ(verdict(16), Verdict::kUndecided);
   EXPECT_EQ(verdict(500), Verdict::kSupported);
+}
+
+TEST(FewestItems, AreThoseOnWhichNoneThatDifferIsWithinTheMargin) {
+  const double margin = rules::kMiddleDrop.margin;
+  const auto fewest = fewest_items(margin, 4);
+  const auto supported = [](std::int64_t items) {
+    const double spread = spread_of_none(static_cast<std::size_t>(items));
+    return judged("C9", {middle_table({0, 0, spread}, items)}).verdict == Verdict::kSupported;
+  };
+  EXPECT_TRUE(supported(fewest));
+  EXPECT_FALSE(supported(fewest - 1));
 }
 
 struct Drop {
@@ -97,8 +172,9 @@ TEST(CauseClaim, NeedsAThirdInWhichFloatingColumnsMatterMoreThanBothOthers) {
       unsure{-0.05, -0.05, 0.1};
   EXPECT_EQ(judged("C10", {columns_table({none, much, none})}).verdict, Verdict::kSupported);
   EXPECT_EQ(judged("C10", {columns_table({none, much, none}, 9)}).verdict, Verdict::kUndecided);
-  EXPECT_EQ(judged("C10", {columns_table({none, none, none})}).verdict, Verdict::kContradicted);
-  EXPECT_EQ(judged("C10", {columns_table({none, like_structure, none})}).verdict, Verdict::kContradicted);
+  EXPECT_EQ(judged("C10", {columns_table({none, none, none})}).verdict, Verdict::kNoDifference);
+  EXPECT_EQ(judged("C10", {columns_table({none, like_structure, none})}).verdict, Verdict::kNoDifference);
+  EXPECT_EQ(judged("C10", {columns_table({none, {0.3, 0.3, 0.1}, none})}).verdict, Verdict::kContradicted);
   EXPECT_EQ(judged("C10", {columns_table({none, unsure, none})}).verdict, Verdict::kUndecided);
 }
 
@@ -110,7 +186,7 @@ TEST(CauseClaim, WhatMattersToAnAutoregressiveModelInTheSameLayersDecidesNothing
   EXPECT_EQ(judged("C10", {columns_table({none, much, none}, 200, {none, none, much})}).verdict,
             Verdict::kSupported);
   EXPECT_EQ(judged("C10", {columns_table({none, none, none}, 200, {none, much, none})}).verdict,
-            Verdict::kContradicted);
+            Verdict::kNoDifference);
 }
 
 TEST(CauseClaim, IsAboutMaskedDiffusionAndSaysWhatItNeeds) {
@@ -129,7 +205,7 @@ TEST(CauseClaim, FewItemsThatAllAgreeDecideNothing) {
     return judged("C10", {columns_table({same, same, same}, items)}).verdict;
   };
   EXPECT_EQ(verdict(24), Verdict::kUndecided);
-  EXPECT_EQ(verdict(500), Verdict::kContradicted);
+  EXPECT_EQ(verdict(500), Verdict::kNoDifference);
 }
 
 }  // namespace

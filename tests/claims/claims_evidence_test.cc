@@ -8,7 +8,7 @@ namespace buoy::claims {
 namespace {
 
 constexpr Estimate kAbove{2, 1.5, 2.5, 100}, kBelow{0.5, 0.4, 0.6, 100}, kAround{1, 0.7, 1.3, 100};
-const Expectation kExpected{"lift", Side::kAbove, 1, 0.1};
+const Expectation kExpected(QuantityRule{"lift", Side::kAbove, 1, 0.1});
 
 Finding of(const std::vector<Estimate>& layers) {
   return judge_layers(layers, kExpected).finding;

@@ -48,6 +48,14 @@ TEST(ContentClaim, IsJudgedOnTheSetsOfAnotherEpsilonAndSaysSo) {
       << claim.evidence;
 }
 
+TEST(ContentClaim, APearsonWithoutSpreadIsOneNetworksChoiceAndNoCertainty) {
+  const auto claim = judged("C6", content(kBelow, {0.6, 0.6, 0.6}, kAbove));
+  EXPECT_EQ(claim.verdict, Verdict::kUndecided);
+  EXPECT_TRUE(says(claim.evidence, "what one network's training chose, n = 1, no certainty"))
+      << claim.evidence;
+  EXPECT_EQ(judged("C6", content(kBelow, {0.6, 0.58, 0.62}, kAbove)).verdict, Verdict::kSupported);
+}
+
 TEST(ContentClaim, IsContradictedWhenNoneDoes) {
   EXPECT_EQ(judged("C6", content(kAbove, kBelow, kBelow)).verdict, Verdict::kContradicted);
 }

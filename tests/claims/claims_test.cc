@@ -64,11 +64,20 @@ TEST(DriftClaim, IsContradictedWhenAnchorsGoLeft) {
             Verdict::kContradicted);
 }
 
-TEST(DriftClaim, IsContradictedWhenTheCorrelationIsTightAroundNothing) {
+TEST(DriftClaim, ShowsNoDifferenceWhenTheCorrelationIsTightAroundNothing) {
   const auto claim =
-      judged("C1", drift({.step = kTightAtZero, .given_frontier = kTightAtZero, .layer = kAround}));
-  EXPECT_EQ(claim.verdict, Verdict::kContradicted);
-  EXPECT_TRUE(says(claim.evidence, "absent: within 0.1 of 0")) << claim.evidence;
+      judged("C1", drift({.step = kTightAtZero, .given_frontier = kTightAtZero, .layer = kTightAtZero}));
+  EXPECT_EQ(claim.verdict, Verdict::kNoDifference) << "that anchors move supports nothing by itself";
+  EXPECT_TRUE(says(claim.evidence, "no difference beyond the margin: within 0.1 of 0")) << claim.evidence;
+  EXPECT_TRUE(says(claim.evidence, "4 as good as equal")) << claim.evidence;
+}
+
+TEST(DriftClaim, SaysHowManyPartsAreAgainstWhenItIsNotDecided) {
+  const auto claim = judged(
+      "C1", drift({.step = kAround, .given_frontier = kBelow, .still = {0.8, 0.7, 0.85}, .layer = kAround}));
+  EXPECT_EQ(claim.verdict, Verdict::kUndecided);
+  EXPECT_EQ(claim.parts, "2 against, 2 open");
+  EXPECT_TRUE(says(claim.evidence, "not decided (2 against, 2 open)")) << claim.evidence;
 }
 
 TEST(DriftClaim, IsContradictedWhenNoAnchorMovesThoughNoCorrelationExistsThen) {
@@ -189,6 +198,59 @@ TEST(DepthClaim, ATraceWithoutTheTableDoesNotVote) {
       judged("C2", {depth(kBelow, kBelow, kAbove)}, {kDiffusion, {"second", true, kSamples}, kCausal});
   EXPECT_EQ(claim.verdict, Verdict::kSupported);
   EXPECT_TRUE(says(claim.needs, "second")) << claim.needs;
+}
+
+TEST(Margins, WorkBothWays) {
+  // Off zero on either side, and within 0.1 positions, 0.02 nats, 0.001 of attention of it.
+  const Interval up{0.0005, 0.0002, 0.0008}, down{-0.0005, -0.0008, -0.0002};
+  for (const auto& sides : {depth(down, down, up), depth(up, up, down)}) {
+    const auto claim = judged("C2", {sides});
+    EXPECT_EQ(claim.verdict, Verdict::kNoDifference);
+    EXPECT_EQ(claim.parts, "6 as good as equal");
+  }
+  // Beyond zero, not beyond the margin.
+  const Interval across{-0.1, -0.19, -0.01};
+  EXPECT_EQ(judged("C2", {depth(across, kBelow, kAbove)}).verdict, Verdict::kUndecided);
+}
+
+// From the value to the margin it is 0.4. Half of the interval is 0.32: by itself that is enough; widened for
+// six quantities (2.64 / 1.96) it is 0.43, for two (2.24 / 1.96) 0.37.
+TEST(SeveralQuantities, AreCorrectedTogetherStepByStep) {
+  const Interval by_itself{-0.5, -0.82, -0.18};
+  const auto open = judged("C2", {depth(by_itself, kAround, kAround)});
+  EXPECT_EQ(open.parts, "6 open");
+  EXPECT_TRUE(says(open.evidence, "as claimed by itself, open when corrected")) << open.evidence;
+  EXPECT_EQ(judged("C2", {depth(by_itself, kBelow, kAbove)}).parts, "6 for") << "four are sure, two are left";
+  const Interval half_of_0_37{-0.5, -0.87, -0.13};
+  EXPECT_EQ(judged("C2", {depth(half_of_0_37, kBelow, kAbove)}).parts, "4 for, 2 open");
+}
+
+TEST(KindsOfModels, NeedSeveralNetworksWhateverTheseModelsSay) {
+  const auto claim = judged("C2", {depth(kBelow, kBelow, kAbove)});
+  EXPECT_EQ(claim.verdict, Verdict::kSupported);
+  EXPECT_FALSE(claim.kinds.enough);
+  EXPECT_EQ(claim.kinds.words, "too few networks (1 per arm; from 5 on)");
+  EXPECT_EQ(judged("C4", {}, {kDiffusion, kCausal}).kinds.words, "too few networks (1 per arm; from 5 on)");
+  EXPECT_EQ(judged("C4", {}, {kDiffusion, kCausal, {"other", true, kSamples}}).kinds.words,
+            "too few networks (2 masked-diffusion, 1 autoregressive; from 5 on)");
+}
+
+TEST(KindsOfModels, CountNetworksAndNotTraces) {
+  std::vector<std::string> names;
+  std::vector<TraceKind> same, several;
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    names.emplace_back(name);
+    same.push_back({name, true, kSamples, "one network"});
+    several.push_back({name, true, kSamples});
+  }
+  const Table five = depth(kBelow, kBelow, kAbove, names);
+  EXPECT_EQ(judged("C2", {five}, same).kinds.words, "too few networks (1 per arm; from 5 on)");
+  const auto enough = judged("C2", {five}, several).kinds;
+  EXPECT_TRUE(enough.enough);
+  ASSERT_EQ(enough.networks.size(), 5u);
+  EXPECT_EQ(enough.networks[4].network, (Network{"e", true}));
+  EXPECT_EQ(enough.networks[4].verdict, Verdict::kSupported);
+  EXPECT_TRUE(says(enough.words, "5 per arm): 5 supported")) << enough.words;
 }
 
 TEST(FewSamples, AreNeverEnoughForAVerdict) {

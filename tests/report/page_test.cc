@@ -61,6 +61,18 @@ TEST(Page, IsWrittenWithoutTheSectionThatCannotBeDrawn) {
   EXPECT_NE(claims.find("C10,overall,"), std::string::npos);
 }
 
+TEST(Page, SaysOfEveryClaimWhatItSaysOfTheseModelsAndOfKindsAndByWhichRules) {
+  const TempFolder folder;
+  ReportInput input = input_of({});
+  input.traces.push_back({.kind = {"d", true, 20}, .facts = {}, .model = "m"});
+  write_report(input, folder / "r");
+  const std::string page = read_file(folder / "r/report.html");
+  EXPECT_NE(page.find("<code>" + claims::rules_hash() + "</code>"), std::string::npos);
+  EXPECT_NE(page.find("<th>About kinds of models</th>"), std::string::npos);
+  EXPECT_NE(page.find("<div class=\"parts\">6 lacking</div>"), std::string::npos) << "of C2";
+  EXPECT_NE(page.find("<td>too few networks (1 per arm; from 5 on)</td>"), std::string::npos);
+}
+
 TEST(Page, ShowsEveryFigureInTheReadersColours) {
   if (!figure::can_render()) GTEST_SKIP() << "built without Cairo";
   const TempFolder folder;

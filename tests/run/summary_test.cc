@@ -140,6 +140,9 @@ TEST(Summary, TheRatioOfGainsComparesTheItemsThatAllAnswered) {
   EXPECT_DOUBLE_EQ(value(tables, "eval_gain_ratio", where, "ratio"), 2);
   EXPECT_GT(value(tables, "eval_gain_ratio", where, "lower"), 1);
   EXPECT_EQ(value(tables, "eval_gain_ratio", where, "items"), 20);
+  EXPECT_DOUBLE_EQ(value(tables, "eval_gain_ratio", where, "room"), 1);
+  EXPECT_TRUE(std::isnan(value(tables, "eval_gain_ratio", {{"set", "nq"}, {"metric", "words"}}, "room")))
+      << "answers may be of any length";
 
   // Each lacks another item: as many are left, but not the same.
   book.cells.clear();
@@ -164,6 +167,39 @@ TEST(Summary, TheRatioOfGainsComparesTheItemsThatAllAnswered) {
   tables = summarise(book, kFast);
   EXPECT_DOUBLE_EQ(value(tables, "eval_gain_ratio", where, "autoregressive_gain"), 0.25);
   EXPECT_TRUE(std::isnan(value(tables, "eval_gain_ratio", where, "ratio")));
+}
+
+// Of 20 items, so many are right with the gold passage at each place, named in any order.
+std::vector<Table> by_place(const std::vector<int>& right_at_1_to_5) {
+  ScoreBook book = book_of({"nq"});
+  book.conditions.clear();
+  for (const int place : {5, 1, 2, 3, 4}) {
+    const std::string name = "gold-position=" + std::to_string(place);
+    book.conditions.push_back({name, "gold-position", std::to_string(place), false});
+    std::vector<double> exact(20, 0);
+    std::fill_n(exact.begin(), right_at_1_to_5[static_cast<std::size_t>(place - 1)], 1.0);
+    add(book, {"mdm", "nq", name, exact});
+  }
+  return summarise(book, kFast);
+}
+
+TEST(Summary, AStraightLineOverPlacesFindsABiasTowardsOneEnd) {
+  const auto falling = by_place({20, 15, 10, 5, 0});
+  EXPECT_DOUBLE_EQ(value(falling, "eval_middle", {}, "drop"), 0) << "both ends together hide it";
+  EXPECT_DOUBLE_EQ(value(falling, "eval_middle", {}, "first_drop"), 0.5);
+  EXPECT_DOUBLE_EQ(value(falling, "eval_middle", {}, "last_drop"), -0.5);
+  // Weights 2 and 1 on each side of the centre: (0 * 2 + 0.25) / 3 - (1 * 2 + 0.75) / 3.
+  EXPECT_NEAR(value(falling, "eval_middle", {}, "trend"), -2.5 / 3, 1e-12);
+  EXPECT_LT(value(falling, "eval_middle", {}, "trend_upper"), -0.05) << "beyond the margin of C9";
+}
+
+TEST(Summary, AStraightLineOverPlacesFindsNothingWhereAllPlacesAreAlikeOrTheMiddleIsLost) {
+  const auto flat = by_place({10, 10, 10, 10, 10}), lost = by_place({15, 10, 5, 10, 15});
+  for (const auto* column : {"drop", "first_drop", "last_drop", "trend"})
+    EXPECT_NEAR(value(flat, "eval_middle", {}, column), 0, 1e-12) << column;
+  EXPECT_NEAR(value(lost, "eval_middle", {}, "trend"), 0, 1e-12);
+  EXPECT_GT(value(lost, "eval_middle", {}, "drop"), 0.2);
+  EXPECT_LE(value(lost, "eval_middle", {}, "trend_lower"), 0);
 }
 
 TEST(Summary, AveragesAreThePapersAndThatOfAllItems) {

@@ -9,6 +9,8 @@
 namespace buoy::claims {
 namespace {
 
+const std::string kOverall = "overall";
+
 std::vector<TraceKind> of_kind(std::span<const TraceKind> traces, bool masked_diffusion) {
   std::vector<TraceKind> out;
   std::copy_if(traces.begin(), traces.end(), std::back_inserter(out),
@@ -24,6 +26,8 @@ std::string_view name_of(Verdict verdict) {
       return "supported";
     case Verdict::kContradicted:
       return "contradicted";
+    case Verdict::kNoDifference:
+      return "no difference beyond the margin";
     case Verdict::kMixed:
       return "mixed";
     case Verdict::kUndecided:
@@ -32,6 +36,15 @@ std::string_view name_of(Verdict verdict) {
       break;
   }
   return "not testable with this data";
+}
+
+ClaimVerdict verdict_on(std::string_view id) {
+  const ClaimRule& rule = rule_of(id);
+  ClaimVerdict claim;
+  claim.id = rule.id;
+  claim.claim = rule.claim;
+  claim.test = test_of(rule);
+  return claim;
 }
 
 std::vector<TraceKind> Material::diffusion() const {
@@ -62,6 +75,7 @@ std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<
       verdict.failure = *failure;
       verdict.needs = "left out: " + *failure;
     }
+    verdict.kinds = judge_kinds(verdict, rule_of(id).arms);
     verdicts.push_back(std::move(verdict));
   }
   return verdicts;
@@ -78,10 +92,13 @@ Table claims_table(std::span<const ClaimVerdict> verdicts) {
                {t.claim, claim.claim},
                {t.test, claim.test},
                {t.evidence, text(one.evidence)},
-               {t.needs, text(one.needs)}});
+               {t.needs, text(one.needs)},
+               {t.parts, text(one.parts)},
+               {t.kinds, one.trace == kOverall ? text(claim.kinds.words) : Cell{}},
+               {t.rules, rules_hash()}});
   };
   for (const auto& claim : verdicts) {
-    add(claim, {"overall", claim.verdict, claim.evidence, claim.needs});
+    add(claim, {kOverall, claim.verdict, claim.evidence, claim.needs, claim.parts, {}});
     for (const auto& one : claim.by_trace) add(claim, one);
   }
   return table;

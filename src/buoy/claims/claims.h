@@ -6,27 +6,30 @@
 #include <string_view>
 #include <vector>
 
+#include "buoy/claims/networks.h"
+#include "buoy/claims/rules.h"
 #include "buoy/result/table.h"
 
 namespace buoy::claims {
 
+// About these models, from questions. docs/verdicts.md has the rules.
 enum class Verdict {
   kSupported,
   kContradicted,
-  kMixed,      // something speaks for the claim and something against it
-  kUndecided,  // nothing contradicts anything, but intervals are too wide or samples too few
+  kNoDifference,  // all parts lie inside their margins
+  kMixed,         // something speaks for the claim, and something does not bear it out
+  kUndecided,     // some parts are open, and the others do not disagree
   kNotTestable,
 };
 std::string_view name_of(Verdict verdict);
-
-// With fewer samples than this nothing is called supported or contradicted: percentile intervals are too
-// short.
-inline constexpr std::int64_t kFewestSamples = 10;
 
 struct TraceKind {
   std::string label;
   bool masked_diffusion = true;
   std::int64_t samples = 0;
+  std::string network = {};  // which was traced; "": one of its own
+
+  Network traced() const { return {network.empty() ? label : network, masked_diffusion}; }
 };
 
 struct TraceVerdict {
@@ -34,6 +37,8 @@ struct TraceVerdict {
   Verdict verdict = Verdict::kNotTestable;
   std::string evidence;
   std::string needs;
+  std::string parts = {};              // "1 for, 2 against, 1 open"
+  std::vector<Network> networks = {};  // that it is about
 };
 
 struct ClaimVerdict {
@@ -41,9 +46,11 @@ struct ClaimVerdict {
   std::string claim;  // one sentence
   std::string test;   // what was computed, with its threshold
   Verdict verdict = Verdict::kNotTestable;
+  std::string parts;     // of the only trace, or how many traces say what
   std::string evidence;  // numbers with intervals, trace by trace
   std::string needs;     // what is lacking and how to get it; empty when nothing is
   std::vector<TraceVerdict> by_trace;
+  KindsVerdict kinds;   // about kinds of models, from networks
   std::string failure;  // why it could not be judged at all; empty: it was
 };
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "buoy/claims/claims_judges.h"
+#include "buoy/claims/corrected.h"
 #include "buoy/result/schema/evaluation.h"
 #include "buoy/result/table_advice.h"
 
@@ -11,38 +12,55 @@ namespace buoy::claims {
 namespace {
 
 constexpr const auto& kColumns = schema::eval_columns;
-constexpr double kMargin = 0.05;  // a drop below this is none
 
 // Of a model on a set: the thirds of the depth, floating columns against random and against structural ones.
 struct Thirds {
   std::set<std::string> matter;  // those in which floating columns cost more than both others
-  bool none = true;              // in every third they cost no more than one of the others
+  std::vector<Part> parts;       // one a third
   std::int64_t items = 0;        // the fewest that a number rests on
   std::string evidence;
 };
 
+// Floating columns must cost more than random and than structural ones; to speak against it, one is enough.
+Finding together(std::span<const Estimate> differences, double alpha) {
+  constexpr QuantityRule kRule = rules::kHidden;
+  bool all_for = !differences.empty(), any_against = false, any_no_more = false;
+  for (const auto& difference : differences) {
+    const Estimate wide = widened(difference, alpha);
+    const Finding finding = side_of_null(wide, kRule);
+    all_for = all_for && finding == Finding::kFor;
+    any_against = any_against || finding == Finding::kAgainst;
+    any_no_more = any_no_more || wide.lower > kRule.null - kRule.margin;
+  }
+  if (all_for) return Finding::kFor;
+  return any_against ? Finding::kAgainst : any_no_more ? Finding::kEqual : Finding::kUndecided;
+}
+
 Thirds look_at_thirds(const TableView& rows) {
   Thirds out;
-  for (const auto& third : rows.distinct(kColumns.third)) {
-    bool more_than_all = true, like_one = false;
+  const auto thirds = rows.distinct(kColumns.third);
+  std::vector<Question> questions;
+  for (const auto& third : thirds) {
+    std::vector<Estimate> differences;
     std::string text;
     double seen = 0, floating = 0;
     for (const auto& against : rows.where({{kColumns.third, third}}).distinct(kColumns.against)) {
       const auto row = rows.where({{kColumns.third, third}, {kColumns.against, against}});
-      const Estimate difference = estimate_in(row, kColumns.difference);
+      differences.push_back(estimate_in(row, kColumns.difference));
       seen = row.number(kColumns.seen);
       const auto items = static_cast<std::int64_t>(row.number(kColumns.items));
       out.items = out.items == 0 ? items : std::min(out.items, items);
       floating = row.number(kColumns.floating);
       text += fmt::format(", {} columns {:.3g} (difference {})", against, row.number(kColumns.others),
-                          words_of(difference));
-      more_than_all = more_than_all && difference.upper < -kMargin;
-      like_one = like_one || difference.lower > -kMargin;
+                          words_of(differences.back()));
     }
-    if (more_than_all) out.matter.insert(third);
-    out.none = out.none && like_one;
     out.evidence += fmt::format("{}{} third: exact match {:.3g}, without floating columns {:.3g}{}",
                                 out.evidence.empty() ? "" : "; ", third, seen, floating, text);
+    questions.push_back([differences](double alpha) { return Part{together(differences, alpha), {}, {}}; });
+  }
+  out.parts = decide(questions);
+  for (std::size_t i = 0; i < thirds.size(); ++i) {
+    if (out.parts[i].finding == Finding::kFor) out.matter.insert(thirds[i]);
   }
   return out;
 }
@@ -51,9 +69,11 @@ Thirds look_at_thirds(const TableView& rows) {
 // that sets masked diffusion apart.
 void judge_set(const TableView& rows, const std::string& run, ClaimVerdict& claim, std::string& others) {
   std::set<std::string> shared;
+  std::vector<Network> beside;
   for (const auto& model : rows.where({{kColumns.kind, "autoregressive"}}).distinct(kColumns.model)) {
     const auto thirds = look_at_thirds(rows.where({{kColumns.model, model}}));
     shared.insert(thirds.matter.begin(), thirds.matter.end());
+    beside.push_back({model, false});
     others += fmt::format(" Beside it, {}{}: {}.", run, model, thirds.evidence);
   }
   for (const auto& model : rows.where({{kColumns.kind, "masked diffusion"}}).distinct(kColumns.model)) {
@@ -67,10 +87,13 @@ void judge_set(const TableView& rows, const std::string& run, ClaimVerdict& clai
     const bool shares = !thirds.matter.empty() && !own;
     if (shares)
       verdict.evidence += "; where floating columns matter, they matter to the autoregressive model too";
-    verdict.verdict = own           ? Verdict::kSupported
-                      : shares      ? Verdict::kMixed
-                      : thirds.none ? Verdict::kContradicted
-                                    : Verdict::kUndecided;
+    // One third is enough: where there is one, the others need not be.
+    verdict.verdict = own      ? Verdict::kSupported
+                      : shares ? Verdict::kMixed
+                               : combine(std::span<const Part>(thirds.parts));
+    verdict.parts = counted_parts(thirds.parts);
+    verdict.networks = beside;
+    verdict.networks.push_back({model, true});
     if (thirds.items < kFewestSamples) {
       verdict.verdict = Verdict::kUndecided;
       verdict.evidence += fmt::format(" ({})", too_few(thirds.items));
@@ -82,15 +105,7 @@ void judge_set(const TableView& rows, const std::string& run, ClaimVerdict& clai
 }  // namespace
 
 ClaimVerdict judge_cause(const Material& material) {
-  ClaimVerdict claim;
-  claim.id = "C10";
-  claim.claim = "Floating explains strong in-context learning.";
-  claim.test = fmt::format(
-      "Exact match with passages when floating columns of a third of the layers are hidden (never the answer "
-      "itself) minus that when as many random or structural ones are, item by item: supported when in some "
-      "third both intervals lie below -{0} and an autoregressive model beside it shows no such third, "
-      "contradicted when in every third one of them lies above.",
-      kMargin);
+  ClaimVerdict claim = verdict_on("C10");
   const auto table = find_table(material.tables, kColumns);
   std::string others;
   if (!table.empty()) {

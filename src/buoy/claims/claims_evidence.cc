@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "buoy/claims/corrected.h"
 #include "buoy/result/schema/common.h"
 #include "buoy/result/table_advice.h"
 
@@ -15,23 +16,22 @@ bool has_interval(const Estimate& estimate) {
   return std::isfinite(estimate.lower) && std::isfinite(estimate.upper);
 }
 
-bool decided(Finding finding) {
-  return finding == Finding::kFor || finding == Finding::kAgainst;
+std::string remark(const Estimate& estimate, const QuantityRule& rule, Finding finding) {
+  switch (finding) {
+    case Finding::kFor:
+      return "as claimed";
+    case Finding::kAgainst:
+      return rule.side == Side::kAbove || rule.side == Side::kBelow ? "the other way" : "beyond the margin";
+    case Finding::kEqual:
+      return fmt::format("no difference beyond the margin: within {:g} of {:g}", rule.margin, rule.null);
+    default:
+      return has_interval(estimate) ? "not decided by this data" : "no interval, not decided by this data";
+  }
 }
 
-bool absent(const Estimate& estimate, const Expectation& expected) {
-  return has_interval(estimate) && estimate.lower >= expected.null - expected.margin &&
-         estimate.upper <= expected.null + expected.margin;
-}
-
-std::string remark(const Estimate& estimate, const Expectation& expected, Finding raw) {
-  if (decided(raw) && estimate.samples < kFewestSamples) return too_few(estimate.samples);
-  if (raw == Finding::kUndecided)
-    return has_interval(estimate) ? "not decided by this data" : "no interval, not decided by this data";
-  if (raw == Finding::kFor) return "as claimed";
-  const bool beyond = estimate.lower > expected.null || estimate.upper < expected.null;
-  return beyond ? "the other way"
-                : fmt::format("absent: within {:g} of {:g}", expected.margin, expected.null);
+// The same for every question: the questions do not tell how it would be in another network.
+bool is_one_choice(const Estimate& estimate, const QuantityRule& rule) {
+  return has_interval(estimate) && rule.no_spread > 0 && estimate.upper - estimate.lower <= rule.no_spread;
 }
 
 void add_once(std::vector<std::string>& texts, const std::string& text) {
@@ -102,58 +102,88 @@ Estimate estimate_in(const TableView& rows, const Interval& columns) {
   return {rows.number(columns), rows.number(columns.lower), rows.number(columns.upper), 0};
 }
 
-Finding side_of_null(const Estimate& estimate, const Expectation& expected) {
+Finding side_of_null(const Estimate& estimate, const QuantityRule& rule) {
   if (!std::isfinite(estimate.value)) return Finding::kLacking;
   if (!has_interval(estimate)) return Finding::kUndecided;
-  const bool up = expected.side == Side::kAbove;
-  if (estimate.lower > expected.null) return up ? Finding::kFor : Finding::kAgainst;
-  if (estimate.upper < expected.null) return up ? Finding::kAgainst : Finding::kFor;
-  return absent(estimate, expected) ? Finding::kAgainst : Finding::kUndecided;
+  const double low = rule.null - rule.margin, high = rule.null + rule.margin;
+  const bool above = estimate.lower > high, below = estimate.upper < low;
+  const bool inside = estimate.lower >= low && estimate.upper <= high;
+  switch (rule.side) {
+    case Side::kAbove:
+    case Side::kBelow:
+      if (above || below) return above == (rule.side == Side::kAbove) ? Finding::kFor : Finding::kAgainst;
+      return inside ? Finding::kEqual : Finding::kUndecided;
+    case Side::kWithin:
+      if (above || below) return Finding::kAgainst;
+      return inside ? Finding::kFor : Finding::kUndecided;
+    case Side::kNotAbove:
+      break;
+  }
+  return above ? Finding::kAgainst : estimate.upper < high ? Finding::kFor : Finding::kUndecided;
 }
 
-Part judge(const Reading& reading, const Expectation& expected) {
+Part judge(const Reading& reading, const Expectation& expected, double alpha) {
   const Estimate estimate = reading.rows.empty() ? Estimate{} : reading.rows[0];
-  const Finding raw = side_of_null(estimate, expected);
-  if (raw == Finding::kLacking) {
+  const Finding alone = side_of_null(estimate, expected.rule);
+  if (alone == Finding::kLacking) {
     const std::string lacking = reading.lacking.empty() ? "a value of " + expected.name : reading.lacking;
-    return {raw, expected.name + " not defined", lacking};
+    return {alone, expected.name + " not defined", lacking};
   }
-  const bool enough = !decided(raw) || estimate.samples >= kFewestSamples;
-  return {enough ? raw : Finding::kUndecided,
-          fmt::format("{} {} ({})", expected.name, words_of(estimate), remark(estimate, expected, raw)),
-          {}};
+  const auto part = [&](Finding finding, const std::string& said) {
+    return Part{finding, fmt::format("{} {} ({})", expected.name, words_of(estimate), said), {}};
+  };
+  if (is_one_choice(estimate, expected.rule))
+    return part(Finding::kUndecided,
+                "the same for all questions: what one network's training chose, n = 1, no certainty");
+  if (decided(alone) && estimate.samples < kFewestSamples)
+    return part(Finding::kUndecided, too_few(estimate.samples));
+  const Finding corrected = side_of_null(widened(estimate, alpha), expected.rule);
+  const std::string said = remark(estimate, expected.rule, alone);
+  if (decided(alone) && !decided(corrected))
+    return part(corrected, said + " by itself, open when corrected for several quantities");
+  return part(corrected, said);
 }
 
 bool split(std::size_t in_favour, std::size_t against, std::size_t layers) {
-  return 8 * in_favour > layers && 8 * against > layers;
+  return kSplitLayers * in_favour > layers && kSplitLayers * against > layers;
 }
 
-Part judge_layers(std::span<const Estimate> layers, const Expectation& expected) {
-  size_t in_favour = 0, against = 0, thin = 0;
+Part judge_layers(std::span<const Estimate> layers, const Expectation& expected, double alpha) {
+  size_t thin = 0;
   std::int64_t most_samples = 0;
   std::vector<double> values;
+  std::vector<Estimate> counted;
   for (const auto& layer : layers) {
-    const Finding raw = side_of_null(layer, expected);
-    if (raw == Finding::kLacking) continue;
+    const Finding alone = side_of_null(layer, expected.rule);
+    if (alone == Finding::kLacking) continue;
     values.push_back(layer.value);
     most_samples = std::max(most_samples, layer.samples);
-    if (!decided(raw)) continue;
-    if (layer.samples < kFewestSamples) {
+    if (layer.samples >= kFewestSamples) {
+      counted.push_back(layer);
+    } else if (decided(alone)) {
       ++thin;
-    } else {
-      ++(raw == Finding::kFor ? in_favour : against);
     }
   }
   if (values.empty())
     return {Finding::kLacking, expected.name + " not defined", "a value of " + expected.name};
 
+  const auto findings = corrected_findings(
+      counted.size(),
+      [&](size_t i, double level) { return side_of_null(widened(counted[i], level), expected.rule); }, alpha);
+  const auto count = [&](Finding finding) {
+    return static_cast<size_t>(std::count(findings.begin(), findings.end(), finding));
+  };
+  const size_t in_favour = count(Finding::kFor), against = count(Finding::kAgainst);
+  const size_t equal = count(Finding::kEqual);
   Part part{Finding::kUndecided, {}, {}};
   if (2 * in_favour > layers.size() && against == 0) part.finding = Finding::kFor;
   if (2 * against > layers.size() && in_favour == 0) part.finding = Finding::kAgainst;
+  if (2 * equal > layers.size() && in_favour == 0 && against == 0) part.finding = Finding::kEqual;
   if (split(in_favour, against, layers.size())) part.finding = Finding::kSplit;
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   part.words = fmt::format("{}: {:.3g} to {:.3g}, {} of {} layers as claimed, {} against", expected.name,
                            *least, *most, in_favour, layers.size(), against);
+  if (equal > 0) part.words += fmt::format(", {} as good as equal", equal);
   if (most_samples < kFewestSamples) {
     part.words += fmt::format(" ({})", too_few(most_samples));
   } else if (thin > 0) {
@@ -177,14 +207,36 @@ Verdict combine(std::span<const Part> parts) {
   const auto any = [&](Finding finding) {
     return std::any_of(parts.begin(), parts.end(), [&](const Part& part) { return part.finding == finding; });
   };
-  if (any(Finding::kSplit) || (any(Finding::kFor) && any(Finding::kAgainst))) return Verdict::kMixed;
+  const bool not_borne_out = any(Finding::kAgainst) || any(Finding::kEqual);
+  if (any(Finding::kSplit) || (any(Finding::kFor) && not_borne_out)) return Verdict::kMixed;
   if (parts.empty() || any(Finding::kLacking)) return Verdict::kNotTestable;
   if (any(Finding::kUndecided)) return Verdict::kUndecided;
-  return any(Finding::kFor) ? Verdict::kSupported : Verdict::kContradicted;
+  if (any(Finding::kFor)) return Verdict::kSupported;
+  return any(Finding::kAgainst) ? Verdict::kContradicted : Verdict::kNoDifference;
+}
+
+std::string counted_parts(std::span<const Part> parts) {
+  constexpr std::pair<Finding, const char*> kNames[] = {
+      {Finding::kFor, "for"},         {Finding::kAgainst, "against"}, {Finding::kEqual, "as good as equal"},
+      {Finding::kSplit, "both ways"}, {Finding::kUndecided, "open"},  {Finding::kLacking, "lacking"}};
+  std::vector<std::string> counts;
+  for (const auto& [finding, name] : kNames) {
+    const auto count = std::count_if(parts.begin(), parts.end(), [finding = finding](const Part& part) {
+      return part.finding == finding;
+    });
+    if (count > 0) counts.push_back(fmt::format("{} {}", count, name));
+  }
+  return join(counts, ", ");
+}
+
+TraceVerdict judge_trace(const TraceKind& trace, std::span<const Part> parts) {
+  TraceVerdict out = judge_trace(trace.label, parts);
+  out.networks = {trace.traced()};
+  return out;
 }
 
 TraceVerdict judge_trace(const std::string& trace, std::span<const Part> parts) {
-  TraceVerdict out{trace, combine(parts), {}, {}};
+  TraceVerdict out{trace, combine(parts), {}, {}, counted_parts(parts), {}};
   std::vector<std::string> words, lacking;
   for (const auto& part : parts) {
     add_once(words, part.words);
@@ -200,21 +252,37 @@ Verdict combine(std::span<const TraceVerdict> traces) {
     return std::any_of(traces.begin(), traces.end(),
                        [&](const TraceVerdict& trace) { return trace.verdict == verdict; });
   };
-  if (any(Verdict::kMixed) || (any(Verdict::kSupported) && any(Verdict::kContradicted)))
-    return Verdict::kMixed;
-  for (const Verdict verdict : {Verdict::kUndecided, Verdict::kSupported, Verdict::kContradicted}) {
+  const bool not_borne_out = any(Verdict::kContradicted) || any(Verdict::kNoDifference);
+  if (any(Verdict::kMixed) || (any(Verdict::kSupported) && not_borne_out)) return Verdict::kMixed;
+  for (const Verdict verdict :
+       {Verdict::kUndecided, Verdict::kSupported, Verdict::kContradicted, Verdict::kNoDifference}) {
     if (any(verdict)) return verdict;
   }
   return Verdict::kNotTestable;
 }
 
+std::string counted_verdicts(std::span<const TraceVerdict> traces) {
+  if (traces.size() == 1) return traces[0].parts;
+  std::vector<std::string> counts;
+  for (const Verdict verdict : {Verdict::kSupported, Verdict::kContradicted, Verdict::kNoDifference,
+                                Verdict::kMixed, Verdict::kUndecided, Verdict::kNotTestable}) {
+    const auto count = std::count_if(traces.begin(), traces.end(),
+                                     [&](const TraceVerdict& trace) { return trace.verdict == verdict; });
+    if (count > 0) counts.push_back(fmt::format("{} {}", count, name_of(verdict)));
+  }
+  return traces.empty() ? "" : fmt::format("of {}: {}", traces.size(), join(counts, ", "));
+}
+
 void conclude(ClaimVerdict& claim, Verdict verdict) {
   claim.verdict = verdict;
+  claim.parts = counted_verdicts(claim.by_trace);
   std::vector<std::string> evidence, needs;
   if (!claim.evidence.empty()) evidence.push_back(claim.evidence);
   add_once(needs, claim.needs);
   for (const auto& trace : claim.by_trace) {
-    evidence.push_back(fmt::format("{}: {}: {}.", trace.trace, name_of(trace.verdict), trace.evidence));
+    const std::string parts = trace.parts.empty() ? "" : fmt::format(" ({})", trace.parts);
+    evidence.push_back(
+        fmt::format("{}: {}{}: {}.", trace.trace, name_of(trace.verdict), parts, trace.evidence));
     add_once(needs, trace.needs);
   }
   claim.evidence = join(evidence, " ");

@@ -14,7 +14,14 @@ namespace buoy::claims {
 using stats::Estimate;
 
 // What one number says about a claim.
-enum class Finding { kFor, kAgainst, kSplit, kUndecided, kLacking };  // split: some of it for, some against
+enum class Finding {
+  kFor,
+  kAgainst,
+  kEqual,  // no difference beyond the margin
+  kSplit,  // some of it for, some against
+  kUndecided,
+  kLacking,
+};
 
 // The columns of a number, and of the ends of its interval.
 struct EstimateColumns {
@@ -48,12 +55,12 @@ Reading read(std::span<const Table> tables, const TraceKind& trace, const Lookup
 // The number and its interval in the first row.
 Estimate estimate_in(const TableView& rows, const Interval& columns);
 
-enum class Side { kAbove, kBelow };
 struct Expectation {
+  Expectation(const QuantityRule& of, std::string called) : name(std::move(called)), rule(of) {}
+  explicit Expectation(const QuantityRule& of) : Expectation(of, std::string(of.what)) {}
+
   std::string name;
-  Side side = Side::kAbove;
-  double null = 0;
-  double margin = 0;  // an interval within null +- margin shows that the claimed effect is absent
+  QuantityRule rule;
 };
 
 // One part of a claim: what was found, in words.
@@ -64,22 +71,25 @@ struct Part {
 };
 
 // Before it is asked whether there are enough samples.
-Finding side_of_null(const Estimate& estimate, const Expectation& expected);
-Part judge(const Reading& reading, const Expectation& expected);
+Finding side_of_null(const Estimate& estimate, const QuantityRule& rule);
+// With the interval widened from 1 - kAlpha to 1 - alpha.
+Part judge(const Reading& reading, const Expectation& expected, double alpha = kAlpha);
 
-// Whether layers disagree: more than an eighth of them on each side. One each way happens by chance: the
-// intervals of all layers together are not corrected.
+// Whether layers disagree: more than one in kSplitLayers on each side.
 bool split(std::size_t in_favour, std::size_t against, std::size_t layers);
 
-// Over layers: found when more than half of them are on the expected side and none on the other.
-Part judge_layers(std::span<const Estimate> layers, const Expectation& expected);
+// Over layers: found when more than half of them are on the expected side and none on the other. All layers
+// together err with a chance of alpha (Holm).
+Part judge_layers(std::span<const Estimate> layers, const Expectation& expected, double alpha = kAlpha);
 
 // The rows of the last third of depth, cut at 2L/3 rounded down.
 std::vector<Estimate> deep_third(const Reading& by_layer);
 
 // Parts that disagree are mixed, whatever is lacking; otherwise every part must be there, and decided.
 Verdict combine(std::span<const Part> parts);
+std::string counted_parts(std::span<const Part> parts);  // "1 for, 2 against, 1 open"
 TraceVerdict judge_trace(const std::string& trace, std::span<const Part> parts);
+TraceVerdict judge_trace(const TraceKind& trace, std::span<const Part> parts);
 
 // Traces that could not be tested do not vote while others could; one that decides nothing leaves the whole
 // undecided unless others disagree.

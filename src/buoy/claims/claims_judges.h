@@ -15,6 +15,9 @@ struct Material {
   }
 };
 
+// What its rule says of a claim; nothing is judged yet.
+ClaimVerdict verdict_on(std::string_view id);
+
 inline constexpr const char* kNeedsDiffusion = "a trace of a masked-diffusion model";
 inline constexpr const char* kNeedsAutoregressive = "a trace of an autoregressive model on the same data";
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "buoy/claims/claims_judges.h"
+#include "buoy/claims/corrected.h"
 #include "buoy/result/rule_names.h"
 #include "buoy/result/schema/flow.h"
 #include "buoy/result/schema/retrieval.h"
@@ -11,11 +12,6 @@
 
 namespace buoy::claims {
 namespace {
-
-constexpr double kShareMargin = 0.02;
-constexpr double kLiftMargin = 0.05;  // C6: of a slope over depth; C8: of the lift itself
-constexpr double kPearsonMargin = 0.1;
-constexpr size_t kFewestGoldPositions = 3;  // "wherever it is": beginning, middle and end
 
 // Several numbers for one part: all that are defined must agree.
 Part merge(const std::string& name, std::span<const Part> parts) {
@@ -31,6 +27,7 @@ Part merge(const std::string& name, std::span<const Part> parts) {
   const Verdict verdict = combine(defined);
   const Finding finding = verdict == Verdict::kSupported      ? Finding::kFor
                           : verdict == Verdict::kContradicted ? Finding::kAgainst
+                          : verdict == Verdict::kNoDifference ? Finding::kEqual
                           : verdict == Verdict::kMixed        ? Finding::kSplit
                                                               : Finding::kUndecided;
   return {finding, fmt::format("{} {}: {}", name, name_of(verdict), join(words, ", ")), {}};
@@ -55,23 +52,22 @@ Lookup structure_row(const Material& material, const std::string& quantity, cons
           &t.samples};
 }
 
-Part judge_structural(const Material& material, const TraceKind& trace) {
-  const std::vector<Part> parts = {
-      judge(material.read(trace, structure_row(material, "floating_share", "structural")),
-            {"slope of the structural share of floating tokens" + by_other_rule(set_rule(material)),
-             Side::kBelow, 0, kShareMargin}),
-      judge(material.read(trace, structure_row(material, "lift", "structural")),
-            {"slope of the lift of structural tokens", Side::kBelow, 0, kLiftMargin})};
-  return merge("(a) structure falls", parts);
+std::vector<Question> ask_structural(const Material& material, const TraceKind& trace) {
+  const auto slope = [&](const QuantityRule& rule, const std::string& quantity, const std::string& by) {
+    return ask(material.read(trace, structure_row(material, quantity, "structural")),
+               {rule, std::string(rule.what) + by});
+  };
+  return {slope(rules::kStructuralShare, "floating_share", by_other_rule(set_rule(material))),
+          slope(rules::kStructuralLift, "lift", "")};
 }
 
-Part judge_gold_lift(const Material& material, const TraceKind& trace) {
-  std::vector<Part> parts;
+std::vector<Question> ask_gold_lift(const Material& material, const TraceKind& trace) {
+  std::vector<Question> out;
   for (const std::string token_class : {"gold", "evidence"}) {
-    parts.push_back(judge(material.read(trace, structure_row(material, "lift", token_class)),
-                          {"slope of the lift of " + token_class, Side::kAbove, 0, kLiftMargin}));
+    out.push_back(ask(material.read(trace, structure_row(material, "lift", token_class)),
+                      {rules::kContentLift, "slope of the lift of " + token_class}));
   }
-  return merge("(c) gold rises", parts);
+  return out;
 }
 
 // retrieval_summary does not count samples, retrieval_tests does.
@@ -84,23 +80,44 @@ TraceKind scored_samples(const Material& material, TraceKind trace) {
   return trace;
 }
 
-Part judge_retrieval_depth(const Material& material, const TraceKind& whole_trace) {
+std::vector<Question> ask_retrieval_depth(const Material& material, const TraceKind& whole_trace) {
   const TraceKind trace = scored_samples(material, whole_trace);
   const auto row = [&](const std::string& variant, const std::string& statistic) {
     const auto& t = schema::retrieval_summary;
     return material.read(trace, {t, {{t.variant, variant}, {t.statistic, statistic}}, t.value});
   };
-  std::vector<Part> parts;
+  std::vector<Question> out;
   for (const std::string variant : {"strict_set", "mass"}) {
-    parts.push_back(judge(row(variant, "pearson of layer and layer mean"),
-                          {"Pearson of layer and " + variant, Side::kAbove, 0, kPearsonMargin}));
+    const Reading pearson = row(variant, "pearson of layer and layer mean");
     const Reading shallow = row(variant, "mean score of the shallow third");
     const Reading deep = row(variant, "mean score of the deep third");
-    if (shallow.rows.empty() || deep.rows.empty()) continue;
-    parts.back().words += fmt::format(" with {} in the shallow third and {} in the deep one",
-                                      words_of(shallow.rows[0]), words_of(deep.rows[0]));
+    out.push_back([=](double alpha) {
+      Part part = judge(pearson, {rules::kRetrieval, "Pearson of layer and " + variant}, alpha);
+      if (!shallow.rows.empty() && !deep.rows.empty())
+        part.words += fmt::format(" with {} in the shallow third and {} in the deep one",
+                                  words_of(shallow.rows[0]), words_of(deep.rows[0]));
+      return part;
+    });
   }
-  return merge("(b) retrieval rises", parts);
+  return out;
+}
+
+// All quantities are corrected together, then each of the three is what its own say.
+TraceVerdict judge_content_of(const Material& material, const TraceKind& trace) {
+  const std::pair<const char*, std::vector<Question>> groups[] = {
+      {"(a) structure falls", ask_structural(material, trace)},
+      {"(b) retrieval rises", ask_retrieval_depth(material, trace)},
+      {"(c) gold rises", ask_gold_lift(material, trace)}};
+  std::vector<Question> questions;
+  for (const auto& [name, own] : groups) questions.insert(questions.end(), own.begin(), own.end());
+  const auto parts = decide(questions);
+  std::vector<Part> merged;
+  std::size_t begin = 0;
+  for (const auto& [name, own] : groups) {
+    merged.push_back(merge(name, std::span(parts).subspan(begin, own.size())));
+    begin += own.size();
+  }
+  return judge_trace(trace, merged);
 }
 
 TraceVerdict judge_gold_flow(const Material& material, const TraceKind& trace) {
@@ -110,28 +127,29 @@ TraceVerdict judge_gold_flow(const Material& material, const TraceKind& trace) {
                          {t, {{t.gold_position, position}}, t.gold_over_distractors, &t.samples, &t.layer});
   };
   const Reading all = by_layer("all");
-  std::vector<Part> parts;
   if (all.rows.empty()) {
-    parts.push_back({Finding::kLacking, "gold against distractors not defined", all.lacking});
-    return judge_trace(trace.label, parts);
+    const Part lacking{Finding::kLacking, "gold against distractors not defined", all.lacking};
+    return judge_trace(trace, std::span(&lacking, 1));
   }
+  std::vector<Question> questions;
   const auto rows = find_table(material.tables, t).where({{schema::trace, trace.label}});
   for (const auto& position : rows.distinct(t.gold_position)) {
     if (position == "all") continue;
     const Reading here = by_layer(position);
     if (here.rows.empty()) continue;
-    parts.push_back(judge_layers(deep_third(here), {"gold at " + position, Side::kAbove, 1, kLiftMargin}));
+    questions.push_back(ask_layers(deep_third(here), {rules::kGoldFlow, "gold at " + position}));
   }
-  if (parts.size() < kFewestGoldPositions) {
+  auto parts = decide(questions);
+  if (parts.size() < rules::kFewestGoldPositions) {
     parts.push_back(
         {Finding::kLacking, fmt::format("gold stands at {} positions", parts.size()),
-         fmt::format("data with the gold document at {} positions or more", kFewestGoldPositions)});
+         fmt::format("data with the gold document at {} positions or more", rules::kFewestGoldPositions)});
   }
-  TraceVerdict out = judge_trace(trace.label, parts);
-  const Expectation above{"all positions together, deep third", Side::kAbove, 1, kLiftMargin};
-  out.evidence += "; " + judge_layers(deep_third(all), above).words;
-  out.evidence +=
-      "; " + judge_layers(all.rows, {"all positions, whole depth", Side::kAbove, 1, kLiftMargin}).words;
+  TraceVerdict out = judge_trace(trace, parts);
+  const Expectation deep(rules::kGoldFlow, "all positions together, deep third");
+  const Expectation whole(rules::kGoldFlow, "all positions, whole depth");
+  out.evidence += "; " + judge_layers(deep_third(all), deep).words;
+  out.evidence += "; " + judge_layers(all.rows, whole).words;
   return out;
 }
 
@@ -141,11 +159,11 @@ TraceVerdict judge_first_token_flow(const Material& material, const TraceKind& t
       trace,
       {t, {{t.queries, "answer"}, {t.steps, "mean"}, {t.region, "bos"}}, t.lift, &t.samples, &t.layer});
   Part part = judge_layers(deep_third(reading),
-                           {"answer to BOS over even attention, deep third", Side::kAbove, 1, kLiftMargin});
+                           {rules::kFirstTokenFlow, "answer to BOS over even attention, deep third"});
   if (!reading.lacking.empty()) part.lacking = reading.lacking;
-  TraceVerdict out = judge_trace(trace.label, std::span(&part, 1));
+  TraceVerdict out = judge_trace(trace, std::span(&part, 1));
   if (!reading.rows.empty())
-    out.evidence += "; " + judge_layers(reading.rows, {"whole depth", Side::kAbove, 1, kLiftMargin}).words;
+    out.evidence += "; " + judge_layers(reading.rows, {rules::kFirstTokenFlow, "whole depth"}).words;
   return out;
 }
 
@@ -157,47 +175,20 @@ bool testable(std::span<const TraceVerdict> verdicts) {
 }  // namespace
 
 ClaimVerdict judge_content(const Material& material) {
-  ClaimVerdict claim;
-  claim.id = "C6";
-  claim.claim = "Shallow layers attend to structure, deep layers to content.";
-  claim.test = fmt::format(
-      "Diffusion traces, over depth: (a) structural share of floating tokens and lift of structural tokens "
-      "fall; "
-      "(b) Pearson of layer and mean retrieval score (strict and mass) above 0; (c) lift of gold and "
-      "evidence "
-      "rises. Supported when all three hold, contradicted when all three fail. A slope is absent within {:g} "
-      "(share) or {:g} (lift) of 0, Pearson within {:g}.",
-      kShareMargin, kLiftMargin, kPearsonMargin);
+  ClaimVerdict claim = verdict_on("C6");
   const auto traces = material.diffusion();
   if (traces.empty()) {
     claim.evidence = "There is no trace of a masked-diffusion model.";
     claim.needs = kNeedsDiffusion;
     return claim;
   }
-  for (const auto& trace : traces) {
-    const std::vector<Part> parts = {judge_structural(material, trace),
-                                     judge_retrieval_depth(material, trace),
-                                     judge_gold_lift(material, trace)};
-    claim.by_trace.push_back(judge_trace(trace.label, parts));
-  }
+  for (const auto& trace : traces) claim.by_trace.push_back(judge_content_of(material, trace));
   conclude(claim, combine(claim.by_trace));
   return claim;
 }
 
 ClaimVerdict judge_flow(const Material& material) {
-  ClaimVerdict claim;
-  claim.id = "C8";
-  claim.claim =
-      "A diffusion model's flow goes to the gold document wherever it stands, an autoregressive model's to "
-      "BOS.";
-  claim.test = fmt::format(
-      "One-layer attention of the answer over even attention, deep third of the layers. Diffusion: lift of "
-      "gold "
-      "over that of distractors above 1 at every gold position ({} positions or more). Autoregressive: lift "
-      "of BOS "
-      "above 1. Each needs more than half of those layers above 1 and none below; within {:g} of 1 counts as "
-      "absent. The published rollout is not used: over many layers it shows the mask, not the model.",
-      kFewestGoldPositions, kLiftMargin);
+  ClaimVerdict claim = verdict_on("C8");
   std::vector<TraceVerdict> gold, first;
   for (const auto& trace : material.diffusion()) gold.push_back(judge_gold_flow(material, trace));
   for (const auto& trace : material.autoregressive())

@@ -11,21 +11,14 @@ namespace buoy::claims {
 namespace {
 
 constexpr const auto& kByLayer = schema::tasks_by_layer;
-constexpr double kAlpha = 0.05;  // of all layers of a quantity together
-
-// What counts as large, and what as less than medium (Cohen).
-struct Scale {
-  const char *quantity, *name;
-  double large, medium;
-};
-constexpr Scale kPlace{"relative_position", "relative position, epsilon squared", 0.14, 0.06};
-constexpr Scale kType{"token_type", "token type, Cramer's V", 0.3, 0.2};
+using rules::kPlace, rules::kType, rules::Scale;
 
 Finding finding_of(const TableView& row, const Scale& scale) {
   if (row.number(kByLayer.distinct) == 1) return Finding::kAgainst;  // the same in all tasks
   const double value = row.number(kByLayer.value);
   if (!std::isfinite(value)) return Finding::kLacking;
-  if (row.number(kByLayer.p_holm) < kAlpha && value >= scale.large && value > row.number(kByLayer.layout))
+  if (row.number(kByLayer.p_holm) < rules::kTaskAlpha && value >= scale.large &&
+      value > row.number(kByLayer.layout))
     return Finding::kFor;
   return row.number(kByLayer.value.upper) < scale.medium ? Finding::kAgainst : Finding::kUndecided;
 }
@@ -49,9 +42,9 @@ std::string range_of(const std::vector<double>& values) {
 }
 
 std::string words_of(const TableView& rows, const Scale& scale, const Count& count) {
-  const auto of_quantity = rows.where({{kByLayer.quantity, scale.quantity}});
-  if (count.defined == 0) return fmt::format("{} not defined", scale.name);
-  return fmt::format("{} {} (anchors drawn evenly: {:.3g})", scale.name,
+  const auto of_quantity = rows.where({{kByLayer.quantity, std::string(scale.quantity)}});
+  if (count.defined == 0) return fmt::format("{} not defined", scale.what);
+  return fmt::format("{} {} (anchors drawn evenly: {:.3g})", scale.what,
                      range_of(of_quantity.numbers(kByLayer.value)), of_quantity.number(kByLayer.layout));
 }
 
@@ -61,8 +54,10 @@ Part judge_set(const std::string& name, const TableView& rows) {
   const auto layers = rows.distinct(kByLayer.layer);
   for (const auto& layer : layers) {
     const auto of_layer = rows.where({{kByLayer.layer, layer}});
-    const Finding by_place = finding_of(of_layer.where({{kByLayer.quantity, kPlace.quantity}}), kPlace);
-    const Finding by_type = finding_of(of_layer.where({{kByLayer.quantity, kType.quantity}}), kType);
+    const Finding by_place =
+        finding_of(of_layer.where({{kByLayer.quantity, std::string(kPlace.quantity)}}), kPlace);
+    const Finding by_type =
+        finding_of(of_layer.where({{kByLayer.quantity, std::string(kType.quantity)}}), kType);
     place.add(by_place);
     type.add(by_type);
     const bool against =
@@ -97,24 +92,15 @@ TraceVerdict judge_model(const TableView& rows) {
                              "tasks whose rows have like lengths (means within a tenth), two or more: "
                              "otherwise the length of prompts may be all that differs"}
                       : judge_set("tasks of like length", alike));
-  return judge_trace(rows.text(kByLayer.model), parts);
+  TraceVerdict out = judge_trace(rows.text(kByLayer.model), parts);
+  out.networks = {{out.trace, rows.text(kByLayer.kind) == "masked diffusion"}};
+  return out;
 }
 
 }  // namespace
 
 ClaimVerdict judge_tasks(const Material& material) {
-  ClaimVerdict claim;
-  claim.id = "C3";
-  claim.claim = "Where anchors stand depends on the task.";
-  claim.test = fmt::format(
-      "Three data sets or more of one model; anchor: the largest lift over uniform attention. A layer is as "
-      "claimed when the corrected between-task share of the variance of relative position is at least {:g}, "
-      "or Cramer's V of token type and task at least {:g}, with p below {:g} for all layers together "
-      "(permuted task labels, Holm) and more than anchors drawn evenly over the same prompts give; against "
-      "it when the upper bounds lie below {:g} and {:g}, or all anchors are the same. Supported or "
-      "contradicted by more than half of the layers, both of all tasks and of those whose rows have like "
-      "lengths.",
-      kPlace.large, kType.large, kAlpha, kPlace.medium, kType.medium);
+  ClaimVerdict claim = verdict_on("C3");
   const auto table = find_table(material.tables, kByLayer);
   std::string others;
   for (const auto& model : table.distinct(kByLayer.model)) {

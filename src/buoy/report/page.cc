@@ -25,6 +25,8 @@ const char* style_of(claims::Verdict verdict) {
       return "supported";
     case claims::Verdict::kContradicted:
       return "contradicted";
+    case claims::Verdict::kNoDifference:
+      return "equal";
     case claims::Verdict::kMixed:
       return "mixed";
     case claims::Verdict::kUndecided:
@@ -53,21 +55,27 @@ std::string runs_html(const ReportInput& input) {
 }
 
 std::string claims_html(const std::vector<claims::ClaimVerdict>& claims) {
-  std::string out =
+  std::string out = fmt::format(
       "<h2 id=\"claims\">Verdicts</h2>\n<p class=\"question\">What these traces say about the claims of "
-      "arXiv 2601.07894. Mixed: something speaks for a claim and something against it. Not decided: nothing "
-      "contradicts anything, but intervals are too wide, or there are fewer than 10 samples; a study to be "
-      "cited should have 200. Hover a claim for its test.</p>\n<table "
-      "class=\"claims\"><thead><tr><th></th><th>Claim</th><th>Verdict</th><th>Evidence</th>"
-      "</tr></thead><tbody>\n";
+      "arXiv 2601.07894, and so about these models. A quantity is for or against a claim only beyond its "
+      "margin; several quantities of one claim are corrected together (Holm). Mixed: something speaks for a "
+      "claim, and something does not bear it out. Not decided: some quantities are open, because intervals "
+      "are too wide or there are fewer than {} samples; the count says what the others are. A study to be "
+      "cited should have 200 samples. About kinds of models nothing is said with fewer than {} networks per "
+      "arm. Hover a claim for its test. Version of the rules: <code>{}</code>.</p>\n<table "
+      "class=\"claims\"><thead><tr><th></th><th>Claim</th><th>Verdict about these models</th>"
+      "<th>About kinds of models</th><th>Evidence</th></tr></thead><tbody>\n",
+      claims::kFewestSamples, claims::kFewestNetworks, claims::rules_hash());
   for (const auto& claim : claims) {
     const std::string evidence =
         claim.verdict == claims::Verdict::kNotTestable && !claim.needs.empty() ? claim.needs : claim.evidence;
+    const std::string parts =
+        claim.parts.empty() ? "" : "<div class=\"parts\">" + escape_html(claim.parts) + "</div>";
     out += fmt::format(
         "<tr><td>{}</td><td title=\"{}\">{}</td><td><span class=\"verdict "
-        "{}\">{}</span></td><td>{}</td></tr>\n",
+        "{}\">{}</span>{}</td><td>{}</td><td>{}</td></tr>\n",
         escape_html(claim.id), escape_html(claim.test), escape_html(claim.claim), style_of(claim.verdict),
-        name_of(claim.verdict), prose_html(evidence));
+        name_of(claim.verdict), parts, escape_html(claim.kinds.words), prose_html(evidence));
   }
   return out + "</tbody></table>\n";
 }
@@ -131,7 +139,9 @@ Written write_report(const ReportInput& input, const fs::path& folder) {
     all.insert(all.end(), analysis.tables.begin(), analysis.tables.end());
   std::vector<claims::TraceKind> kinds;
   for (const auto& trace : input.traces) {
-    if (trace.judged) kinds.push_back(trace.kind);
+    if (!trace.judged) continue;
+    kinds.push_back(trace.kind);
+    if (kinds.back().network.empty()) kinds.back().network = trace.model;
   }
   const auto claims = claims::judge_claims(all, kinds);
 

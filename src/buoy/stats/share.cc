@@ -39,6 +39,16 @@ Estimate with_unseen(Estimate difference, const PairedScores& scores, double lev
 
 }  // namespace
 
+// By bisection: erf(z / sqrt 2) rises with z.
+double two_sided_quantile(double level) {
+  double low = 0, high = 40;
+  for (int i = 0; i < 200; ++i) {
+    const double middle = (low + high) / 2;
+    (std::erf(middle / std::sqrt(2.0)) < level ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
 bool are_shares(std::span<const double> scores) {
   return !scores.empty() &&
          std::all_of(scores.begin(), scores.end(), [](double score) { return score == 0 || score == 1; });

@@ -7,6 +7,9 @@
 
 namespace buoy::stats {
 
+// z with P(|Z| < z) = level for a standard normal Z.
+double two_sided_quantile(double level);
+
 // The share of items that have something, with Wilson's score interval: unlike resampling, it does not shrink
 // to nothing when all items agree.
 Estimate share_estimate(std::size_t having, std::size_t items, double level);

@@ -20,6 +20,7 @@
 #include "buoy/run/attention_features.h"
 #include "buoy/study/memory_line.h"
 #include "buoy/study/output_folder.h"
+#include "buoy/study/study_outcomes.h"
 #include "buoy/trace/index.h"
 
 namespace buoy::study {
@@ -41,6 +42,7 @@ class Examination {
     for (const auto& entry : study_.evaluations) look_at_evaluation(entry);
     for (const auto& name : study_.report.analyses) attempt("report", [&] { analysis::find_analysis(name); });
     measure();
+    findings_.excluded = excluded_outcomes(plan_, facts_);
     return std::move(findings_);
   }
 
@@ -313,6 +315,7 @@ std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
   out += fmt::format("\ndisk: {} {} still to write to {}, {} free", about(findings),
                      describe_bytes(findings.missing_bytes()), plan.study().out.string(),
                      describe_bytes(findings.free_bytes));
+  for (const auto& line : findings.excluded) out += "\nexcluded by the design: " + line;
   return out;
 }
 

@@ -13,8 +13,9 @@ namespace buoy::study {
 struct StudyFindings {
   std::vector<std::string> problems;  // all that is missing or wrong
   std::vector<StudyPart> parts;
-  std::vector<std::string> memory;  // a line for each model: what it needs, what there is
-  std::uint64_t free_bytes = 0;     // where the results go
+  std::vector<std::string> memory;    // a line for each model: what it needs, what there is
+  std::vector<std::string> excluded;  // verdicts that cannot come out, see study_outcomes.h
+  std::uint64_t free_bytes = 0;       // where the results go
 
   std::uint64_t missing_bytes() const;  // of parts that are known
   bool sizes_known() const;             // of every part
@@ -23,7 +24,8 @@ struct StudyFindings {
 // Looks at models, data, templates, traces, sweeps and settings, and measures every part.
 StudyFindings examine(const StudyPlan& plan, Device device);
 
-// Parts with their questions, forward passes and bytes, the sum, memory and disk, for people.
+// Parts with their questions, forward passes and bytes, the sum, memory and disk, and verdicts that cannot
+// come out, for people.
 std::string describe(const StudyFindings& findings, const StudyPlan& plan);
 
 // IoError when the results will not fit on the disk.

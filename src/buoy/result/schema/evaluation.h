@@ -79,6 +79,11 @@ struct EvalGainRatio : TableSchema {
   Interval ratio{*this,
                  {"ratio", "ratio", "the one over the other; empty where the divisor's interval holds zero"},
                  kItsInterval};
+  Value room{
+      *this,
+      {"room", "as the metric",
+       "the most that the masked-diffusion models could gain: 1 minus their mean in closed book, on the "
+       "same items; empty for metrics without a largest value"}};
 };
 inline constexpr EvalGainRatio eval_gain_ratio;
 
@@ -130,6 +135,20 @@ struct EvalMiddle : TableSchema {
   Value ends{*this, {"ends", "share of 1", "exact match with the gold passage first or last"}};
   Value middle{*this, {"middle", "share of 1", "with it in the middle third"}};
   Interval drop{*this, {"drop", "share of 1", "ends minus middle"}, kNewcombe};
+  Value first{*this, {"first", "share of 1", "with it at the first place"}};
+  Value last{*this, {"last", "share of 1", "with it at the last place"}};
+  Interval first_drop{*this,
+                      {"first_drop", "share of 1", "first place minus middle"},
+                      {kNewcombe.lower, kNewcombe.upper, "first_drop"}};
+  Interval last_drop{*this,
+                     {"last_drop", "share of 1", "last place minus middle"},
+                     {kNewcombe.lower, kNewcombe.upper, "last_drop"}};
+  Interval trend{
+      *this,
+      {"trend", "share of 1",
+       "straight-line contrast: mean of the later half of the places minus that of the earlier, each "
+       "place weighted by its distance from the centre"},
+      {kNewcombe.lower, kNewcombe.upper, "trend"}};
 };
 inline constexpr EvalMiddle eval_middle;
 

@@ -115,6 +115,10 @@ Table gain_ratio_table(const ScoreBook& book, const Bootstrap& options) {
         for (int kind = 0; kind < 2; ++kind) {
           for (const auto& one : columns[kind]) scores[kind].push_back({one.a, one.b});
         }
+        double room = 0;
+        for (const auto& one : columns[0])
+          room += (1 - mean_of(one.b)) / static_cast<double>(columns[0].size());
+        const bool has_ceiling = metric.column != &schema::overview.words;
         const auto ratio = stats::gain_ratio(scores[0], scores[1], options);
         table.add({{t.set, set},
                    {t.condition, condition.name},
@@ -122,7 +126,8 @@ Table gain_ratio_table(const ScoreBook& book, const Bootstrap& options) {
                    {t.items, static_cast<std::int64_t>(columns[0][0].a.size())},
                    {t.diffusion_gain, estimate_cells(ratio.numerator)},
                    {t.autoregressive_gain, estimate_cells(ratio.denominator)},
-                   {t.ratio, ratio.ratio ? estimate_cells(*ratio.ratio) : IntervalCells{}}});
+                   {t.ratio, ratio.ratio ? estimate_cells(*ratio.ratio) : IntervalCells{}},
+                   {t.room, has_ceiling ? Cell{room} : Cell{}}});
       }
     }
   }

@@ -1,0 +1,162 @@
+// Rules in words: in the column `test`, on docs/verdicts.md, and as the text that is hashed.
+
+#include <fmt/format.h>
+
+#include "buoy/base/sha256.h"
+#include "buoy/claims/rules.h"
+
+namespace buoy::claims {
+namespace {
+
+const char* name_of(Side side) {
+  switch (side) {
+    case Side::kAbove:
+      return "above";
+    case Side::kBelow:
+      return "below";
+    case Side::kWithin:
+      return "within";
+    case Side::kNotAbove:
+      break;
+  }
+  return "not-above";
+}
+
+std::string against_words(const QuantityRule& rule) {
+  const double low = rule.null - rule.margin, high = rule.null + rule.margin;
+  switch (rule.side) {
+    case Side::kAbove:
+      return fmt::format("below {:g}", low);
+    case Side::kBelow:
+    case Side::kNotAbove:
+      return fmt::format("above {:g}", high);
+    case Side::kWithin:
+      break;
+  }
+  return fmt::format("below {:g} or above {:g}", low, high);
+}
+
+std::string for_words(const QuantityRule& rule) {
+  const double low = rule.null - rule.margin, high = rule.null + rule.margin;
+  switch (rule.side) {
+    case Side::kAbove:
+      return fmt::format("above {:g}", high);
+    case Side::kBelow:
+      return fmt::format("below {:g}", low);
+    case Side::kNotAbove:
+      return fmt::format("below {:g}", high);
+    case Side::kWithin:
+      break;
+  }
+  return fmt::format("between {:g} and {:g}", low, high);
+}
+
+// The conditions that all claims share, with their numbers.
+std::string general_rules() {
+  return fmt::format(
+      R"(A quantity has a null and a margin. What counts is where its whole interval lies:
+
+- **for**: beyond the margin on the claimed side;
+- **against**: beyond the margin on the other side;
+- **as good as equal** (no difference beyond the margin): inside the margin. It is neither for nor against;
+- **open**: anything else, an interval that is not there, or fewer than {0} samples.
+
+Where what is claimed is that nothing happens (C9), inside the margin is for.
+
+**Several quantities in one claim** are corrected by Holm: all verdicts on the quantities of a claim in one trace (or model and data
+set, or run) err with a chance of {1:g} together. Tables have intervals of {2:g}%. Of m quantities, one must be decided with its
+interval widened to 1 - {1:g}/m, the next with 1 - {1:g}/(m - 1), and so on; where none is, those left stay open. Ends are moved out
+from the value by the ratio of normal quantiles, each side by itself. Layers within a quantity are corrected among themselves
+in the same way, at the level that the quantity has. Quantities that are not defined do not count.
+
+**Verdicts on a trace** follow its parts, and say how many are what:
+
+| verdict | parts |
+|---|---|
+| supported | all for |
+| contradicted | one or more against, the others against or as good as equal |
+| no difference beyond the margin | all as good as equal |
+| mixed | one or more for, and one or more against or as good as equal; or more than one in {3} layers on each side |
+| not decided | none of these: some are open. The count beside it says what the others are |
+| not testable | something is lacking, or the design leaves the claim no room |
+
+Traces (models, runs) that could not be tested do not vote while others could. Supported and contradicted together are mixed; one that
+decides nothing leaves the whole undecided.
+
+**About kinds of models**: samples are questions, so all this is about *these models*. A claim about kinds of models takes networks
+as its samples: from {4} networks per arm on. With fewer the second verdict is "too few networks".
+)",
+      kFewestSamples, kAlpha, 100 * (1 - kAlpha), kSplitLayers, kFewestNetworks);
+}
+
+std::string quantity_table(const ClaimRule& rule) {
+  if (rule.quantities.empty()) return "";
+  std::string out = "\n| quantity | null | margin | for | against |\n|---|---|---|---|---|\n";
+  for (const auto& quantity : rule.quantities) {
+    out += fmt::format("| {} | {:g} | {:g}{}{} | {} | {} |\n", quantity.what, quantity.null, quantity.margin,
+                       quantity.unit.empty() ? "" : " ", quantity.unit, for_words(quantity),
+                       against_words(quantity));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string words_of(const QuantityRule& rule) {
+  return fmt::format("{} {} (against: {})", rule.what, for_words(rule), against_words(rule));
+}
+
+std::string test_of(const ClaimRule& rule) {
+  std::string out = rule.data + ". ";
+  for (size_t i = 0; i < rule.quantities.size(); ++i)
+    out += fmt::format("{}{}", i == 0 ? "For: " : "; ", words_of(rule.quantities[i]));
+  if (!rule.quantities.empty()) out += ". ";
+  return out + fmt::format("Supported when {}. Contradicted when {}. Not testable when {}.", rule.supported,
+                           rule.contradicted, rule.not_testable);
+}
+
+std::string canonical_rules() {
+  std::string out = general_rules();
+  for (const auto& rule : claim_rules()) {
+    out += fmt::format("{}|{}|{}|{}|{}|{}|{}\n", rule.id, rule.claim, rule.data, rule.supported,
+                       rule.contradicted, rule.not_testable, rule.arms == Arms::kBoth ? "both" : "diffusion");
+    for (const auto& q : rule.quantities) {
+      out += fmt::format("{}|{}|{}|{}|{}|{}|{}\n", rule.id, q.what, name_of(q.side), q.null, q.margin, q.unit,
+                         q.no_spread);
+    }
+  }
+  return out;
+}
+
+const std::string& rules_hash() {
+  static const std::string hash = sha256_hex(canonical_rules());
+  return hash;
+}
+
+std::string describe_verdicts() {
+  std::string out = fmt::format(
+      R"(# Rules of verdicts
+
+How `buoy report` judges the claims of arXiv 2601.07894. This page is printed from the rules in
+`src/buoy/claims/rules.h` and `rules.cc` (`build/dev/bin/describe_verdicts`), and a test compares the two. Verdicts of different rules do not
+compare: the report, the table `claims` and this page print the version of the rules, the SHA-256 of their text.
+
+Version of these rules: `{}`
+
+## All claims
+
+)",
+      rules_hash());
+  out += general_rules();
+  for (const auto& rule : claim_rules()) {
+    out += fmt::format(
+        "\n## {0}\n\n*{1}*\n\n{2}.\n{3}\n- Supported when {4}.\n- Contradicted when {5}.\n- Not testable "
+        "when "
+        "{6}.\n- About kinds of models: {7}.\n",
+        rule.id, rule.claim, rule.data, quantity_table(rule), rule.supported, rule.contradicted,
+        rule.not_testable, rule.arms == Arms::kBoth ? "both arms" : "the masked-diffusion arm");
+  }
+  return out;
+}
+
+}  // namespace buoy::claims

@@ -1,0 +1,77 @@
+// Verdicts that a study cannot give, known before it runs.
+
+#include "buoy/study/study_outcomes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "buoy/study/study.h"
+#include "buoy/study/study_check.h"
+#include "support/temp_folder.h"
+
+namespace buoy::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = fs::path(BUOY_TEST_DATA).parent_path().parent_path();
+
+std::vector<std::string> excluded(const fs::path& file) {
+  auto study = read_study(file);
+  const testing::TempFolder folder;
+  study.out = folder / "out";
+  return examine(StudyPlan(std::move(study)), Device::kCpu).excluded;
+}
+
+bool has(const std::vector<std::string>& lines, const std::string& text) {
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const auto& line) { return line.find(text) != std::string::npos; });
+}
+
+std::string all_of(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const auto& line : lines) out += line + "\n";
+  return out;
+}
+
+TEST(ExcludedOutcomes, OfTheDefaultStudyAreThoseThatItsSizesForbid) {
+  if (!can_read_studies()) GTEST_SKIP() << "built without toml++";
+  const auto lines = excluded(kRoot / "studies/default.toml");
+  for (const char* line :
+       {"about kinds of models, anything: 1 masked-diffusion and 1 autoregressive networks (from 5 per arm "
+        "on)",
+        "trace attention: C8, supported or contradicted", "evaluate position: C9, supported on similar: 12 ",
+        "C7: not known before the run", "C10: anything: no evaluation hides columns"})
+    EXPECT_TRUE(has(lines, line)) << line << "\n" << all_of(lines);
+  for (const char* line : {"C3", "C9: anything", "C1, C2"})
+    EXPECT_FALSE(has(lines, line)) << line << "\n" << all_of(lines);
+}
+
+// Of the pair, with other numbers of questions and places.
+std::vector<std::string> excluded_of(const std::string& questions, const std::string& models) {
+  const testing::TempFolder folder;
+  return excluded(folder.write(
+      "s.toml", "[models]\n" + models + "[prompt]\nchat = \"never\"\n" +
+                    "[[data]]\nname = \"q\"\nworld = { passages = 5, count = " + questions +
+                    " }\n[[trace]]\nname = \"t\"\ndata = \"q\"\n" +
+                    "[[evaluate]]\nname = \"e\"\ndata = \"q\"\n" + "sweep = \"gold-position=1-5\"\n"));
+}
+
+TEST(ExcludedOutcomes, GoWithMoreQuestionsAndComeWithFewerModels) {
+  if (!can_read_studies()) GTEST_SKIP() << "built without toml++";
+  const auto model = [](const std::string& kind) {
+    return kind + " = \"" + (kRoot / ("models/pair-" + kind)).string() + "\"\n";
+  };
+  const auto many = excluded_of("200", model("diffusion") + model("autoregressive"));
+  EXPECT_FALSE(has(many, "C8")) << all_of(many);
+  EXPECT_FALSE(has(many, "C9")) << all_of(many);
+  EXPECT_TRUE(has(many, "C3: anything")) << all_of(many);
+  EXPECT_TRUE(has(many, "C7: anything: no evaluation asks both kinds")) << all_of(many);
+  const auto few = excluded_of("9", model("diffusion"));
+  EXPECT_TRUE(has(few, "C4, C7, C8: anything: no autoregressive model")) << all_of(few);
+  EXPECT_TRUE(has(few, "trace t: any decision on C1, C2, C4, C5, C6, C8: 9 questions")) << all_of(few);
+}
+
+}  // namespace
+}  // namespace buoy::study

@@ -8,7 +8,7 @@
 namespace buoy::testing {
 namespace {
 
-constexpr std::int64_t kTokens = 48, kHeads = 2, kSize = 8;
+constexpr std::int64_t kTokens = 48, kHeads = 2, kSize = 8, kPrompt = 10;
 
 // What the floating key of a layer is like, beside keys of norm 1 and cosine 0.3 (each within 5%).
 struct Plant {
@@ -53,18 +53,25 @@ struct Arrays {
   std::vector<float> dot, cosine, norm, self, query_norm, key_norm, received;
 };
 
-void put(Arrays& to, const Vectors& v) {
+bool sees(const std::string& attention, std::int64_t query, std::int64_t key) {
+  return attention == "bidirectional" || key <= query || (attention == "prefix" && key < kPrompt);
+}
+
+void put(Arrays& to, const Vectors& v, const std::string& attention) {
   for (std::int64_t j = 0; j < kTokens; ++j) {
     const auto& key = v.keys[static_cast<size_t>(j)];
-    double s = 0, c = 0, n = 0;
-    for (const auto& query : v.queries) {
-      s += dot(query, key) / kTokens;
-      n += length(query) * length(key) / kTokens;
-      c += dot(query, key) / length(query) / length(key) / kTokens;
+    double s = 0, c = 0, n = 0, seeing = 0;
+    for (std::int64_t i = 0; i < kTokens; ++i) {
+      if (!sees(attention, i, j)) continue;
+      const auto& query = v.queries[static_cast<size_t>(i)];
+      s += dot(query, key);
+      n += length(query) * length(key);
+      c += dot(query, key) / length(query) / length(key);
+      seeing += 1;
     }
-    to.dot.push_back(static_cast<float>(s));
-    to.cosine.push_back(static_cast<float>(c));
-    to.norm.push_back(static_cast<float>(n));
+    to.dot.push_back(static_cast<float>(s / seeing));
+    to.cosine.push_back(static_cast<float>(c / seeing));
+    to.norm.push_back(static_cast<float>(n / seeing));
     to.self.push_back(static_cast<float>(dot(v.queries[static_cast<size_t>(j)], key)));
     to.query_norm.push_back(static_cast<float>(length(v.queries[static_cast<size_t>(j)])));
     to.key_norm.push_back(static_cast<float>(length(key)));
@@ -72,20 +79,22 @@ void put(Arrays& to, const Vectors& v) {
 }
 
 // One floating key per sample, the same in all layers and heads, holding half of the attention.
-SyntheticTrace plant(const std::vector<Plant>& layers, int samples, std::uint64_t seed) {
+SyntheticTrace plant(const std::vector<Plant>& layers, int samples, std::uint64_t seed,
+                     const std::string& attention = "bidirectional") {
   const auto L = static_cast<std::int64_t>(layers.size());
   SyntheticTrace trace({L, kHeads, kSize});
   Draws draws(seed);
   for (int n = 0; n < samples; ++n) {
     SyntheticTrace::Row row;
     row.tokens.assign(kTokens, 1);
-    row.prompt_length = 10;
+    row.prompt_length = kPrompt;
     auto& sample = trace.add(row);
+    sample.metadata[std::string(trace::kAttention)] = attention;
     const std::int64_t floating = draws.below(kTokens);
     Arrays arrays;
     for (const auto& layer : layers) {
       for (std::int64_t h = 0; h < kHeads; ++h) {
-        put(arrays, draw(draws, layer, floating));
+        put(arrays, draw(draws, layer, floating), attention);
         for (std::int64_t j = 0; j < kTokens; ++j)
           arrays.received.push_back(
               static_cast<float>(j == floating ? kTokens * 0.5 : kTokens * 0.5 / (kTokens - 1)));
@@ -115,6 +124,31 @@ std::map<std::string, std::string> at_layer(int layer) {
   auto where = kSet;
   where["layer"] = std::to_string(layer);
   return where;
+}
+
+TEST(PlantedQk, AColumnIsTheMeanOverTheOtherQueriesThatSeeIt) {
+  for (const std::string attention : {"bidirectional", "causal", "prefix"}) {
+    const Plant one{2, 0.6};
+    Draws draws(5);
+    const std::int64_t floating = draws.below(kTokens);
+    const Vectors v = draw(draws, one, floating);  // of head 0
+    analysis::AnalysisOptions options;
+    options.layer = options.head = options.sample = 0;
+    const auto tables = plant({one}, 1, 5, attention).analyze("qk", options);
+    const Table after = rows_where(table_of(tables, "qk_columns"), {{"stage", "after"}});
+    // The last column of a causal mask has no query but its own.
+    EXPECT_EQ(std::ssize(after.rows), attention == "bidirectional" ? kTokens : kTokens - 1) << attention;
+    for (std::int64_t j = 0; j < std::ssize(after.rows); ++j) {
+      double sum = 0, seeing = 0;
+      for (std::int64_t i = 0; i < kTokens; ++i) {
+        if (i == j || !sees(attention, i, j)) continue;
+        sum += dot(v.queries[static_cast<size_t>(i)], v.keys[static_cast<size_t>(j)]);
+        seeing += 1;
+      }
+      EXPECT_NEAR(number_at(after, {{"position", std::to_string(j)}}, "dot"), sum / seeing, 1e-4)
+          << attention << ", column " << j;
+    }
+  }
 }
 
 TEST(PlantedQk, AngleLengthAndMixedAdvantagesComeBackWithTheirSplit) {

@@ -20,6 +20,7 @@ TEST(Inspect, SaysWhatAFolderHolds) {
   const Json facts = Json::parse(result.out);
   EXPECT_EQ(facts["family"], "Qwen3");
   EXPECT_EQ(facts["decoding"], "autoregressive");
+  EXPECT_EQ(facts["attention_mask"], "causal");
   EXPECT_EQ(facts["tied_head"], true);
   EXPECT_NE(facts["head_dim"].get<int>(), facts["hidden"].get<int>() / facts["heads"].get<int>());
   EXPECT_EQ(facts["problems"].size(), 1u) << "no tokenizer in that folder";

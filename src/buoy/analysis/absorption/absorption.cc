@@ -50,10 +50,10 @@ std::unique_ptr<Analysis> make_absorption(const TraceFacts& facts, const Analysi
 }
 
 std::vector<Table> compare_absorption(std::span<const std::unique_ptr<Analysis>> traces,
-                                      const AnalysisOptions& /*options*/) {
+                                      const AnalysisOptions& options) {
   std::vector<LabelledExcess> all;
   for (const auto& trace : traces) all.push_back(dynamic_cast<const Absorption&>(*trace).excess());
-  return {excess_pairs(all)};
+  return {excess_pairs(all, options.bootstrap)};
 }
 
 }  // namespace buoy::analysis

@@ -89,10 +89,15 @@ void ExcessState::add(std::string_view id, const LayerAxis& axis, const ExcessSa
   by_layer.add(id, of.excess.means());
   const std::int64_t quantities = cells.size() / axis.size();
   std::vector<double> profiles;
+  stats::Moments over_layers(quantities);
   for (std::int64_t q = 0; q < quantities; ++q) {
-    for (std::int64_t l = 0; l < axis.size(); ++l) profiles.push_back(of.excess.mean(l * quantities + q));
+    for (std::int64_t l = 0; l < axis.size(); ++l) {
+      profiles.push_back(of.excess.mean(l * quantities + q));
+      over_layers.add(q, profiles.back());
+    }
   }
   depth.add(id, axis, profiles);
+  of_samples.emplace(id, over_layers.means());
 }
 
 }  // namespace buoy::analysis

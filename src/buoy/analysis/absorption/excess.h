@@ -2,7 +2,10 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -69,6 +72,8 @@ struct ExcessState {
   stats::Grid cells;
   stats::StreamedBootstrap by_layer;
   DepthSummary depth;  // [when, view, queries, selector]
+  // The same of each sample, mean over layers: traces are compared sample by sample.
+  std::map<std::string, std::vector<double>, std::less<>> of_samples;
 };
 
 }  // namespace buoy::analysis

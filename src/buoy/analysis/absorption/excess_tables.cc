@@ -17,7 +17,20 @@ struct Names {
   std::string steps, view, queries, selector;
 };
 constexpr std::int64_t kQuantities = kWhens * kViews * kExcessQueries * kExcessSets;
-constexpr std::int64_t kAllLayers = 0;  // of DepthSummary::kParts
+
+// Of the samples that both have.
+stats::StreamedBootstrap paired(const ExcessState& one, const ExcessState& other,
+                                const stats::BootstrapOptions& options) {
+  stats::StreamedBootstrap differences(kQuantities, options);
+  for (const auto& [id, values] : one.of_samples) {
+    const auto match = other.of_samples.find(id);
+    if (match == other.of_samples.end()) continue;
+    std::vector<double> difference;
+    for (size_t q = 0; q < values.size(); ++q) difference.push_back(values[q] - match->second[q]);
+    differences.add(id, difference);
+  }
+  return differences;
+}
 
 }  // namespace
 
@@ -59,16 +72,17 @@ Table excess_by_layer_table(const LayerAxis& axis, const ExcessState* state) {
   return table;
 }
 
-Table excess_pairs(std::span<const LabelledExcess> traces) {
+Table excess_pairs(std::span<const LabelledExcess> traces, const stats::BootstrapOptions& options) {
   const auto& t = schema::absorption_pairs;
   Table table(t);
   for (size_t a = 0; a < traces.size(); ++a) {
     for (size_t b = a + 1; b < traces.size(); ++b) {
       const auto &one = traces[a], &other = traces[b];
       if (one.state == nullptr || other.state == nullptr) continue;
+      const stats::StreamedBootstrap differences = paired(*one.state, *other.state, options);
       for (std::int64_t q = 0; q < kQuantities; ++q) {
         const Names names(q);
-        const stats::Estimate difference = one.state->depth.difference(q, other.state->depth, kAllLayers);
+        const stats::Estimate difference = differences.interval(q);
         table.add({{t.trace, one.label},
                    {t.other, other.label},
                    {t.steps, names.steps},

@@ -16,7 +16,7 @@ struct LabelledExcess {
   const ExcessState* state;
 };
 
-// Every trace against every later one.
-Table excess_pairs(std::span<const LabelledExcess> traces);
+// Every trace against every later one, by the samples that both have.
+Table excess_pairs(std::span<const LabelledExcess> traces, const stats::BootstrapOptions& options);
 
 }  // namespace buoy::analysis

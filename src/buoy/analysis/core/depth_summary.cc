@@ -40,10 +40,4 @@ stats::Estimate DepthSummary::ratio(std::int64_t above, std::int64_t below, std:
   return bootstrap_.ratio(above * kPartCount + part, bootstrap_, below * kPartCount + part);
 }
 
-stats::Estimate DepthSummary::difference(std::int64_t quantity, const DepthSummary& other,
-                                         std::int64_t part) const {
-  const std::int64_t cell = quantity * kPartCount + part;
-  return bootstrap_.difference(cell, other.bootstrap_, cell);
-}
-
 }  // namespace buoy::analysis

@@ -26,8 +26,6 @@ class DepthSummary {
   stats::Estimate interval(std::int64_t quantity, std::int64_t part) const;
   // Of the ratio of two quantities' means; only for the first four parts.
   stats::Estimate ratio(std::int64_t above, std::int64_t below, std::int64_t part) const;
-  // Of a quantity minus the same of other samples; where they are the same samples, paired.
-  stats::Estimate difference(std::int64_t quantity, const DepthSummary& other, std::int64_t part) const;
 
  private:
   std::int64_t quantities_;

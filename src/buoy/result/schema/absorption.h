@@ -179,7 +179,7 @@ struct AbsorptionPairs : TableSchema {
   Axis selector{*this, {"selector", "name", kExcessSelectorMeaning}};
   Interval difference{
       *this, {"difference", "share of 1", "excess of trace minus excess of other"}, kOverSamples};
-  Value samples{*this, {"samples", "samples", "samples of the trace with fewer of them"}};
+  Value samples{*this, {"samples", "samples", "samples that both traces have"}};
 };
 inline constexpr AbsorptionPairs absorption_pairs;
 

@@ -42,7 +42,7 @@ TEST(ExcludedOutcomes, OfTheDefaultStudyAreThoseThatItsSizesForbid) {
        {"about kinds of models, anything: 1 masked-diffusion and 1 autoregressive networks (from 5 per arm "
         "on)",
         "trace attention: C8, supported or contradicted", "evaluate position: C9, supported on similar: 12 ",
-        "C7: not known before the run", "C10: anything: no evaluation hides columns"})
+        "known only after the run: C7", "C10: anything: no evaluation hides columns"})
     EXPECT_TRUE(has(lines, line)) << line << "\n" << all_of(lines);
   for (const char* line : {"C3", "C9: anything", "C1, C2"})
     EXPECT_FALSE(has(lines, line)) << line << "\n" << all_of(lines);

@@ -38,6 +38,18 @@ void add_once(std::vector<std::string>& texts, const std::string& text) {
   if (!text.empty() && std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
 }
 
+std::string counted_verdicts(std::span<const TraceVerdict> traces) {
+  if (traces.size() == 1) return traces[0].parts;
+  std::vector<std::string> counts;
+  for (const Verdict verdict : {Verdict::kSupported, Verdict::kContradicted, Verdict::kNoDifference,
+                                Verdict::kMixed, Verdict::kUndecided, Verdict::kNotTestable}) {
+    const auto count = std::count_if(traces.begin(), traces.end(),
+                                     [&](const TraceVerdict& trace) { return trace.verdict == verdict; });
+    if (count > 0) counts.push_back(fmt::format("{} {}", count, name_of(verdict)));
+  }
+  return traces.empty() ? "" : fmt::format("of {}: {}", traces.size(), join(counts, ", "));
+}
+
 }  // namespace
 
 std::string too_few(std::int64_t samples) {
@@ -259,18 +271,6 @@ Verdict combine(std::span<const TraceVerdict> traces) {
     if (any(verdict)) return verdict;
   }
   return Verdict::kNotTestable;
-}
-
-std::string counted_verdicts(std::span<const TraceVerdict> traces) {
-  if (traces.size() == 1) return traces[0].parts;
-  std::vector<std::string> counts;
-  for (const Verdict verdict : {Verdict::kSupported, Verdict::kContradicted, Verdict::kNoDifference,
-                                Verdict::kMixed, Verdict::kUndecided, Verdict::kNotTestable}) {
-    const auto count = std::count_if(traces.begin(), traces.end(),
-                                     [&](const TraceVerdict& trace) { return trace.verdict == verdict; });
-    if (count > 0) counts.push_back(fmt::format("{} {}", count, name_of(verdict)));
-  }
-  return traces.empty() ? "" : fmt::format("of {}: {}", traces.size(), join(counts, ", "));
 }
 
 void conclude(ClaimVerdict& claim, Verdict verdict) {

@@ -67,7 +67,8 @@ Where what is claimed is that nothing happens (C9), inside the margin is for.
 set, or run) err with a chance of {1:g} together. Tables have intervals of {2:g}%. Of m quantities, one must be decided with its
 interval widened to 1 - {1:g}/m, the next with 1 - {1:g}/(m - 1), and so on; where none is, those left stay open. Ends are moved out
 from the value by the ratio of normal quantiles, each side by itself. Layers within a quantity are corrected among themselves
-in the same way, at the level that the quantity has. Quantities that are not defined do not count.
+in the same way, at the level that the quantity has. Quantities that are not defined do not count. Verdicts from intervals of another
+`confidence` are not verdicts of these rules.
 
 **Verdicts on a trace** follow its parts, and say how many are what:
 

@@ -315,7 +315,7 @@ std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
   out += fmt::format("\ndisk: {} {} still to write to {}, {} free", about(findings),
                      describe_bytes(findings.missing_bytes()), plan.study().out.string(),
                      describe_bytes(findings.free_bytes));
-  for (const auto& line : findings.excluded) out += "\nexcluded by the design: " + line;
+  for (const auto& line : findings.excluded) out += "\n" + line;
   return out;
 }
 

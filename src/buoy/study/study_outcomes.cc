@@ -34,7 +34,7 @@ class Outcomes {
  private:
   template <typename... Args>
   void exclude(fmt::format_string<Args...> format, Args&&... args) {
-    out_.push_back(fmt::format(format, std::forward<Args>(args)...));
+    out_.push_back("excluded by the design: " + fmt::format(format, std::forward<Args>(args)...));
   }
 
   // Models of one kind among those named; one whose config cannot be read may be of either.
@@ -134,10 +134,10 @@ class Outcomes {
       exclude("C7: anything: no evaluation asks both kinds of models in closed book and with passages");
       return;
     }
-    exclude(
-        "C7: not known before the run: where {:g} times the autoregressive gain does not fit between the "
+    out_.push_back(fmt::format(
+        "known only after the run: C7: where {:g} times the autoregressive gain does not fit between the "
         "masked-diffusion models' closed book and 1, there is no room and C7 is not testable",
-        rules::kGainRatio.null);
+        rules::kGainRatio.null));
   }
 
   std::size_t places_of(const EvaluateEntry& entry) const {
@@ -161,8 +161,8 @@ class Outcomes {
       for (const auto& data : entry.data) {
         const std::size_t questions = asked(data, entry.request);
         if (questions > 0 && questions < from)
-          exclude("evaluate {}: C9, supported on {}: {}, of which none that differs is no proof (from {} on)",
-                  entry.name, data, counted(questions, "question"), from);
+          exclude("evaluate {}: C9, supported on {}: {}, too few even if all agree (from {} on)", entry.name,
+                  data, counted(questions, "question"), from);
       }
     }
     if (!any)
@@ -181,8 +181,8 @@ class Outcomes {
         const std::size_t questions = asked(data, entry.request);
         if (questions > 0 && questions < from)
           exclude(
-              "evaluate {}: C10, no difference beyond the margin on {}: {}, of which none that differs is "
-              "no proof (from {} on)",
+              "evaluate {}: C10, no difference beyond the margin on {}: {}, too few even if all agree "
+              "(from {} on)",
               entry.name, data, counted(questions, "question"), from);
       }
     }

@@ -77,16 +77,25 @@ def check_without_final(folder):
     assert len(data["final_attention_data"]) == 0 and len(data["step_attention_data"]) > 1
 
 
-def rolled_out(data, regions, layers):
+def rolled_out(data, regions, rows, layers):
     """The published rollout: mass between regions summed, rows normalised, the identity added, over all layers."""
     out = np.eye(len(regions))
     for layer in range(layers):
         matrix = data[f"layer_{layer}_full_attention"].astype(np.float64)
-        mass = np.array([[matrix[np.ix_(a, b)].sum() for b in regions] for a in regions])
-        mass /= mass.sum(axis=1, keepdims=True)
+        mass = np.array([[matrix[np.ix_(a, b)].sum() for b in regions] for a in rows])
+        mass /= np.maximum(mass.sum(axis=1, keepdims=True), 1e-30)
         step = mass + np.eye(len(regions))
         out = step / step.sum(axis=1, keepdims=True) @ out
     return out / out.sum(axis=1, keepdims=True)
+
+
+def rows_of(sample, names):
+    """The queries of each region: a row belongs to the answer, or to padding, if the token that it writes does."""
+    offset, prompt = int(sample.metadata["prediction_offset"]), int(sample.metadata["prompt_length"])
+    region, length = sample["region_of_token"], len(sample["region_of_token"])
+    written = [i if i + offset < prompt else min(i + offset, length) for i in range(length)]
+    name_of = [sample.texts("region_names")[region[w]] if w < length else "padding" for w in written]
+    return [np.array([i for i in range(length) if name_of[i] == name], int) for name in names]
 
 
 def check_rollout(name, folder):
@@ -109,7 +118,7 @@ def check_rollout(name, folder):
         data = np.load(folder / "npz" / f"{entry['id']}_attentions.npz", allow_pickle=True)
         names = [n for i, n in enumerate(sample.texts("region_names")) if (sample["region_of_token"] == i).any()]
         spans = [np.flatnonzero(sample["region_of_token"] == sample.texts("region_names").index(n)) for n in names]
-        matrix = rolled_out(data, spans, len(sample["layers"]))
+        matrix = rolled_out(data, spans, rows_of(sample, names), len(sample["layers"]))
         for a, source in enumerate(names):
             for b, target in enumerate(names):
                 sums[source, target] = sums.get((source, target), 0) + matrix[a, b]

@@ -20,6 +20,12 @@ inline void check_prompt(const questions::RenderedPrompt& prompt) {
     end = region.end;
   }
   expect(end <= prompt.text.size());
+  end = 0;
+  for (const auto& span : prompt.filled) {
+    expect(end <= span.begin && span.begin < span.end);
+    end = span.end;
+  }
+  expect(end <= prompt.text.size());
   for (const auto& place : prompt.evidence) {
     bool inside = false;
     for (const auto& region : prompt.regions) {

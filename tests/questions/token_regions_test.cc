@@ -111,6 +111,33 @@ TEST(ChatPrompt, RegionsMoveWithTheMessageInEveryTemplate) {
   }
 }
 
+// Labels of passages are the template's though they stand in the region of the passage; the number in them,
+// too. Titles, texts and the question are the item's.
+TEST(TokenRegions, TextOfTheTemplateInsideADocument) {
+  Item item;
+  item.question = "who?";
+  item.passages = {{.title = "Sea", .text = "a buoy"}, {.title = "", .text = "b"}};
+  const auto prompt = PromptTemplate::parse(
+                          "{{#passages}}Passage {{number}}{{#title}} ({{title}}){{/title}}: {{text}}\n"
+                          "{{/passages}}Q: {{question}}",
+                          "t")
+                          .render(item);
+  ASSERT_EQ(prompt.text, "Passage 1 (Sea): a buoy\nPassage 2: b\nQ: who?");
+  std::string filled;
+  for (const auto& span : prompt.filled) filled += text_of(prompt, span) + "|";
+  EXPECT_EQ(filled, "Sea|a buoy|b|who?|");
+  // "Passage", " 1", " (", "Sea", "):", " a", " buoy", "\nP": of equals (" a" is half text) the first, a
+  // blank of the template.
+  const Spans tokens = {{0, 7}, {7, 9}, {9, 11}, {11, 14}, {14, 16}, {16, 18}, {18, 23}, {23, 25}};
+  EXPECT_EQ(tokens_outside(tokens, prompt.filled), (std::vector<std::uint8_t>{1, 1, 1, 0, 1, 1, 0, 1}));
+  EXPECT_EQ(regions_of_tokens(tokens, prompt.regions, false).region_of_token,
+            (std::vector<std::int32_t>{1, 1, 1, 1, 1, 1, 1, 2}))
+      << "regions stay as they were";
+  const auto chat = in_chat(prompt, "<user>" + prompt.text + "<end>", 0);
+  ASSERT_EQ(chat.filled.size(), 4U);
+  EXPECT_EQ(text_of(chat, chat.filled[3]), "who?");
+}
+
 TEST(ChatPrompt, WhiteSpaceAtTheEndsMayBeTrimmed) {
   const RenderedPrompt prompt = sea_prompt(" \t {{#region query}}  {{question}} \t {{/region}}");
   const auto query_in = [&](const std::string& chat) {

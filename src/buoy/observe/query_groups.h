@@ -14,6 +14,8 @@ struct Regions {
   std::vector<std::uint8_t> of_token;  // [tokens], trace::kNoRegion for none
   std::vector<std::string> gold;       // those of `names` that hold the answer
   std::vector<std::uint8_t> evidence;  // [tokens], 1: part of the answer inside a gold document; may be empty
+  // [tokens], 1: text of the template, inside documents too; may be empty.
+  std::vector<std::uint8_t> template_text = {};
 };
 
 // What tells masked from revealed, prompt from answer.

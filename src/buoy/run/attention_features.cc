@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "buoy/analysis/sample/replay.h"
 #include "buoy/base/error.h"
@@ -18,12 +19,13 @@ void add_gold(const analysis::ObservedSample& sample, const analysis::SampleFlow
   for (size_t r = 0; r < flow.regions.names.size(); ++r) {
     const auto& gold = sample.gold_regions;
     if (std::find(gold.begin(), gold.end(), flow.regions.names[r]) == gold.end()) continue;
-    even += flow.uniform[r];
+    even += flow.even.all[r];
     for (size_t l = 0; l < layers; ++l) {
       mass += flow.mean[l].all[r] / static_cast<double>(layers);
       if (l >= first_deep) deep += flow.mean[l].all[r] / static_cast<double>(layers - first_deep);
     }
   }
+  if (std::isnan(mass)) return;  // an answer without words
   out["gold_mass"] = mass;
   out["gold_mass_deep"] = deep;
   if (even > 0) out["gold_lift"] = mass / even;
@@ -71,7 +73,7 @@ void AttentionFeatures::take(const analysis::LayerView& layer) {
 
 Features AttentionFeatures::features(const analysis::ObservedSample& sample) const {
   Features out;
-  if (flow_) add_gold(sample, flow_->flow(), out);
+  if (flow_) add_gold(sample, flow_->flow(sample), out);
   if (rows_) add_retrieval(sample, *rows_, out);
   double share = 0, anchors = 0, moves = 0, chances = 0;
   for (const auto& layer : layers_) {
@@ -105,7 +107,8 @@ void require_features(const std::string& observe) {
 
 const std::vector<FeatureName>& feature_names() {
   static const std::vector<FeatureName> names = {
-      {"gold_mass", "attention of the answer's queries on gold documents, mean over steps, heads, layers"},
+      {"gold_mass",
+       "attention of the rows that write the answer on gold documents, mean over steps, heads, layers"},
       {"gold_mass_deep", "the same in the deepest third of the layers"},
       {"gold_lift", "gold_mass over what even attention would give"},
       {"strict_heads",

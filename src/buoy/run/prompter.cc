@@ -15,7 +15,8 @@ namespace {
 
 // A question without any template is the query as a whole.
 questions::RenderedPrompt plain(const std::string& text) {
-  return {text, {{std::string(questions::kQueryRegion), 0, text.size()}}, {}};
+  const std::vector<questions::RegionSpan> all = {{std::string(questions::kQueryRegion), 0, text.size()}};
+  return {text, all, {}, all};
 }
 
 std::vector<std::string> gold_regions(const questions::Item& item) {
@@ -84,12 +85,13 @@ ItemPrompt Prompter::prompt(const questions::Item& item) const {
     throw_input_error({fmt::format("item {}: prompt", item.id), "at least one token", "none"});
   const bool first_is_bos = tokenizer_ && tokenizer_->is_special(encoding.ids[0]);
   const auto tokens = questions::regions_of_tokens(encoding.spans, rendered.regions, first_is_bos);
-  if (tokens.names.size() + 1 >= trace::kNoRegion) {
-    throw_input_error({"item " + item.id, fmt::format("fewer than {} regions", trace::kNoRegion - 1),
+  if (tokens.names.size() + 2 >= trace::kNoRegion) {
+    throw_input_error({"item " + item.id, fmt::format("fewer than {} regions", trace::kNoRegion - 2),
                        fmt::format("{}", tokens.names.size())});
   }
   out.regions.names = tokens.names;
   out.regions.of_token.assign(tokens.region_of_token.begin(), tokens.region_of_token.end());
+  out.regions.template_text = questions::tokens_outside(encoding.spans, rendered.filled);
   if (!item.passages.empty()) {
     out.regions.evidence.assign(encoding.ids.size(), 0);
     for (const auto token : questions::tokens_touching(encoding.spans, rendered.evidence))
@@ -125,6 +127,8 @@ void add_answer(observe::Regions& regions, std::int64_t slots) {
   regions.of_token.insert(regions.of_token.end(), static_cast<size_t>(slots), answer);
   if (!regions.evidence.empty())
     regions.evidence.insert(regions.evidence.end(), static_cast<size_t>(slots), 0);
+  if (!regions.template_text.empty())
+    regions.template_text.insert(regions.template_text.end(), static_cast<size_t>(slots), 0);
 }
 
 }  // namespace buoy::run

@@ -36,6 +36,7 @@ std::string sum_of_prompts(const TraceRun& run) {
       add(item.regions.of_token);
       add_texts(item.regions.gold);
       add(item.regions.evidence);
+      add(item.regions.template_text);
     } catch (const UsageError& error) {
       add(std::string(error.what()));
     } catch (const InputError& error) {

@@ -111,6 +111,8 @@ trace::Sample Tracer::frame(const ItemPrompt& prompt, const decode::StepMachine&
   sample.arrays.push_back(trace::byte_array(trace::kEnds, {length}, is_end));
   if (!subject.regions.evidence.empty())
     sample.arrays.push_back(trace::byte_array(trace::kEvidence, {length}, subject.regions.evidence));
+  if (!subject.regions.template_text.empty())
+    sample.arrays.push_back(trace::byte_array(trace::kTemplateText, {length}, subject.regions.template_text));
   const auto set = [&](std::string_view key, std::string value) {
     sample.metadata[std::string(key)] = std::move(value);
   };

@@ -248,6 +248,7 @@ class Checker {
     require_values(kMeanTopKeys, -1, tokens - 1);
     require_values(kEvidence, 0, 1);
     require_values(kSpecial, 0, 1);
+    require_values(kTemplateText, 0, 1);
     require_values(kEnds, 0, 1);
     require_values(kGroupSizes, 0, tokens);
     if (final_step_ && !steps_.empty() && *final_step_ < steps_.back())

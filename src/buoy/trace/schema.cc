@@ -18,6 +18,8 @@ constexpr std::array kArrays = {
     ArraySchema{kEvidence, "T", Element::kByte, "flag",
                 "1: the token holds part of the answer in a gold document"},
     ArraySchema{kSpecial, "T", Element::kByte, "flag", "1: the token of the final row is a special token"},
+    ArraySchema{kTemplateText, "T", Element::kByte, "flag",
+                "1: the token is text of the template, which stands in documents too"},
     ArraySchema{kEnds, "T", Element::kByte, "flag",
                 "1: the token of the final row is one that ends an answer"},
     ArraySchema{kSteps, "S", kInteger, "step", "the observed steps, ascending"},

@@ -48,6 +48,7 @@ inline constexpr std::string_view kRegionOfToken = "region_of_token";
 inline constexpr std::string_view kEvidence = "evidence";
 inline constexpr std::string_view kSpecial = "special";
 inline constexpr std::string_view kEnds = "ends";
+inline constexpr std::string_view kTemplateText = "template";
 inline constexpr std::string_view kSteps = "steps";
 inline constexpr std::string_view kLayers = "layers";
 inline constexpr std::string_view kReceived = "received";

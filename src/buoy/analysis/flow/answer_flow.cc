@@ -60,7 +60,7 @@ void AnswerFlowSums::add(const ObservedSample& sample, const SampleFlow& flow) {
   const std::int64_t R = flow.regions.count();
   for (std::int64_t kind = 0; kind < kRegionKinds; ++kind) {
     const auto regions = regions_of_kind(flow.regions, kind);
-    if (regions.empty()) continue;
+    if (regions.empty() || (regions[0] == flow.regions.padding && !ends_early(sample))) continue;
     for (size_t l = 0; l < flow.mean.size(); ++l) {
       const std::array values = {&flow.mean[l].all, &flow.mean[l].revealed, &flow.mean[l].masked,
                                  &flow.last[l].all};

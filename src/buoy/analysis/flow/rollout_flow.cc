@@ -36,6 +36,11 @@ void add_mean(std::vector<RegionMatrix>& mean, const std::vector<RegionMatrix>& 
   for (size_t i = 0; i < mean.size(); ++i) add_to(mean[i], step[i], 1.0 / static_cast<double>(steps));
 }
 
+// A sample whose answer filled its slots has no padding to tell of.
+bool absent(const ObservedSample& sample, const SampleFlow& flow, std::int64_t region) {
+  return region == flow.regions.padding && !ends_early(sample);
+}
+
 // A mean of matrices, each row over those in which it is not empty.
 class RowMean {
  public:
@@ -163,9 +168,11 @@ void RolloutSums::add_matrices(const ObservedSample& sample, const KeptFlow& kep
     for (size_t l = 0; l < sample.layers.size(); ++l) {
       const auto& mean = kept.matrices().of_layer[static_cast<size_t>(p) * sample.layers.size() + l];
       for (std::int64_t a = 0; a < R; ++a) {
+        if (absent(sample, flow, a)) continue;
         const auto row = mean.row(a);
         if (std::all_of(row.begin(), row.end(), [](double mass) { return mass == 0; })) continue;
         for (std::int64_t b = 0; b < R; ++b) {
+          if (absent(sample, flow, b)) continue;
           const Key key = {sample.layers[l], p, ids[static_cast<size_t>(a)], ids[static_cast<size_t>(b)], 0};
           Entry& entry = mass_[key];
           entry.value.add(0, mean.at(a, b));
@@ -187,8 +194,9 @@ void RolloutSums::add_rollouts(const ObservedSample& sample, const KeptFlow& kep
       const size_t at = rollout.at(static_cast<size_t>(p), d);
       for (std::int64_t a = 0; a < R; ++a) {
         // Of truncated rollouts the answer's row is what is asked; the published matrix is shown whole.
-        if (!all && a != flow.regions.answer) continue;
+        if ((!all && a != flow.regions.answer) || absent(sample, flow, a)) continue;
         for (std::int64_t b = 0; b < R; ++b) {
+          if (absent(sample, flow, b)) continue;
           for (const auto forward : kRolloutsOf) {
             const auto& matrices = rollout.of(forward);
             if (matrices.empty()) continue;

@@ -27,6 +27,10 @@ std::int64_t answer_end_at(const ObservedSample& sample, std::int64_t s) {
                            [&](std::int64_t p) { return is_end(sample, p) && !sample.masked_at(s, p); });
 }
 
+bool ends_early(const ObservedSample& sample) {
+  return answer_end(sample) < sample.tokens;
+}
+
 bool has_padding(const SampleFacts& sample) {
   return index_of(sample.group_names, trace::kPaddingName) >= 0;
 }

@@ -13,6 +13,9 @@ namespace buoy::analysis {
 std::int64_t answer_end(const ObservedSample& sample);
 std::int64_t answer_end_at(const ObservedSample& sample, std::int64_t s);
 
+// Whether anything of its final row is padding.
+bool ends_early(const ObservedSample& sample);
+
 // Whether padding is a region of its own and query groups go by the tokens that rows write. Traces of before
 // have neither: their groups go by the place of the query, and padding is answer.
 bool has_padding(const SampleFacts& sample);

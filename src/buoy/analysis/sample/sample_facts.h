@@ -29,8 +29,9 @@ struct SampleFacts {
   // [tokens], trace::kNoRegion where there is none; no padding yet: see region_of_token_at().
   std::vector<std::int32_t> region_of_token;
   std::vector<std::string> gold_regions, answers;
-  std::vector<std::uint8_t> evidence;    // [tokens], empty when there is none
-  std::vector<std::string> group_names;  // of query groups
+  std::vector<std::uint8_t> evidence;       // [tokens], empty when there is none
+  std::vector<std::uint8_t> template_text;  // [tokens], empty when only the region "template" is known
+  std::vector<std::string> group_names;     // of query groups
   std::vector<std::int32_t>
       row_positions;  // query rows looked at closely, ascending; empty when there are none
 

@@ -159,6 +159,7 @@ StoredSource::StoredSource(const trace::Manifest& manifest, trace::StoredSample 
   if (stored_.has(trace::kRowPositions)) s.row_positions = stored_.integers(trace::kRowPositions);
   s.evidence = flags(stored_, trace::kEvidence);
   s.special = flags(stored_, trace::kSpecial);
+  s.template_text = flags(stored_, trace::kTemplateText);
   s.ends = ends_of(stored_, s);
   forget_padding(s);
   types_ = token_types(s, {s.token_texts, s.special});

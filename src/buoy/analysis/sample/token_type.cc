@@ -108,7 +108,9 @@ TokenType type_at_forward(TokenType type, bool masked, bool behind_end) {
 TokenType token_type(const SampleFacts& sample, const RowTexts& row, size_t position) {
   if (!row.special.empty() && row.special[position] != 0) return TokenType::kSpecial;
   const auto type = position < row.texts.size() ? type_of_text(row.texts[position]) : TokenType::kUnknown;
-  if (type == TokenType::kSpecial || sample.region_of_token.empty()) return type;
+  if (type == TokenType::kSpecial) return type;
+  if (!sample.template_text.empty()) return sample.template_text[position] != 0 ? TokenType::kTemplate : type;
+  if (sample.region_of_token.empty()) return type;
   const auto region = static_cast<size_t>(sample.region_of_token[position]);
   return region < sample.region_names.size() && sample.region_names[region] == "template"
              ? TokenType::kTemplate

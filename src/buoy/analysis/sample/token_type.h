@@ -12,8 +12,9 @@
 namespace buoy::analysis {
 
 // What a token is, the first that holds in this order: still masked; padding, at or behind the end token that
-// ends the answer; special token; in the region
-// "template"; white space only; punctuation (white space around it allowed); digits; anything else.
+// ends the answer; special token; text of the
+// template, also inside a document (in traces of before: in the region "template"); white space only;
+// punctuation (white space around it allowed); digits; anything else.
 enum class TokenType : std::uint8_t {
   kMask,
   kPadding,

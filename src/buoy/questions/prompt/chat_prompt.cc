@@ -63,7 +63,8 @@ std::size_t message_begin(const std::function<std::string(const std::string&)>& 
 
 RenderedPrompt in_chat(const RenderedPrompt& prompt, std::string_view chat, std::size_t from) {
   const Placement placement = place(prompt.text, chat, from);
-  return {std::string(chat), moved(prompt.regions, placement), moved(prompt.evidence, placement)};
+  return {std::string(chat), moved(prompt.regions, placement), moved(prompt.evidence, placement),
+          moved(prompt.filled, placement)};
 }
 
 }  // namespace buoy::questions

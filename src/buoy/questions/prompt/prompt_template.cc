@@ -52,16 +52,19 @@ class Renderer {
       case Kind::kQuestion:
         prompt_.text += item_.question;
         if (!in_region_) add_region(prompt_, std::string(kQueryRegion), begin);
+        add_filled(begin);
         break;
       case Kind::kNumber:
         prompt_.text += fmt::to_string(index_ + 1);
         break;
       case Kind::kTitle:
         prompt_.text += item_.passages[index_].title;
+        add_filled(begin);
         break;
       case Kind::kText:
         prompt_.text += item_.passages[index_].text;
         add_evidence(prompt_, item_, index_, begin);
+        add_filled(begin);
         break;
       case Kind::kPassages:
         render_passages(node);
@@ -79,6 +82,10 @@ class Renderer {
         add_region(prompt_, node.text, begin);
         break;
     }
+  }
+
+  void add_filled(std::size_t begin) {
+    if (begin < prompt_.text.size()) prompt_.filled.push_back({"", begin, prompt_.text.size()});
   }
 
   void render_passages(const PromptNode& node) {
@@ -180,6 +187,7 @@ RenderedPrompt ready_prompt(const Item& item) {
   }
   std::sort(prompt.regions.begin(), prompt.regions.end(),
             [](const RegionSpan& a, const RegionSpan& b) { return a.begin < b.begin; });
+  prompt.filled = prompt.regions;
   return prompt;
 }
 

@@ -39,6 +39,9 @@ struct RenderedPrompt {
   // Where answers occur in the passages, named by the document they are in. A finer look at some of the
   // regions, not regions of their own.
   std::vector<RegionSpan> evidence;
+  // What comes from the item: question, titles and texts of passages. In the order of the text, disjoint, not
+  // empty. All else is text of the template, also inside a region: "Passage 3:".
+  std::vector<RegionSpan> filled = {};
 };
 
 }  // namespace buoy::questions

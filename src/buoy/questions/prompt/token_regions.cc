@@ -78,6 +78,15 @@ TokenRegions regions_of_tokens(std::span<const text::ByteSpan> tokens, std::span
   return result;
 }
 
+std::vector<std::uint8_t> tokens_outside(std::span<const text::ByteSpan> tokens,
+                                         std::span<const RegionSpan> spans) {
+  check(spans);
+  std::vector<std::uint8_t> outside;
+  for (const text::ByteSpan& token : tokens)
+    outside.push_back(region_of(token, spans) == spans.size() ? 1 : 0);
+  return outside;
+}
+
 void add_answer_slots(TokenRegions& regions, std::size_t slots) {
   const auto number = static_cast<std::int32_t>(regions.names.size());
   regions.names.emplace_back(kAnswerRegion);

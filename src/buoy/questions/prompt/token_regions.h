@@ -22,6 +22,10 @@ struct TokenRegions {
 TokenRegions regions_of_tokens(std::span<const text::ByteSpan> tokens, std::span<const RegionSpan> regions,
                                bool first_is_bos);
 
+// 1 for every token most of whose bytes, of equals the first, lie in none of the spans; [tokens].
+std::vector<std::uint8_t> tokens_outside(std::span<const text::ByteSpan> tokens,
+                                         std::span<const RegionSpan> spans);
+
 // Adds `slots` generated tokens behind the prompt, as the region "answer".
 void add_answer_slots(TokenRegions& regions, std::size_t slots);
 

@@ -121,10 +121,11 @@ struct FloatingComposition : TableSchema {
   Axis layer{*this, {"layer", "layer", "layer of the model"}};
   Axis view{*this, {"view", "name", kViewMeaning}};
   Axis rule{*this, {"rule", "name", kRuleMeaning}};
-  Axis dimension{*this,
-                 {"dimension", "name",
-                  "type of token; kind (structural or content); state; age in steps since it was revealed; "
-                  "position relative to the length of the row"}};
+  Axis dimension{
+      *this,
+      {"dimension", "name",
+       "type of token; kind (structural, content, mask, padding); state; age in steps since it was revealed; "
+       "position relative to the length of the row"}};
   Axis token_class{*this, {"class", "name", "one class of it"}};
   Interval share{*this, {"share", "share of 1", kFloatingShareMeaning}, kOverSamples};
   Value base{*this, {"base", "share of 1", kRandomBaseMeaning}};

@@ -21,10 +21,14 @@ struct FlowByLayer : TableSchema {
                      "attention"}) {}
   Axis queries{
       *this,
-      {"queries", "name", "which queries of the answer: all, those already revealed, those still masked"}};
+      {"queries", "name",
+       "which rows that write words of the answer: all, of those already revealed, of those still masked"}};
   Axis steps{*this, {"steps", "name", "mean over the steps, or the last step alone"}};
   Axis layer{*this, {"layer", "layer", "layer, from 0"}};
-  Axis region{*this, {"region", "name", "kind of region that receives"}};
+  Axis region{
+      *this,
+      {"region", "name",
+       "kind of region that receives; padding: at or behind the end of the answer that the forward saw"}};
   Value samples{*this, {"samples", "samples", "samples that have such queries and regions"}};
   NamedInterval mass{*this,
                      {"mass", "share of 1", "share of the queries' attention, head mean, mean over samples"},

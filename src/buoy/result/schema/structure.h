@@ -9,7 +9,8 @@ inline constexpr Producer kStructure{Source::kAnalysis, "structure", "Structure 
 
 inline constexpr std::string_view kClassMeaning =
     "class of tokens: a type; structural (special, template, white space, punctuation), content (with "
-    "digits) or mask; gold: in a gold region; evidence: part of the answer in a gold document";
+    "digits), mask or padding (at or behind the end of the answer); gold: in a gold region; evidence: part "
+    "of the answer in a gold document";
 inline constexpr std::string_view kEvenBaseMeaning =
     "what uniform attention with the same mask gives the class: its share of positions if bidirectional";
 
@@ -60,10 +61,10 @@ struct StructureFloating : TableSchema {
   Axis layer{*this, {"layer", "layer", "layer of the model"}};
   Axis rule{*this, {"rule", "name", "three_sigma is the published rule"}};
   Axis view{*this, {"view", "name", kViewMeaning}};
-  Axis token_class{
-      *this,
-      {"class", "name",
-       "structural (special, template, white space, punctuation), content (with digits) or mask"}};
+  Axis token_class{*this,
+                   {"class", "name",
+                    "structural (special, template, white space, punctuation), content (with digits), mask "
+                    "or padding"}};
   Interval share{*this, {"share", "share of 1", kFloatingShareMeaning}, kOverSamples};
   Value base{*this, {"base", "share of 1", kRandomBaseMeaning}};
   Value lift{*this, {"lift", "ratio", "share / base"}};

@@ -24,10 +24,10 @@ struct TasksAnchors : TableSchema {
   Value lift{*this,
              {"lift", "times even attention",
               "received / max(1/T, what uniform attention with the same mask gives it)"}};
-  Value type{
-      *this,
-      {"type", "name",
-       "mask, special, template, white_space, punctuation, digit, content; unknown without texts of tokens"}};
+  Value type{*this,
+             {"type", "name",
+              "mask, padding, special, template, white_space, punctuation, digit, content; unknown without "
+              "texts of tokens"}};
   Value token{*this, {"token", "text", "its text"}};
 };
 inline constexpr TasksAnchors tasks_anchors;
@@ -87,10 +87,11 @@ struct TasksByTask : TableSchema {
       kOverSamples};
   Value deviation{*this, {"deviation", "share of 1", "population standard deviation over samples"}};
   Value position{*this, {"position", "tokens", "mean over samples, in tokens"}};
-  Value type{*this,
-             {"type", "name",
-              "commonest type of the anchor: mask, special, template, white_space, punctuation, digit, "
-              "content; unknown without texts of tokens"}};
+  Value type{
+      *this,
+      {"type", "name",
+       "commonest type of the anchor: mask, padding, special, template, white_space, punctuation, digit, "
+       "content; unknown without texts of tokens"}};
   Value type_share{*this, {"type_share", "share of 1", "share of samples with that type"}};
   Value samples{*this, {"samples", "samples", "samples"}};
 };

@@ -30,6 +30,7 @@ void list_arrays(const observe::RecordLayout& layout, analysis::SampleFacts& fac
   add(trace::kRegionOfToken, {T});
   if (!facts.evidence.empty()) add(trace::kEvidence, {T});
   if (facts.has_texts) add(trace::kSpecial, {T});
+  if (!facts.template_text.empty()) add(trace::kTemplateText, {T});
   add(trace::kEnds, {T});
   add(trace::kSteps, {S});
   add(trace::kLayers, {L});
@@ -81,6 +82,7 @@ analysis::ObservedSample facts_of(const observe::RecordLayout& layout, const Liv
   s.gold_regions = as_stored(subject.regions.gold);
   s.answers = as_stored(live.prompt.answers);
   s.evidence = subject.regions.evidence;
+  s.template_text = subject.regions.template_text;
   s.group_names = as_stored(subject.groups.names());
   if (layout.looks_closely()) s.row_positions = layout.rows();
   list_arrays(layout, s);

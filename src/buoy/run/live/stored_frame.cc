@@ -12,7 +12,8 @@ trace::Sample stored_frame(const trace::StoredSample& stored) {
     if (stored.has(name))
       frame.arrays.push_back(trace::integer_array(name, stored.shape(name), stored.integers(name)));
   }
-  for (const auto name : {trace::kRegionOfToken, trace::kEvidence, trace::kSpecial, trace::kEnds}) {
+  for (const auto name :
+       {trace::kRegionOfToken, trace::kEvidence, trace::kSpecial, trace::kTemplateText, trace::kEnds}) {
     if (!stored.has(name)) continue;
     const auto values = stored.integers(name);
     frame.arrays.push_back(

@@ -45,6 +45,7 @@ trace::SamplePlan sample_plan(const analysis::SampleFacts& facts, const Keeping&
     }
   }
   add(trace::kSpecial, kU8);
+  add(trace::kTemplateText, kU8);
   add(trace::kEnds, kU8);
   if (keeping.level == trace::Level::kCompact) {
     const CompactArrays compact(facts, keeping.chosen);

@@ -1,5 +1,6 @@
 // What the level compact keeps: values within a step of quantisation, and not too many bytes.
 #include "buoy/run/live/compact_arrays.h"
+#include "buoy/analysis/sample/answer_span.h"
 
 #include <gtest/gtest.h>
 
@@ -136,6 +137,7 @@ TEST_P(CompactPair, StrongestKeysAndMassesAreThoseOfTheFullTrace) {
   const auto& sample = full_->sample();
   const auto regions = std::ssize(sample.region_names);
   for (std::int64_t s = 0; s < sample.forward_count(); ++s) {
+    const auto region_of_token = analysis::region_of_token_at(sample, analysis::answer_end_at(sample, s));
     for (std::int64_t l = 0; l < sample.layer_count(); ++l) {
       const auto received = full_->received(s, l);
       const auto keys = compact.stored().integers_at(trace::kMeanTopKeys, {s, l});
@@ -153,7 +155,7 @@ TEST_P(CompactPair, StrongestKeysAndMassesAreThoseOfTheFullTrace) {
           double expected = 0;
           for (std::int64_t h = 0; h < sample.heads; ++h) {
             for (std::int64_t j = 0; j < sample.tokens; ++j) {
-              if (sample.region_of_token[static_cast<size_t>(j)] == c)
+              if (region_of_token[static_cast<size_t>(j)] == c)
                 expected += sums[static_cast<size_t>((g * sample.heads + h) * sample.tokens + j)];
             }
           }

@@ -48,12 +48,12 @@ class FlowSample {
  private:
   struct LayerSums;
 
-  SampleFlow flow_;
-  bool from_mass_ = false, nulls_by_state_ = false;
   void add_nulls(const LayerView& layer);
 
-  std::vector<LayerSums> sums_;  // [layers]
-  std::unique_ptr<LayerSums> nulls_;
+  SampleFlow flow_;
+  bool from_mass_ = false, nulls_by_state_ = false;
+  std::vector<LayerSums> sums_;       // [layers]
+  std::unique_ptr<LayerSums> nulls_;  // of even attention; null unless nulls_by_state_
 };
 
 }  // namespace buoy::analysis

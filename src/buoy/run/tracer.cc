@@ -4,7 +4,7 @@
 
 #include "buoy/decode/drive.h"
 #include "buoy/model/family.h"
-#include "buoy/trace/answer_rows.h"
+#include "buoy/trace/rows/answer_rows.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::run {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <optional>
 
+#include "buoy/analysis/sample/answer_span.h"
 #include "buoy/analysis/sample/replay.h"
 #include "buoy/analysis/sample/stored_rows.h"
 #include "buoy/base/file/files.h"

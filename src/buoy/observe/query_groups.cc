@@ -8,7 +8,7 @@
 #include "buoy/base/error.h"
 #include "buoy/observe/number_set.h"
 #include "buoy/probe/request.h"
-#include "buoy/trace/answer_rows.h"
+#include "buoy/trace/rows/answer_rows.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::observe {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "buoy/base/error.h"
-#include "buoy/trace/answer_rows.h"
+#include "buoy/trace/rows/answer_rows.h"
 
 namespace buoy::observe {
 namespace {

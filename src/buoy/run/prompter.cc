@@ -7,7 +7,7 @@
 #include "buoy/base/error.h"
 #include "buoy/questions/prompt/chat_prompt.h"
 #include "buoy/questions/prompt/token_regions.h"
-#include "buoy/trace/answer_rows.h"
+#include "buoy/trace/rows/answer_rows.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::run {

@@ -5,7 +5,7 @@
 #include "buoy/base/error.h"
 #include "buoy/decode/drive.h"
 #include "buoy/model/family.h"
-#include "buoy/trace/answer_rows.h"
+#include "buoy/trace/rows/answer_rows.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::run {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "buoy/analysis/sample/observed_sample.h"
-#include "buoy/trace/answer_rows.h"
+#include "buoy/trace/rows/answer_rows.h"
 
 namespace buoy::analysis {
 

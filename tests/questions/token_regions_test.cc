@@ -131,8 +131,8 @@ TEST(TokenRegions, TextOfTheTemplateInsideADocument) {
   const Spans tokens = {{0, 7}, {7, 9}, {9, 11}, {11, 14}, {14, 16}, {16, 18}, {18, 23}, {23, 25}};
   EXPECT_EQ(tokens_outside(tokens, prompt.filled), (std::vector<std::uint8_t>{1, 1, 1, 0, 1, 1, 0, 1}));
   EXPECT_EQ(regions_of_tokens(tokens, prompt.regions, false).region_of_token,
-            (std::vector<std::int32_t>{1, 1, 1, 1, 1, 1, 1, 2}))
-      << "regions stay as they were";
+            (std::vector<std::int32_t>{1, 1, 1, 1, 1, 1, 1, 1}))
+      << "all in document 1, the first of equals for the last token";
   const auto chat = in_chat(prompt, "<user>" + prompt.text + "<end>", 0);
   ASSERT_EQ(chat.filled.size(), 4U);
   EXPECT_EQ(text_of(chat, chat.filled[3]), "who?");

@@ -197,7 +197,7 @@ TEST(Trace, InspectSaysWhatIsInItAndFindsDamage) {
   ASSERT_EQ(whole.exit_code, 0) << whole.err;
   const Json facts = Json::parse(whole.out);
   EXPECT_EQ(facts["done"], 1);
-  EXPECT_EQ(facts["arrays"]["received"]["shape"], Json({5, 2, 3, 4, 6}));
+  EXPECT_EQ(facts["arrays"]["received"]["shape"], Json({5, 2, 4, 4, 6}));
 
   const auto file = scratch / "t" / "samples" / "prompt.safetensors";
   std::string bytes = read_file(file);

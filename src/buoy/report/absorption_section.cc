@@ -94,7 +94,7 @@ NamedFigure calibrated(std::span<const Table> tables) {
   page.letters = true;
   for (const auto& [selector, title] :
        {std::pair{"position_0", "Position 0"}, std::pair{"top_1", "Largest column"}}) {
-    figure::LineChart chart{"Layer", "Excess share", {}, {}, {}, 0.0, {}};
+    figure::LineChart chart{"Layer", "Excess share", {}, {}, {}, {}, {}};
     for (const auto& trace : all.distinct(schema::trace)) {
       chart.series.push_back(
           curve(trace, all.where({{schema::trace, trace}, {t.selector, selector}}), {t.layer, t.excess}));

@@ -73,27 +73,6 @@ class GroupMass {
   std::vector<double> values_;  // [groups, heads, regions]
 };
 
-// What the answer's queries that are masked, or those that are not, give to each region if attention is even;
-// NaN without such queries.
-std::vector<double> even_shares(const LayerView& layer, const SampleRegions& regions, bool masked) {
-  std::vector<double> seen(static_cast<size_t>(regions.count()), 0.0), out(seen);
-  const auto tokens = std::ssize(regions.region_of_token);
-  std::int64_t keys = 0;
-  double queries = 0;
-  for (std::int64_t i = 0; i < tokens; ++i) {
-    for (; keys < layer.sample.mask.keys_of(i, tokens); ++keys) {
-      const auto region = regions.region_of_token[static_cast<size_t>(keys)];
-      if (region >= 0) seen[static_cast<size_t>(region)] += 1;
-    }
-    const auto at = static_cast<size_t>(i);
-    if (regions.region_of_token[at] != regions.answer || (layer.forward.masked[at] != 0) != masked) continue;
-    for (size_t r = 0; r < out.size(); ++r) out[r] += seen[r] / static_cast<double>(keys);
-    queries += 1;
-  }
-  for (double& share : out) share = queries > 0 ? share / queries : stats::kNan;
-  return out;
-}
-
 std::vector<double> head_mean(const std::vector<double>& by_head, std::int64_t heads) {
   const size_t regions = by_head.size() / static_cast<size_t>(heads);
   std::vector<double> out(regions, 0.0);

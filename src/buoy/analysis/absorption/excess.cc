@@ -9,19 +9,6 @@
 #include "buoy/stats/not_a_number.h"
 
 namespace buoy::analysis {
-namespace {
-
-constexpr std::string_view kAnswerGroups = "answer";  // how the names of its groups begin
-
-std::vector<std::int64_t> groups_of_answer(const SampleFacts& sample) {
-  std::vector<std::int64_t> groups;
-  for (size_t g = 0; g < sample.group_names.size(); ++g) {
-    if (sample.group_names[g].starts_with(kAnswerGroups)) groups.push_back(static_cast<std::int64_t>(g));
-  }
-  return groups;
-}
-
-}  // namespace
 
 ExcessScale::ExcessScale(const Mask& mask, std::int64_t tokens, std::int64_t first, std::int64_t end)
     : floor_(uniform_received_between(mask, tokens, first, end)),
@@ -40,7 +27,7 @@ stats::Grid excess_cells(const LayerAxis& axis) {
 ExcessSample::ExcessSample(const LayerAxis& axis, const SampleFacts& sample)
     : cells(excess_cells(axis)),
       excess(cells.size()),
-      answer_groups_(groups_of_answer(sample)),
+      answer_groups_(answer_groups(sample)),
       of_all_(sample.mask, sample.tokens, 0, sample.tokens) {}
 
 void ExcessSample::take(const LayerView& layer) {
@@ -49,13 +36,9 @@ void ExcessSample::take(const LayerView& layer) {
     for (std::int64_t h = -1; h < sample.heads; ++h) take_vector({layer, queries, h}, scale, received.of(h));
   };
   take_all(ExcessQueries::kAll, of_all_, layer.received());
-  std::int64_t queries = 0;
-  for (const auto g : answer_groups_) queries += layer.forward.group_sizes[static_cast<size_t>(g)];
-  // The rows that write the answer, up to its end as far as it is known.
-  const trace::AnswerSpan span = group_span(sample, layer.forward.answer_end);
-  const std::int64_t first = trace::row_that_writes(span.prompt_length, span.offset),
-                     end = std::min(span.end, span.tokens) - span.offset;
-  if (queries == 0 || end <= first) return;
+  // Up to the end of the answer as far as it is known.
+  const auto [first, end] = answer_rows(sample, layer.forward.answer_end, layer.forward.group_sizes);
+  if (first == end) return;
   take_all(ExcessQueries::kAnswer, ExcessScale(sample.mask, sample.tokens, first, end),
            layer.received(answer_groups_));
 }

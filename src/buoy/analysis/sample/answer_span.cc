@@ -40,6 +40,24 @@ trace::AnswerSpan group_span(const SampleFacts& sample, std::int64_t answer_end)
   return {sample.prompt_length, answer_end, sample.tokens, sample.prediction_offset};
 }
 
+std::vector<std::int64_t> answer_groups(const SampleFacts& sample) {
+  std::vector<std::int64_t> groups;
+  for (size_t g = 0; g < sample.group_names.size(); ++g) {
+    if (sample.group_names[g].starts_with(trace::kAnswerName)) groups.push_back(static_cast<std::int64_t>(g));
+  }
+  return groups;
+}
+
+AnswerRows answer_rows(const SampleFacts& sample, std::int64_t answer_end,
+                       std::span<const std::int32_t> group_sizes) {
+  std::int64_t queries = 0;
+  for (const auto g : answer_groups(sample)) queries += group_sizes[static_cast<size_t>(g)];
+  if (queries == 0) return {};
+  const trace::AnswerSpan span = group_span(sample, answer_end);
+  const std::int64_t first = trace::row_that_writes(span.prompt_length, span.offset);
+  return {first, std::max(first, std::min(span.end, span.tokens) - span.offset)};
+}
+
 std::vector<std::int32_t> region_of_token_at(const SampleFacts& sample, std::int64_t answer_end) {
   auto regions = sample.region_of_token;
   const auto padding = index_of(sample.region_names, trace::kPaddingName);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "buoy/analysis/sample/observed_sample.h"
@@ -22,6 +23,17 @@ bool has_padding(const SampleFacts& sample);
 
 // Parts of the row by which the query groups of a sample were made, at a forward where the answer ends there.
 trace::AnswerSpan group_span(const SampleFacts& sample, std::int64_t answer_end);
+
+// The query groups of the rows that write the answer, by their names.
+std::vector<std::int64_t> answer_groups(const SampleFacts& sample);
+
+// The rows in these groups: [first, end), none when they are equal.
+struct AnswerRows {
+  std::int64_t first = 0, end = 0;
+};
+// At a forward where the answer ends there and query groups have these sizes.
+AnswerRows answer_rows(const SampleFacts& sample, std::int64_t answer_end,
+                       std::span<const std::int32_t> group_sizes);
 
 // Region of every token when the answer ends there: [tokens], into region_names, trace::kNoRegion for none.
 std::vector<std::int32_t> region_of_token_at(const SampleFacts& sample, std::int64_t answer_end);

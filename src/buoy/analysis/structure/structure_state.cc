@@ -1,6 +1,5 @@
 #include "buoy/analysis/structure/structure_state.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "buoy/analysis/core/state_fields.h"
@@ -8,18 +7,6 @@
 #include "buoy/analysis/sample/answer_span.h"
 
 namespace buoy::analysis {
-namespace {
-
-std::vector<std::int64_t> answer_groups(const SampleFacts& sample) {
-  std::vector<std::int64_t> groups;
-  for (size_t g = 0; g < sample.group_names.size(); ++g) {
-    if (sample.group_names[g].starts_with("answer")) groups.push_back(static_cast<std::int64_t>(g));
-  }
-  return groups;
-}
-
-}  // namespace
-
 StructureGrids::StructureGrids(const LayerAxis& axis)
     : cells({axis.size(), kQuerySets, kStructureCount}),
       head_cells({axis.size(), axis.heads(), kLiftClasses}),
@@ -54,12 +41,8 @@ void StructureSample::take(const LayerView& layer) {
 // The rows that write the answer, up to its end as far as it is known; there may be none.
 void StructureSample::add_answer(const LayerView& layer, const StructureClasses& sums) {
   const auto& sample = layer.sample;
-  const trace::AnswerSpan span = group_span(sample, layer.forward.answer_end);
-  const std::int64_t first = trace::row_that_writes(span.prompt_length, span.offset),
-                     end = std::min(span.end, span.tokens) - span.offset;
-  std::int64_t queries = 0;
-  for (const auto g : answer_groups_) queries += layer.forward.group_sizes[static_cast<size_t>(g)];
-  if (queries == 0 || end <= first) return;
+  const auto [first, end] = answer_rows(sample, layer.forward.answer_end, layer.forward.group_sizes);
+  if (first == end) return;
   add_mass(grids.cells.at({layer.l, kAnswerQueries, 0}), sums.mass(layer.received(answer_groups_).mean),
            sums.mass(uniform_received_between(sample.mask, sample.tokens, first, end)));
 }

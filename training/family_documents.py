@@ -21,11 +21,12 @@ CURRICULUM_STEPS = 12000  # the curriculum is one of absolute steps, however man
 NAMES_HIDDEN = 0.3        # share of questions with passages in which one of the two names is learned
 CONTEXTS_READ = 0.2       # share of contexts without questions
 # How far the prefix of a context with questions reaches, for the prefix mask: over the questions, as in all question sets;
-# over the passages, and questions are written too, as answers are; nowhere, and everything is causal. With prefixes over the
-# questions alone, or over passages in half of the contexts, the arm reads one passage only
-# (docs/results/2026-11-17-family-seed-1.md, 2026-11-18-family-prefix.md).
-QUESTIONS_WRITTEN = 0.5   # share without the questions
-WITHOUT_PREFIX = 0.25     # share without passages either
+# over the passages, and questions are written too, as answers are; nowhere, and everything is causal. A network that begins
+# with prefixes reads one passage only, whatever it is asked to write, and with a quarter of the contexts causal too
+# (docs/results/2026-11-17-family-seed-1.md, 2026-11-18-family-prefix.md). So the arm begins causal, as causal-next does,
+# and prefixes grow.
+QUESTIONS_WRITTEN = 0.5                   # share without the questions, once all have a prefix
+PREFIX_BEGINS, PREFIX_WHOLE = 1500, 3500  # steps: from the first on some contexts have a prefix, from the second on all
 
 
 class Curriculum:
@@ -40,6 +41,8 @@ class Curriculum:
         self.two_hop = 0.4 if progress > 0.20 else 0.0  # share of contexts with questions in two hops
         self.dated = 0.2 if progress > 0.20 else 0.0    # share of contexts with dated records that contradict
         self.late = progress > 0.5
+        # Share of contexts without any prefix.
+        self.causal = min(1.0, max(0.0, (PREFIX_WHOLE - step) / (PREFIX_WHOLE - PREFIX_BEGINS)))
 
     def passages(self, rng) -> int:
         if self.late and rng() < 0.05:
@@ -114,12 +117,15 @@ class Document:
             self.add(self.form.before)
         self.add(self.form.label(place, name) + tokens + self.form.after)
 
-    def learn_all(self, kind: int, rng):
-        """A text: for the prefix mask it is cut somewhere into a prefix and what is written behind it."""
-        size = len(self.tokens)
-        cut = 1 + int(rng() * (size - 1))
-        self.answered = [place >= cut for place in range(size)]
+    def learn_all(self, kind: int, rng, causal=0.0):
+        """A text: for the prefix mask it is cut somewhere into a prefix and what is written behind it; a share of them,
+        `causal`, has no prefix."""
+        size, place = len(self.tokens), rng()
+        self.end_prefix(1 if place < causal else 1 + int((place - causal) / (1 - causal) * (size - 1)))
         self.sequences.append((1, size, kind, size))
+
+    def end_prefix(self, cut: int):
+        self.answered = [place >= cut for place in range(len(self.tokens))]
 
     def add_question(self, template, about, newest=False, written=False):
         """Returns where its two names are."""
@@ -323,18 +329,19 @@ def context_document(world, rng, curriculum: Curriculum) -> Document:
     for place, (person, tokens, _) in enumerate(context.passages):
         document.add_passage(place, person.name, tokens)
     if read:
-        document.learn_all(CONTEXT_TEXT, rng)
+        document.learn_all(CONTEXT_TEXT, rng, curriculum.causal)
         return document
     slots = Slots(world, rng)
     reach = rng()
-    written = reach < QUESTIONS_WRITTEN
+    causal = reach < curriculum.causal
+    written = reach < curriculum.causal + QUESTIONS_WRITTEN * (1 - curriculum.causal)
     long = context.long_question() if rng() < curriculum.long else None
     questions = context.questions(without=long[0] if long else None)
     count = min(len(questions), 0 if long and rng() < 0.5 else 1 if rng() < 0.15 else 1 + int(rng() * 20))
     order = [long] if long else []
     order = order + questions[:count] if rng() < 0.5 else questions[:count] + order
     if not order:  # only people that must not be asked about
-        document.learn_all(CONTEXT_TEXT, rng)
+        document.learn_all(CONTEXT_TEXT, rng, curriculum.causal)
     for question in order:
         places = slots.long if question is long else slots.short
         if document.sequences and len(document.tokens) + 40 + places > LONGEST:
@@ -350,6 +357,6 @@ def context_document(world, rng, curriculum: Curriculum) -> Document:
             hidden = name + int(rng() * 2)
             document.sequences.append((hidden, hidden + 1, NAME, hidden + 1))
         document.add_answer(value, places, kind)
-    if reach < WITHOUT_PREFIX:
-        document.answered = [place > 0 for place in range(len(document.tokens))]
+    if causal:
+        document.end_prefix(1)
     return document

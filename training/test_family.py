@@ -21,7 +21,7 @@ from body import MASKS, attend_by_calls, attend_plainly, seen_keys
 from check_attention import check_attention, example
 from checkpoint import config_of, load, save, shape_of
 from family_arms import ARMS, loss_of, make_model, prefix_of, to_device
-from family_documents import ANSWER, NAME, Context, Curriculum
+from family_documents import ANSWER, NAME, PREFIX_BEGINS, PREFIX_WHOLE, Context, Curriculum
 from family_rows import WEIGHTS, FamilyRows, arranged
 from family_scores import QuestionSet, decode, measure
 from optimizer import Muon
@@ -145,6 +145,12 @@ class Targets(unittest.TestCase):
             self.assertGreater((after - before[answers[0]]).abs().max().item(), 1e-5, name)
 
 
+def documents_of(row):
+    """(begin, end, whether nothing but its first token is a prefix) of every document."""
+    ends = np.append(row["begins"][1:], len(row["tokens"]))
+    return [(begin, end, row["answered"][begin + 1:end].all()) for begin, end in zip(row["begins"], ends) if end > begin + 1]
+
+
 class Losses(unittest.TestCase):
     def test_the_published_weights(self):
         row = ROWS.row(STEPS[2])
@@ -231,16 +237,22 @@ class Losses(unittest.TestCase):
         names = np.concatenate([row["answered"][row["kinds"][row["sequences"]] == NAME] for row in rows])
         self.assertTrue(names.any() and not names.all())
 
-    def test_of_some_documents_nothing_is_a_prefix(self):
-        row = ROWS.row(STEPS[2])
-        ends = np.append(row["begins"][1:], len(row["tokens"]))
-        bare = [end - begin > 1 and row["answered"][begin + 1:end].all() for begin, end in zip(row["begins"], ends)]
-        self.assertTrue(any(bare) and not all(bare))
-        arm = ARMS["prefix-next"]
-        made, causal = arranged(row, arm, VOCABULARY.mask), arranged(row, ARMS["causal-next"], VOCABULARY.mask)
-        for begin, end, alone in zip(row["begins"], ends, bare):
-            if alone:  # such a document stands in its order, as for a causal arm
-                self.assertTrue((made["inputs"][begin:end] == causal["inputs"][begin:end]).all())
+    def test_the_prefix_arm_begins_causal_and_ends_without_causal_contexts(self):
+        shares = []
+        for step in (PREFIX_BEGINS // 2, (PREFIX_BEGINS + PREFIX_WHOLE) // 2, PREFIX_WHOLE + 1):
+            rows = [ROWS.row(step + i) for i in range(8)]
+            shares.append(np.mean([bare for row in rows for _, _, bare in documents_of(row)]))
+        self.assertGreater(shares[0], shares[1])
+        self.assertGreater(shares[1], shares[2] + 0.1)
+        self.assertLess(shares[2], 0.02)  # a text may be cut at its first token
+
+    def test_without_a_prefix_a_document_is_what_a_causal_arm_reads(self):
+        row = ROWS.row((PREFIX_BEGINS + PREFIX_WHOLE) // 2)
+        made, causal = (arranged(row, ARMS[name], VOCABULARY.mask) for name in ("prefix-next", "causal-next"))
+        seen = [(begin, end) for begin, end, bare in documents_of(row) if bare]
+        self.assertTrue(seen)
+        for begin, end in seen:
+            self.assertTrue((made["inputs"][begin:end] == causal["inputs"][begin:end]).all())
 
     def test_losses_fall(self):
         for name, arm in ARMS.items():

@@ -47,6 +47,42 @@ TEST(StreamedBootstrap, OrderOfSamplesDoesNotMatter) {
   EXPECT_NEAR(up.interval(0).upper, down.interval(0).upper, 1e-12);
 }
 
+TEST(StreamedBootstrap, ReplicatesAreWeightedMeansHoweverManySamplesThereAre) {
+  const BootstrapOptions options{.replicates = 50};
+  for (const int samples : {1, 15, 16, 17, 33, 40}) {
+    StreamedBootstrap sums(2, options);
+    std::vector<double> weighted(50), drawn(50), weighted_some(50), drawn_some(50);
+    for (int n = 0; n < samples; ++n) {
+      const std::string name = id(n);
+      const double value = 3 + std::sin(n);
+      const bool has_second = n % 3 == 1;  // the first sample and others lack it
+      sums.add(name, std::vector<double>{value, has_second ? -value : std::nan("")});
+      const auto weights = poisson_weights(name, options);
+      for (size_t b = 0; b < weights.size(); ++b) {
+        weighted[b] += weights[b] * value;
+        drawn[b] += weights[b];
+        if (!has_second) continue;
+        weighted_some[b] -= weights[b] * value;
+        drawn_some[b] += weights[b];
+      }
+    }
+    const auto means = sums.replicates(0), some = sums.replicates(1);
+    for (size_t b = 0; b < means.size(); ++b) {
+      SCOPED_TRACE(std::to_string(samples) + " samples, replicate " + std::to_string(b));
+      if (drawn[b] > 0) {
+        EXPECT_NEAR(means[b], weighted[b] / drawn[b], 1e-12);
+      } else {
+        EXPECT_TRUE(std::isnan(means[b]));
+      }
+      if (drawn_some[b] > 0) {
+        EXPECT_NEAR(some[b], weighted_some[b] / drawn_some[b], 1e-12);
+      } else {
+        EXPECT_TRUE(std::isnan(some[b]));
+      }
+    }
+  }
+}
+
 TEST(StreamedBootstrap, IntervalsOfNormalSamplesCoverTheTruth) {
   // 400 studies of 50 samples at 90%: the standard error of the coverage is 1.5%. More in coverage/.
   int covered = 0;

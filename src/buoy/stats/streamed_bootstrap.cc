@@ -10,6 +10,8 @@
 namespace buoy::stats {
 namespace {
 
+constexpr size_t kMostRecent = 16;
+
 // FNV-1a: the id as a number.
 std::uint64_t number_of_id(std::string_view id) {
   std::uint64_t hash = 0xcbf29ce484222325u;
@@ -49,11 +51,11 @@ StreamedBootstrap::StreamedBootstrap(std::int64_t cells, const BootstrapOptions&
 
 void StreamedBootstrap::add(std::string_view sample_id, std::span<const double> values) {
   BUOY_CHECK(static_cast<std::int64_t>(values.size()) == cells_);
+  // Before this sample and not behind it: then it is mostly done while a model runs, and not after its last.
+  if (recent_.size() == kMostRecent) sum_recent();
   const auto draws = poisson_weights(sample_id, options_);
   const std::vector<double> weights(draws.begin(), draws.end());
-  // Megabytes: not before they are needed.
-  weighted_sum_.resize(values.size() * weights.size());
-  weighted_square_.resize(weighted_sum_.size());
+  std::vector<double> all_near(values.size(), kNan);
   drawn_.resize(weights.size());
   for (size_t cell = 0; cell < values.size(); ++cell) {
     const double value = values[cell];
@@ -69,20 +71,51 @@ void StreamedBootstrap::add(std::string_view sample_id, std::span<const double> 
       first_[cell] = value;
       if (samples_ > 0) missing_[cell] = drawn_;
     }
-    const double near = value - first_[cell], square = near * near;
+    const double near = value - first_[cell];
+    all_near[cell] = near;
     sum_[cell] += value;
     count_[cell] += 1;
     near_sum_[cell] += near;
-    near_square_[cell] += square;
-    double* sums = weighted_sum_.data() + cell * weights.size();
-    double* squares = weighted_square_.data() + cell * weights.size();
-    for (size_t b = 0; b < weights.size(); ++b) {
-      sums[b] += weights[b] * near;
-      squares[b] += weights[b] * square;
-    }
+    near_square_[cell] += near * near;
   }
   for (size_t b = 0; b < weights.size(); ++b) drawn_[b] += weights[b];
   ++samples_;
+  recent_.push_back({weights, std::move(all_near)});
+}
+
+void StreamedBootstrap::sum_recent() {
+  const auto replicates = static_cast<size_t>(options_.replicates);
+  weighted_sum_.resize(static_cast<size_t>(cells_) * replicates);
+  weighted_square_.resize(weighted_sum_.size());
+  for (size_t cell = 0; cell < static_cast<size_t>(cells_); ++cell) {
+    double* sums = weighted_sum_.data() + cell * replicates;
+    double* squares = weighted_square_.data() + cell * replicates;
+    for (const auto& sample : recent_) {
+      const double near = sample.near[cell], square = near * near;
+      if (std::isnan(near)) continue;
+      for (size_t b = 0; b < replicates; ++b) {
+        sums[b] += sample.weights[b] * near;
+        squares[b] += sample.weights[b] * square;
+      }
+    }
+  }
+  recent_.clear();
+}
+
+StreamedBootstrap::Weighted StreamedBootstrap::weighted(std::int64_t cell, std::int64_t b) const {
+  Weighted out;
+  if (!weighted_sum_.empty()) {
+    const auto at = static_cast<size_t>(cell * options_.replicates + b);
+    out = {weighted_sum_[at], weighted_square_[at]};
+  }
+  for (const auto& sample : recent_) {
+    const double near = sample.near[static_cast<size_t>(cell)],
+                 weight = sample.weights[static_cast<size_t>(b)];
+    if (std::isnan(near)) continue;
+    out.sum += weight * near;
+    out.square += weight * (near * near);
+  }
+  return out;
 }
 
 double StreamedBootstrap::drawn(std::int64_t cell, std::int64_t b) const {
@@ -94,8 +127,7 @@ double StreamedBootstrap::drawn(std::int64_t cell, std::int64_t b) const {
 double StreamedBootstrap::replicate_mean(std::int64_t cell, std::int64_t b) const {
   const double count = drawn(cell, b);
   if (!(count > 0)) return kNan;
-  return first_[static_cast<size_t>(cell)] +
-         weighted_sum_[static_cast<size_t>(cell * options_.replicates + b)] / count;
+  return first_[static_cast<size_t>(cell)] + weighted(cell, b).sum / count;
 }
 
 std::vector<ResampledMean> StreamedBootstrap::resampled(std::int64_t cell) const {
@@ -106,9 +138,8 @@ std::vector<ResampledMean> StreamedBootstrap::resampled(std::int64_t cell) const
   for (std::int64_t b = 0; b < options_.replicates; ++b) {
     const double count = drawn(cell, b);
     if (!(count > 0)) continue;
-    const auto i = static_cast<size_t>(cell * options_.replicates + b);
-    out.push_back(
-        {weighted_sum_[i] / count - center, error_of_mean(count, weighted_sum_[i], weighted_square_[i])});
+    const auto [sum, square] = weighted(cell, b);
+    out.push_back({sum / count - center, error_of_mean(count, sum, square)});
   }
   return out;
 }

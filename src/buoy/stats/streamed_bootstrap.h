@@ -35,8 +35,20 @@ class StreamedBootstrap {
   Estimate from_replicates(double mean, std::int64_t samples, std::vector<double> means) const;
 
  private:
-  double drawn(std::int64_t cell,
-               std::int64_t b) const;  // how many samples with a value there are in replicate b
+  // Samples whose share in the replicates is not yet summed. A pass over all replicates of all cells takes
+  // milliseconds where heads are cells, most of it for memory: one pass for many samples.
+  struct Recent {
+    std::vector<double> weights;  // [replicates]
+    std::vector<double> near;     // [cells], values about the first one of the cell; NaN: none
+  };
+  struct Weighted {
+    double sum = 0, square = 0;
+  };
+
+  void sum_recent();
+  Weighted weighted(std::int64_t cell, std::int64_t b) const;
+  // How many samples with a value there are in replicate b.
+  double drawn(std::int64_t cell, std::int64_t b) const;
   double replicate_mean(std::int64_t cell, std::int64_t b) const;
   std::vector<ResampledMean> resampled(std::int64_t cell) const;
 
@@ -46,9 +58,10 @@ class StreamedBootstrap {
   std::vector<double> sum_, count_;  // [cells]
   // About the first value of each cell, so that a small spread far from zero is not lost.
   std::vector<double> first_, near_sum_, near_square_;  // [cells]
-  std::vector<double> weighted_sum_, weighted_square_;  // [cells, replicates]; empty: no sample yet
-  std::vector<double> drawn_;                           // [replicates], all samples
-  std::vector<std::vector<double>> missing_;            // [cells], of them without a value; empty: none
+  std::vector<double> weighted_sum_, weighted_square_;  // [cells, replicates]; empty: all samples are recent
+  std::vector<Recent> recent_;
+  std::vector<double> drawn_;                 // [replicates], all samples
+  std::vector<std::vector<double>> missing_;  // [cells], of them without a value; empty: none
 };
 
 // Poisson(1) draws of one sample for every replicate.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "buoy/claims/measured.h"
 #include "buoy/claims/networks.h"
 #include "buoy/claims/rules.h"
 #include "buoy/result/table.h"
@@ -37,8 +38,9 @@ struct TraceVerdict {
   Verdict verdict = Verdict::kNotTestable;
   std::string evidence;
   std::string needs;
-  std::string parts = {};              // "1 for, 2 against, 1 open"
-  std::vector<Network> networks = {};  // that it is about
+  std::string parts = {};               // "1 for, 2 against, 1 open"
+  std::vector<Network> networks = {};   // that it is about
+  std::vector<Measured> measured = {};  // the numbers of `evidence`, for sentences
 };
 
 struct ClaimVerdict {

@@ -19,6 +19,7 @@ struct Thirds {
   std::vector<Part> parts;       // one a third
   std::int64_t items = 0;        // the fewest that a number rests on
   std::string evidence;
+  std::vector<Measured> measured;
 };
 
 // Floating columns must cost more than random and than structural ones; to speak against it, one is enough.
@@ -40,6 +41,7 @@ Thirds look_at_thirds(const TableView& rows) {
   Thirds out;
   const auto thirds = rows.distinct(kColumns.third);
   std::vector<Question> questions;
+  std::vector<std::string> values;  // of each third, floating columns against the first others
   for (const auto& third : thirds) {
     std::vector<Estimate> differences;
     std::string text;
@@ -56,11 +58,17 @@ Thirds look_at_thirds(const TableView& rows) {
     }
     out.evidence += fmt::format("{}{} third: exact match {:.3g}, without floating columns {:.3g}{}",
                                 out.evidence.empty() ? "" : "; ", third, seen, floating, text);
+    values.push_back(
+        fmt::format("{} ({} third)", differences.empty() ? "not defined" : words_of(differences[0]), third));
     questions.push_back([differences](double alpha) { return Part{together(differences, alpha), {}, {}}; });
   }
   out.parts = decide(questions);
   for (std::size_t i = 0; i < thirds.size(); ++i) {
     if (out.parts[i].finding == Finding::kFor) out.matter.insert(thirds[i]);
+    out.measured.push_back(
+        {std::string(rules::kHidden.what), values[i], out.parts[i].finding,
+         out.items < kFewestSamples ? too_few(out.items) : "the interval reaches into the margin",
+         out.items});
   }
   return out;
 }
@@ -82,6 +90,7 @@ void judge_set(const TableView& rows, const std::string& run, ClaimVerdict& clai
     TraceVerdict verdict;
     verdict.trace = fmt::format("{}{} on {}", run, model, of_model.distinct(kColumns.set).front());
     verdict.evidence = thirds.evidence;
+    verdict.measured = thirds.measured;
     const bool own = std::any_of(thirds.matter.begin(), thirds.matter.end(),
                                  [&](const std::string& third) { return !shared.contains(third); });
     const bool shares = !thirds.matter.empty() && !own;

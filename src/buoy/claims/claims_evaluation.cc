@@ -62,6 +62,10 @@ TraceVerdict look_at_ratio(const TableView& row) {
   verdict.evidence = fmt::format("gain in exact match: masked diffusion {}, autoregressive {}",
                                  words_of(estimate_in(row, t.diffusion_gain)),
                                  words_of(estimate_in(row, t.autoregressive_gain)));
+  const auto items = static_cast<std::int64_t>(row.number(t.items));
+  verdict.measured = {
+      {kDiffusionGain, words_of(estimate_in(row, t.diffusion_gain)), Finding::kLacking, {}, items},
+      {kAutoregressiveGain, words_of(estimate_in(row, t.autoregressive_gain)), Finding::kLacking, {}, items}};
   const double twice = rules::kGainRatio.null * row.number(t.autoregressive_gain), room = room_of(row);
   if (!std::isfinite(row.number(t.ratio))) {
     verdict.needs = "autoregressive models whose gain is surely not zero: otherwise the ratio means nothing";
@@ -94,6 +98,7 @@ void judge_ratios(std::span<const TableView> rows, const TableView& gains, Claim
     verdict.verdict = judged.verdict;
     verdict.parts = judged.parts;
     verdict.evidence += "; " + judged.evidence;
+    verdict.measured.insert(verdict.measured.end(), judged.measured.begin(), judged.measured.end());
   }
 }
 

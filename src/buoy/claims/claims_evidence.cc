@@ -142,7 +142,13 @@ Part judge(const Reading& reading, const Expectation& expected, double alpha) {
     return {alone, expected.name + " not defined", lacking};
   }
   const auto part = [&](Finding finding, const std::string& said) {
-    return Part{finding, fmt::format("{} {} ({})", expected.name, words_of(estimate), said), {}};
+    const bool wide = finding == Finding::kUndecided && !decided(alone) && has_interval(estimate) &&
+                      !is_one_choice(estimate, expected.rule);
+    const Measured measured{
+        std::string(expected.rule.what), words_of(estimate), finding,
+        wide ? fmt::format("too wide an interval for a margin of {:g}", expected.rule.margin) : said,
+        estimate.samples};
+    return Part{finding, fmt::format("{} {} ({})", expected.name, words_of(estimate), said), {}, {measured}};
   };
   if (is_one_choice(estimate, expected.rule))
     return part(Finding::kUndecided,
@@ -196,11 +202,15 @@ Part judge_layers(std::span<const Estimate> layers, const Expectation& expected,
   part.words = fmt::format("{}: {:.3g} to {:.3g}, {} of {} layers as claimed, {} against", expected.name,
                            *least, *most, in_favour, layers.size(), against);
   if (equal > 0) part.words += fmt::format(", {} as good as equal", equal);
+  std::string why = fmt::format("{} of {} layers as claimed, {} against", in_favour, layers.size(), against);
   if (most_samples < kFewestSamples) {
-    part.words += fmt::format(" ({})", too_few(most_samples));
+    why = too_few(most_samples);
+    part.words += fmt::format(" ({})", why);
   } else if (thin > 0) {
     part.words += fmt::format(" ({} more with fewer than {} samples)", thin, kFewestSamples);
   }
+  part.measured.push_back({std::string(expected.rule.what), fmt::format("{:.3g} to {:.3g}", *least, *most),
+                           part.finding, why, most_samples});
   return part;
 }
 
@@ -253,6 +263,7 @@ TraceVerdict judge_trace(const std::string& trace, std::span<const Part> parts) 
   for (const auto& part : parts) {
     add_once(words, part.words);
     add_once(lacking, part.lacking);
+    out.measured.insert(out.measured.end(), part.measured.begin(), part.measured.end());
   }
   out.evidence = join(words, "; ");
   out.needs = join(lacking, "; ");

@@ -13,16 +13,6 @@ namespace buoy::claims {
 
 using stats::Estimate;
 
-// What one number says about a claim.
-enum class Finding {
-  kFor,
-  kAgainst,
-  kEqual,  // no difference beyond the margin
-  kSplit,  // some of it for, some against
-  kUndecided,
-  kLacking,
-};
-
 // The columns of a number, and of the ends of its interval.
 struct EstimateColumns {
   EstimateColumns(const Interval& interval)  // an interval is such columns
@@ -68,6 +58,7 @@ struct Part {
   Finding finding = Finding::kLacking;
   std::string words;
   std::string lacking;
+  std::vector<Measured> measured = {};  // what `words` say, for sentences
 };
 
 // Before it is asked whether there are enough samples.

@@ -17,10 +17,12 @@ namespace {
 Part merge(const std::string& name, std::span<const Part> parts) {
   std::vector<Part> defined;
   std::vector<std::string> words;
+  std::vector<Measured> measured;
   for (const auto& part : parts) {
     if (part.finding == Finding::kLacking) continue;
     defined.push_back(part);
     words.push_back(part.words);
+    measured.insert(measured.end(), part.measured.begin(), part.measured.end());
   }
   if (defined.empty())
     return {Finding::kLacking, name + " not testable", parts.empty() ? std::string() : parts[0].lacking};
@@ -30,7 +32,7 @@ Part merge(const std::string& name, std::span<const Part> parts) {
                           : verdict == Verdict::kNoDifference ? Finding::kEqual
                           : verdict == Verdict::kMixed        ? Finding::kSplit
                                                               : Finding::kUndecided;
-  return {finding, fmt::format("{} {}: {}", name, name_of(verdict), join(words, ", ")), {}};
+  return {finding, fmt::format("{} {}: {}", name, name_of(verdict), join(words, ", ")), {}, measured};
 }
 
 std::string set_rule(const Material& material) {

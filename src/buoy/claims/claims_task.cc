@@ -81,6 +81,11 @@ Part judge_set(const std::string& name, const TableView& rows) {
     part.finding = Finding::kUndecided;
     part.words += fmt::format(" (of one task {})", too_few(fewest));
   }
+  part.measured.push_back({name == "all tasks" ? kLayersByTask : kLayersByTaskAlike,
+                           fmt::format("{} of {} layers", together.in_favour, layers.size()), part.finding,
+                           fewest < kFewestSamples ? fmt::format("of one task {}", too_few(fewest))
+                                                   : fmt::format("{} against", together.against),
+                           static_cast<std::int64_t>(rows.number(kByLayer.samples))});
   return part;
 }
 

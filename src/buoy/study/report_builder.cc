@@ -30,6 +30,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::int64_t kScoreResamples = 2000;  // of scored answers
+
 // Numbers and words of a JSON object on one line, for people.
 std::string flat(const std::string& object) {
   std::string out;
@@ -42,15 +44,23 @@ std::string flat(const std::string& object) {
   return out;
 }
 
-// Whether a trace is one of a masked-diffusion model; nothing when no sample of it can be read.
-std::optional<bool> is_diffusion(const trace::TraceReader& reader) {
+// What its samples say of a model; nothing when no sample of the trace can be read.
+struct Nature {
+  bool diffusion = false;
+  std::string mask;
+};
+
+std::optional<Nature> nature_of(const trace::TraceReader& reader) {
   for (const auto& entry : reader.samples()) {
     if (entry.status != trace::Status::kDone) continue;
-    bool diffusion = false;
+    Nature nature;
     const auto failure = attempt([&] {
-      diffusion = analysis::StoredSource(reader.manifest(), reader.read(entry.id)).sample().masked_diffusion;
+      const analysis::StoredSource source(reader.manifest(), reader.read(entry.id));
+      const auto& sample = source.sample();
+      nature.diffusion = sample.masked_diffusion;
+      nature.mask = !sample.mask.causal ? "full" : sample.mask.prefix > 0 ? "prefix" : "causal";
     });
-    if (!failure) return diffusion;
+    if (!failure) return nature;
   }
   return std::nullopt;
 }
@@ -60,9 +70,9 @@ report::TraceSummary summary_of(const analysis::TraceInput& input, trace::Integr
   const auto& m = reader.manifest();
   const auto done = std::count_if(reader.samples().begin(), reader.samples().end(),
                                   [](const auto& entry) { return entry.status == trace::Status::kDone; });
-  const auto diffusion = is_diffusion(reader);
+  const auto nature = nature_of(reader);
   return {
-      {input.label, diffusion.value_or(false), done},
+      {input.label, nature.value_or(Nature{}).diffusion, done},
       {{"model", fmt::format("{} ({}, {}){}", m.model.name, m.model.family, m.model.stored_dtype,
                              m.model.commit.empty() ? "" : ", commit " + m.model.commit)},
        {"size", fmt::format("{} layers, {} heads of {}, {} key heads", m.model.layers, m.model.heads,
@@ -73,8 +83,12 @@ report::TraceSummary summary_of(const analysis::TraceInput& input, trace::Integr
        {"seed", fmt::format("{}", m.seed)},
        {"made by", fmt::format("{}, on {}", m.created_by, m.machine)},
        {"command", m.command}},
-      diffusion.has_value(),
-      m.model.name};
+      nature.has_value(),
+      m.model.name,
+      {m.model.name, m.model.family, m.model.stored_dtype, m.model.commit, m.model.weights_sha256,
+       nature.value_or(Nature{}).mask, m.model.parameters, m.model.layers, m.model.heads},
+      flat(m.decoding),
+      m.seed};
 }
 
 void require_different_names(const std::vector<NamedPath>& runs) {
@@ -95,6 +109,9 @@ class ReportBuilder {
     refuse_early();
     if (!request_.title.empty()) input_.title = request_.title;
     input_.command = request_.command;
+    const auto& bootstrap = run_.analysis.bootstrap;
+    input_.intervals = {bootstrap.confidence, bootstrap.replicates,
+                        request_.evaluations.empty() ? 0 : kScoreResamples, bootstrap.seed};
     if (request_.run.trust)
       input_.notices.add(
           "checksums not verified (`trust`): the numbers are those of the files as they are now, "
@@ -199,7 +216,8 @@ class ReportBuilder {
     std::vector<std::string> order;
     for (const auto& run : evaluations_) {
       const auto failure = attempt([&] {
-        for (auto& table : run::summarise(run::read_scores(run.path), {.replicates = 2000, .seed = 0})) {
+        for (auto& table :
+             run::summarise(run::read_scores(run.path), {.replicates = kScoreResamples, .seed = 0})) {
           if (!by_name.contains(table.name)) order.push_back(table.name);
           by_name[table.name].push_back({run.name, std::move(table)});
         }

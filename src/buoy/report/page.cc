@@ -130,16 +130,33 @@ std::string notices_html(const std::vector<std::string>& lines) {
   return out + "</div>\n";
 }
 
+// Each with the traces whose config it has.
+std::vector<Control> controls_of(std::span<const TraceSummary> traces) {
+  std::vector<Control> out;
+  for (const auto& trace : traces) {
+    if (!trace.control) continue;
+    Control control{trace.kind.label, trace.model, {}};
+    for (const auto& other : traces) {
+      if (!other.control && other.config == trace.config) control.beside.push_back(other.kind.label);
+    }
+    out.push_back(std::move(control));
+  }
+  return out;
+}
+
 }  // namespace
 
 Written write_report(const ReportInput& input, const fs::path& folder) {
   Written written;
+  const auto controls = controls_of(input.traces);
   std::vector<Table> all;
-  for (const auto& analysis : input.analyses)
-    all.insert(all.end(), analysis.tables.begin(), analysis.tables.end());
+  for (const auto& analysis : input.analyses) {
+    const auto tables = rows_of(Rows::kOfModels, analysis.tables, controls);
+    all.insert(all.end(), tables.begin(), tables.end());
+  }
   std::vector<claims::TraceKind> kinds;
   for (const auto& trace : input.traces) {
-    if (!trace.judged) continue;
+    if (!trace.judged || trace.control) continue;
     kinds.push_back(trace.kind);
     if (kinds.back().network.empty()) kinds.back().network = trace.model;
   }
@@ -149,13 +166,15 @@ Written write_report(const ReportInput& input, const fs::path& folder) {
   if (!input.explorer.empty()) nav += "<a href=\"#explore\">Explore</a>";
   FileNames names;
   ModelColors colors;
-  for (const auto& trace : input.traces)
+  for (const auto& trace : input.traces) {
+    if (trace.control) continue;
     colors.add_trace(trace.kind.label, trace.model.empty() ? trace.kind.label : trace.model);
+  }
   for (const auto& analysis : input.analyses) {
     if (analysis.name == schema::kEvaluation.name) colors.add_names(analysis.tables);
   }
   const std::vector<const ModelColors*> one_for_all(input.analyses.size(), &colors);
-  const auto sections = draw_sections(input.analyses, one_for_all, names);
+  const auto sections = draw_sections(input.analyses, one_for_all, names, controls);
   for (size_t a = 0; a < sections.size(); ++a) {
     const auto& analysis = input.analyses[a];
     const DrawnSection& section = sections[a];

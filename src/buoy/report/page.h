@@ -17,7 +17,9 @@ struct TraceSummary {
   claims::TraceKind kind;
   std::vector<std::pair<std::string, std::string>> facts;  // "model", "LLaDA-8B-Instruct"
   bool judged = true;  // false: it serves the comparison of tasks, its model was changed, or it was left out
-  std::string model = {};  // its name: traces of one model have one colour
+  std::string model = {};   // its name: traces of one model have one colour
+  bool control = false;     // of a network that was never trained: drawn beside the others, never judged
+  std::string config = {};  // what it shares with its controls
 };
 
 inline constexpr const char* kUsualTitle = "Where attention floats";

@@ -67,6 +67,7 @@ report::TraceSummary summary_of(const analysis::TraceInput& input, trace::Integr
                              m.model.commit.empty() ? "" : ", commit " + m.model.commit)},
        {"size", fmt::format("{} layers, {} heads of {}, {} key heads", m.model.layers, m.model.heads,
                             m.model.head_dim, m.model.kv_heads)},
+       {"weights", m.model.untrained.empty() ? "trained" : m.model.untrained + ": a control, not judged"},
        {"samples", fmt::format("{}{}", done, reader.complete() ? "" : " so far: the trace is not complete")},
        {"decoding", flat(m.decoding)},
        {"observed", flat(m.probe)},
@@ -74,7 +75,9 @@ report::TraceSummary summary_of(const analysis::TraceInput& input, trace::Integr
        {"made by", fmt::format("{}, on {}", m.created_by, m.machine)},
        {"command", m.command}},
       diffusion.has_value(),
-      m.model.name};
+      m.model.name,
+      !m.model.untrained.empty(),
+      m.model.config_sha256};
 }
 
 void require_different_names(const std::vector<NamedPath>& runs) {
@@ -176,7 +179,7 @@ class ReportBuilder {
   void add_trace(const analysis::TraceInput& trace) {
     const auto changes = run::changes_of(trace::TraceReader::open(trace.folder, integrity_).manifest());
     input_.traces.push_back(summary_of(trace, integrity_));
-    input_.explorer.push_back(explored_trace(trace, run_));
+    if (!input_.traces.back().control) input_.explorer.push_back(explored_trace(trace, run_));
     if (changes.empty()) return;
     input_.traces.back().judged = false;
     input_.notices.add(trace.label,
@@ -190,7 +193,7 @@ class ReportBuilder {
     if (std::any_of(traces_.begin(), traces_.end(), same)) return;
     add_trace(trace);
     input_.traces.back().judged = false;
-    input_.explorer.back().folded = true;
+    if (!input_.traces.back().control) input_.explorer.back().folded = true;
   }
 
   // Tables of one or more runs of buoy eval, told apart by a first column.

@@ -22,7 +22,14 @@ struct Decoding {
 struct ModelEntry {
   std::string name;
   std::filesystem::path path;
-  Decoding decoding;  // on top of the study's
+  Decoding decoding;                                 // on top of the study's
+  std::optional<std::uint64_t> untrained_seed = {};  // a control: its config before any training
+};
+
+// Networks that were never trained, beside every trace (docs/studies.md, controls).
+struct ControlsEntry {
+  std::uint32_t untrained = 1;  // seeds of every config; 0: none
+  std::uint64_t seed = 1;       // the first
 };
 
 struct PromptEntry {
@@ -86,6 +93,7 @@ struct Study {
   std::vector<ModelEntry> models;
   Decoding decoding;
   PromptEntry prompt;
+  ControlsEntry controls;
   std::vector<DataEntry> data;
   std::vector<TraceEntry> traces;
   std::vector<EvaluateEntry> evaluations;

@@ -13,8 +13,8 @@ namespace buoy::null_studies {
 // two more tasks beside reading.
 struct Asked {
   std::filesystem::path models;  // the folder of the bundled pair: configs, tokenizers, prompts
-  std::uint32_t questions = 36;
-  std::uint32_t of_tasks = 12;  // of each of the two more tasks
+  std::uint32_t questions = 30;
+  std::uint32_t of_tasks = 10;  // of each of the two more tasks
   int threads = 2;
 };
 

@@ -78,6 +78,7 @@ report::TraceSummary summary_of(const analysis::TraceInput& input, trace::Integr
                              m.model.commit.empty() ? "" : ", commit " + m.model.commit)},
        {"size", fmt::format("{} layers, {} heads of {}, {} key heads", m.model.layers, m.model.heads,
                             m.model.head_dim, m.model.kv_heads)},
+       {"weights", m.model.untrained.empty() ? "trained" : m.model.untrained + ": a control, not judged"},
        {"samples", fmt::format("{}{}", done, reader.complete() ? "" : " so far: the trace is not complete")},
        {"decoding", flat(m.decoding)},
        {"observed", flat(m.probe)},
@@ -89,7 +90,9 @@ report::TraceSummary summary_of(const analysis::TraceInput& input, trace::Integr
       {m.model.name, m.model.family, m.model.stored_dtype, m.model.commit, m.model.weights_sha256,
        nature.value_or(Nature{}).mask, m.model.parameters, m.model.layers, m.model.heads},
       flat(m.decoding),
-      m.seed};
+      m.seed,
+      !m.model.untrained.empty(),
+      m.model.config_sha256};
 }
 
 void require_different_names(const std::vector<NamedPath>& runs) {
@@ -198,7 +201,7 @@ class ReportBuilder {
     input_.traces.push_back(summary_of(trace, integrity_));
     tell_network(request_, trace.folder, trace::TraceReader::open(trace.folder, integrity_).manifest(),
                  input_.traces.back());
-    input_.explorer.push_back(explored_trace(trace, run_));
+    if (!input_.traces.back().control) input_.explorer.push_back(explored_trace(trace, run_));
     if (changes.empty()) return;
     input_.traces.back().judged = false;
     input_.notices.add(trace.label,
@@ -212,7 +215,7 @@ class ReportBuilder {
     if (std::any_of(traces_.begin(), traces_.end(), same)) return;
     add_trace(trace);
     input_.traces.back().judged = false;
-    input_.explorer.back().folded = true;
+    if (!input_.traces.back().control) input_.explorer.back().folded = true;
   }
 
   // Tables of one or more runs of buoy eval, told apart by a first column.

@@ -18,12 +18,13 @@ struct Series {
   std::optional<size_t> style = {};
 };
 
-// A curve to compare with: a null, a floor, a published value. Thin and dotted.
+// A curve to compare with: a null, a floor, a published value, a control. Thin and dotted, or dashed.
 struct ReferenceCurve {
   std::string name;  // at its end or in the legend, once for all curves of that name; empty: none
   std::vector<double> x;
   std::vector<double> y;
   std::optional<size_t> of_series;  // drawn in that series' colour; otherwise grey
+  bool dashed = false;              // measured, not computed
 };
 
 enum class AxisScale { kLinear, kLog };

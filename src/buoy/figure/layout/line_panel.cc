@@ -128,7 +128,8 @@ class LinePanel : public PanelLayout {
   Stroke reference_stroke(const ReferenceCurve& curve) const {
     const Color color =
         curve.of_series ? look_.series(style_of(chart_, *curve.of_series)) : look_.palette().grey;
-    return {color, 0.8 * look_.unit(), {0.9 * look_.unit(), 1.5 * look_.unit()}};
+    const double on = curve.dashed ? 3.2 : 0.9;
+    return {color, 0.8 * look_.unit(), {on * look_.unit(), 1.5 * look_.unit()}};
   }
 
   // Of all references with one name: their colour, or grey where they differ.

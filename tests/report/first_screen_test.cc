@@ -48,7 +48,8 @@ ReportInput two_models() {
 
 TEST(FirstScreen, NamesModelsWithSizeKindMaskAndQuestions) {
   const std::string html = models_html(two_models());
-  EXPECT_TRUE(has(html, "<th>small</th><td>3.5 million</td><td>8 &#215; 4</td>")) << html;
+  EXPECT_TRUE(has(html, "<th>small</th><td data-is=\"Parameters\">3.5 million</td>")) << html;
+  EXPECT_TRUE(has(html, ">8 &#215; 4</td>")) << html;
   EXPECT_TRUE(has(html, "masked tokens")) << html;
   EXPECT_TRUE(has(html, "the next token")) << html;
   EXPECT_TRUE(has(html, "everything (full mask)")) << html;
@@ -88,7 +89,12 @@ TEST(FirstScreen, LabelsEveryFindingInWordsAndFoldsItsEvidence) {
   EXPECT_TRUE(has(
       html, "<span class=\"verdict supported\"><span aria-hidden=\"true\">&#10003;</span> supported</span>"))
       << html;
-  EXPECT_TRUE(has(html, "Kinds of models: too few networks.</span></summary>")) << html;
+  EXPECT_TRUE(has(html, "About kinds of models nothing can be said: too few networks.")) << "once: " << html;
+  EXPECT_FALSE(has(html, "Kinds of models: ")) << html;
+  auto judged = claim_of("C4", Verdict::kSupported);
+  judged.kinds = {"supported", true, {}};
+  EXPECT_TRUE(
+      has(findings_html(std::vector<ClaimVerdict>{judged}), "Kinds of models: supported.</span></summary>"));
   EXPECT_TRUE(has(html, "<dd>C4: What &lt;they&gt; claim.</dd>")) << html;
   EXPECT_LT(html.find("id=\"C4\""), html.find("Could not be decided, and why"))
       << "what was decided comes first";

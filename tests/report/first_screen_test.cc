@@ -1,11 +1,11 @@
 // What a reader sees first.
 
-#include "buoy/report/first_screen.h"
+#include "buoy/report/front/first_screen.h"
 
 #include <gtest/gtest.h>
 
 #include "buoy/base/version.h"
-#include "buoy/report/terms.h"
+#include "buoy/report/front/terms.h"
 #include "claims/claims_support.h"
 
 namespace buoy::report {
@@ -106,7 +106,7 @@ TEST(Methods, NameWhatAPaperMustSay) {
   for (const std::string& words :
        {std::string("Buoy ") + std::string(version()), std::string("3,543,040 parameters"),
         std::string("full attention mask"), std::string("revision 0123abc"),
-        std::string("weights' sum aaaaaaaaaaaa"), std::string("max_new_tokens 8; seed 7"),
+        std::string("weights_sha256 aaaaaaaaaaaa"), std::string("max_new_tokens 8; seed 7"),
         std::string("d 24, recall 16, c 24"), std::string("1,000 resamples (seed 1)"), std::string("95%"),
         claims::rules_hash()})
     EXPECT_TRUE(has(text, words)) << words << "\nin " << text;

@@ -1,4 +1,4 @@
-#include "buoy/report/first_screen.h"
+#include "buoy/report/front/first_screen.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,9 +8,9 @@
 
 #include "buoy/base/counted.h"
 #include "buoy/claims/sentences.h"
+#include "buoy/report/front/question_counts.h"
+#include "buoy/report/front/terms.h"
 #include "buoy/report/html.h"
-#include "buoy/report/question_counts.h"
-#include "buoy/report/terms.h"
 
 namespace buoy::report {
 namespace {

@@ -1,6 +1,7 @@
 #include "buoy/claims/claims.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "buoy/base/attempt.h"
 #include "buoy/base/sha256.h"
@@ -73,6 +74,27 @@ std::vector<TraceKind> Material::beside(bool masked_diffusion) const {
   return out;
 }
 
+std::vector<TraceKind> Material::controls_of(const TraceKind& trace) const {
+  std::vector<TraceKind> out;
+  std::copy_if(traces.begin(), traces.end(), std::back_inserter(out), [&](const TraceKind& other) {
+    return !other.about.control.empty() && other.masked_diffusion == trace.masked_diffusion &&
+           other.about.mask == trace.about.mask && other.data == trace.data;
+  });
+  return out;
+}
+
+Reading Material::read(const TraceKind& trace, const Lookup& lookup) const {
+  Reading out = claims::read(tables, trace, lookup);
+  if (!trace.about.control.empty() || out.rows.size() != 1) return out;
+  double sum = 0, count = 0;
+  for (const auto& control : controls_of(trace)) {
+    const auto rows = claims::read(tables, control, lookup).rows;
+    if (rows.size() == 1 && std::isfinite(rows[0].value)) sum += rows[0].value, ++count;
+  }
+  if (count > 0) out.control = sum / count;
+  return out;
+}
+
 Network TraceKind::traced() const {
   Network out = about;
   out.name = network.empty() ? label : network;
@@ -80,7 +102,9 @@ Network TraceKind::traced() const {
   return out;
 }
 
-Network Background::network(const std::string& name, bool masked_diffusion) const {
+Network Background::network(const std::string& called, bool masked_diffusion) const {
+  const auto alias = aliases.find(called);
+  const std::string& name = alias == aliases.end() ? called : alias->second;
   const auto found =
       std::find_if(networks.begin(), networks.end(), [&](const Network& one) { return one.name == name; });
   Network out = found == networks.end() ? Network{name} : *found;
@@ -88,9 +112,15 @@ Network Background::network(const std::string& name, bool masked_diffusion) cons
   return out;
 }
 
-std::string Background::questions_of(const std::string& run, const std::string& data) const {
-  const auto found = questions.find(run);
+std::string Background::questions_of(const std::string& run, const Network& network,
+                                     const std::string& data) const {
+  const auto found = questions.find({run, network.name});
   return found == questions.end() ? "" : sha256_hex(found->second + "\n" + data);
+}
+
+std::string Background::tasks_of(const std::string& network) const {
+  const auto found = tasks.find(network);
+  return found == tasks.end() ? "" : found->second;
 }
 
 std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<const TraceKind> traces,

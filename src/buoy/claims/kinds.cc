@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "buoy/claims/corrected.h"
@@ -42,6 +43,24 @@ struct BothArms {
     return (!needs_diffusion || diffusion.enough()) && (!needs_autoregressive || autoregressive.enough());
   }
 
+  // Without an interval; NaN where an arm has no network.
+  double value(Contrast contrast) const {
+    const double nothing = std::numeric_limits<double>::quiet_NaN();
+    const double of_diffusion = diffusion.numbers.empty() ? nothing : arm_mean(diffusion.numbers).mean;
+    const double of_other = autoregressive.numbers.empty() ? nothing : arm_mean(autoregressive.numbers).mean;
+    switch (contrast) {
+      case Contrast::kDiffusion:
+        return of_diffusion;
+      case Contrast::kAutoregressive:
+        return of_other;
+      case Contrast::kDifference:
+        return of_other - of_diffusion;
+      case Contrast::kRatio:
+        break;
+    }
+    return nothing;  // gains of networks that know nothing have no ratio
+  }
+
   Estimate estimate(Contrast contrast, double confidence) const {
     switch (contrast) {
       case Contrast::kDiffusion:
@@ -57,11 +76,15 @@ struct BothArms {
   }
 };
 
+// Networks that count, or their controls.
 BothArms arms_of(std::span<const NetworkQuantity> numbers, const std::string& quantity,
-                 const std::string& group) {
+                 const std::string& data, bool controls = false) {
   BothArms out;
   for (const auto& one : numbers) {
-    if (one.quantity != quantity || one.group() != group || !one.network.control.empty()) continue;
+    Network network = one.network;
+    if (controls && network.control.empty()) continue;
+    if (controls) network.control.clear();
+    if (one.quantity != quantity || one.data != data || !network.counts()) continue;
     (one.network.masked_diffusion ? out.diffusion : out.autoregressive).add(one);
   }
   return out;
@@ -70,7 +93,7 @@ BothArms arms_of(std::span<const NetworkQuantity> numbers, const std::string& qu
 // Twice the one gain must be possible for the other: otherwise a ratio says how high the ceiling is.
 std::string lacking_room(const KindQuantity& ratio, const BothArms& gains,
                          std::span<const NetworkQuantity> numbers) {
-  const auto rooms = arms_of(numbers, std::string(rules::kRoom), ratio.group);
+  const auto rooms = arms_of(numbers, std::string(rules::kRoom), ratio.data);
   if (rooms.diffusion.numbers.empty()) return "";
   const double twice = ratio.rule.null * arm_mean(gains.autoregressive.numbers).mean;
   const double room = arm_mean(rooms.diffusion.numbers).mean;
@@ -87,27 +110,27 @@ struct Asked {
   BothArms arms;
   std::string lacking;
 
+  double control = std::numeric_limits<double>::quiet_NaN();  // the same of untrained networks
+
   Part at(double alpha) const {
     if (!lacking.empty()) return {Finding::kLacking, lacking, lacking};
-    return {side_of_null(arms.estimate(quantity.rule.contrast, 1 - alpha), quantity.rule), "", ""};
+    return {side_of_null(arms.estimate(quantity.rule.contrast, 1 - alpha), quantity.rule, control), "", ""};
   }
 };
 
 std::vector<Asked> asked_of(const ClaimRule& rule, std::span<const NetworkQuantity> numbers) {
-  std::vector<std::string> groups;
+  std::vector<std::string> sets;
   for (const auto& one : numbers) {
-    if (one.network.control.empty() && std::find(groups.begin(), groups.end(), one.group()) == groups.end())
-      groups.push_back(one.group());
+    if (one.network.counts() && std::find(sets.begin(), sets.end(), one.data) == sets.end())
+      sets.push_back(one.data);
   }
   std::vector<Asked> out;
-  for (const auto& group : groups) {
+  for (const auto& data : sets) {
     for (const auto& quantity : rule.about_kinds()) {
       std::vector<std::string> names;
-      std::string data;
       for (const auto& one : numbers) {
-        if (one.group() != group || !one.network.control.empty() || !is_of(quantity, one.quantity)) continue;
+        if (one.data != data || !one.network.counts() || !is_of(quantity, one.quantity)) continue;
         if (std::find(names.begin(), names.end(), one.quantity) == names.end()) names.push_back(one.quantity);
-        if (data.empty()) data = one.data;
       }
       const bool none = names.empty();
       if (none) names.push_back(std::string(quantity.number()));
@@ -117,10 +140,11 @@ std::vector<Asked> asked_of(const ClaimRule& rule, std::span<const NetworkQuanti
                      .name = std::string(quantity.what) + (detail.empty() ? "" : ": " + detail),
                      .quantity = name,
                      .data = data,
-                     .group = group,
+                     .of_diffusion = {},
+                     .of_autoregressive = {},
                      .estimate = {},
                      .words = {}},
-                    arms_of(numbers, name, group),
+                    arms_of(numbers, name, data),
                     {}};
         asked.quantity.diffusion = asked.arms.diffusion.networks.size();
         asked.quantity.autoregressive = asked.arms.autoregressive.networks.size();
@@ -129,6 +153,7 @@ std::vector<Asked> asked_of(const ClaimRule& rule, std::span<const NetworkQuanti
         } else if (quantity.contrast == Contrast::kRatio) {
           asked.lacking = lacking_room(asked.quantity, asked.arms, numbers);
         }
+        asked.control = arms_of(numbers, name, data, true).value(quantity.contrast);
         out.push_back(std::move(asked));
       }
     }
@@ -140,11 +165,20 @@ std::vector<Asked> asked_of(const ClaimRule& rule, std::span<const NetworkQuanti
 KindQuantity told(const Asked& asked, const Part& part) {
   KindQuantity out = asked.quantity;
   out.finding = part.finding;
+  const auto mean_of = [](const Arm& arm) {
+    return arm.enough() ? arm_estimate(arm_mean(arm.numbers), 1 - kAlpha) : Estimate{};
+  };
+  out.of_diffusion = mean_of(asked.arms.diffusion);
+  out.of_autoregressive = mean_of(asked.arms.autoregressive);
   if (!asked.lacking.empty()) {
     out.words = asked.lacking;
     return out;
   }
   out.estimate = asked.arms.estimate(out.rule.contrast, 1 - kAlpha);
+  if (const auto why = held_back(out.estimate, out.rule, asked.control); !why.empty()) {
+    out.words = fmt::format("{} ({})", words_of(out.estimate), why);
+    return out;
+  }
   const Finding alone = side_of_null(out.estimate, out.rule);
   const std::string corrected = decided(alone) && !decided(part.finding)
                                     ? " by itself, open when corrected for several quantities"
@@ -158,7 +192,7 @@ void count_networks(const ClaimRule& rule, std::span<const NetworkQuantity> numb
                     std::span<const Network> judged, KindsVerdict& out) {
   std::vector<Network> networks;
   const auto take = [&](const Network& network) {
-    if (network.control.empty() && !contains(networks, network)) networks.push_back(network);
+    if (network.counts() && !contains(networks, network)) networks.push_back(network);
   };
   for (const auto& one : numbers) take(one.network);
   for (const auto& network : judged) take(network);

@@ -45,5 +45,7 @@ std::vector<DrawnSection> draw_sections(std::span<const AnalysedTables> analyses
                                         std::span<const ModelColors* const> colors, FileNames& names,
                                         std::span<const Control> controls = {});
 DrawnSection draw_section(const AnalysedTables& analysis, const ModelColors& colors, FileNames& names);
+// One that is there already, in its own colours.
+DrawnSection draw_section(const Section& section, FileNames& names);
 
 }  // namespace buoy::report

@@ -13,6 +13,7 @@
 #include "buoy/base/progress.h"
 #include "buoy/checkpoint/hub_cache.h"
 #include "buoy/checkpoint/initialisation.h"
+#include "buoy/claims/siblings.h"
 #include "buoy/observe/plan.h"
 #include "buoy/questions/data/item_json.h"
 #include "buoy/questions/data/item_reader.h"
@@ -23,6 +24,7 @@
 #include "buoy/study/memory_line.h"
 #include "buoy/study/output_folder.h"
 #include "buoy/study/study_outcomes.h"
+#include "buoy/study/study_power.h"
 #include "buoy/trace/index.h"
 
 namespace buoy::study {
@@ -38,6 +40,10 @@ class Examination {
     attempt(study_.file.string(), [&] { check_output_folder(study_.out); });
     for (const auto& model : study_.models) look_at_model(model);
     look_at_controls();
+    for (const auto& file : study_.siblings) {
+      if (is_there("siblings.tables", "a table claim_quantities.csv", file))
+        attempt("siblings.tables", [&] { claims::read_quantities(plan_.beside(file)); });
+    }
     for (const auto& data : study_.data) attempt("data " + data.name, [&] { look_at_data(data); });
     look_at_template("prompt.with_passages", study_.prompt.with_passages);
     look_at_template("prompt.closed_book", study_.prompt.closed_book);
@@ -46,6 +52,7 @@ class Examination {
     for (const auto& name : study_.report.analyses) attempt("report", [&] { analysis::find_analysis(name); });
     measure();
     findings_.excluded = excluded_outcomes(plan_, facts_);
+    findings_.detectable = detectable_effects(plan_, facts_);
     return std::move(findings_);
   }
 
@@ -336,6 +343,7 @@ std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
                      describe_bytes(findings.missing_bytes()), plan.study().out.string(),
                      describe_bytes(findings.free_bytes));
   for (const auto& line : findings.excluded) out += "\n" + line;
+  for (const auto& line : findings.detectable) out += "\n" + line;
   return out;
 }
 

@@ -109,6 +109,7 @@ class StudyRun {
         const auto folder = plan_.trace_folder(trace.name, model);
         const std::string label = trace.name + "." + model;
         request.tasks.push_back({label, folder});
+        request.origins[folder] = {model, trace.name};
         if (!trace.tasks_only) request.traces.push_back({for_all == 1 ? model : label, folder});
       };
       for (const auto* model : plan_.models_of(trace.models)) add(model->name);
@@ -116,6 +117,12 @@ class StudyRun {
     }
     for (const auto& entry : study_.evaluations)
       request.evaluations.push_back({entry.name, plan_.evaluation_folder(entry.name)});
+    for (const auto& model : study_.models) {
+      claims::Network network{model.name};
+      network.arm = model.arm.empty() ? model.name : model.arm;
+      request.networks.push_back(network);
+    }
+    for (const auto& file : study_.siblings) request.siblings.push_back(plan_.beside(file));
     request.analyses = study_.report.analyses;
     request.out = plan_.report_folder();
     request.command = command_;

@@ -135,6 +135,7 @@ std::vector<claims::TraceKind> judged_traces(const ReportInput& input) {
     if (!trace.judged) continue;
     kinds.push_back(trace.kind);
     if (kinds.back().network.empty()) kinds.back().network = trace.model;
+    if (trace.control) kinds.back().about.control = kUntrainedName;
   }
   return kinds;
 }

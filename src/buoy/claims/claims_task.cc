@@ -140,12 +140,10 @@ ClaimVerdict judge_tasks(const Material& material) {
   std::string others;
   for (const auto& model : table.distinct(kByLayer.model)) {
     const auto rows = table.where({{kByLayer.model, model}});
-    const bool diffusion = rows.text(kByLayer.kind) == "masked diffusion";
-    const bool control = !material.background.network(model, diffusion).control.empty();
     auto verdict = judge_model(rows, material);
     for (const char* set : {"all", "alike"}) add_excess(rows, set, material, claim);
-    if (control) continue;
-    if (diffusion) {
+    if (!verdict.networks[0].control.empty()) continue;
+    if (rows.text(kByLayer.kind) == "masked diffusion") {
       claim.by_trace.push_back(std::move(verdict));
     } else {
       others += fmt::format(" Beside it, {}: {}.", verdict.trace, verdict.evidence);

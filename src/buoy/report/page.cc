@@ -142,6 +142,7 @@ std::vector<claims::TraceKind> judged_traces(const ReportInput& input) {
 
 Written write_report(const ReportInput& input, const fs::path& folder) {
   Written written;
+  const auto controls = controls_of(input.traces);
   const auto claims = claims::judge_claims(judged_tables(input), judged_traces(input), input.background);
 
   std::string nav = "<nav><div><a href=\"#claims\">Findings</a>", body;
@@ -161,7 +162,7 @@ Written write_report(const ReportInput& input, const fs::path& folder) {
     if (analysis.name == schema::kEvaluation.name) colors.add_names(analysis.tables);
   }
   const std::vector<const ModelColors*> one_for_all(input.analyses.size(), &colors);
-  const auto sections = draw_sections(input.analyses, one_for_all, names, controls_of(input.traces));
+  const auto sections = draw_sections(input.analyses, one_for_all, names, controls);
   for (size_t a = 0; a < sections.size(); ++a) {
     const auto& analysis = input.analyses[a];
     const DrawnSection& section = sections[a];

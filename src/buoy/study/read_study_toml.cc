@@ -168,6 +168,7 @@ class Names {
 
   void check() const {
     auto models = names(study_.models);
+    keep_free("models", models, kUntrainedPrefix);
     once("models", models);
     keep_free("models", models, kUntrainedPrefix);
     for (const auto& model : study_.models) {

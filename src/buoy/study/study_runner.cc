@@ -109,19 +109,21 @@ class StudyRun {
         const auto folder = plan_.trace_folder(trace.name, model);
         const std::string label = trace.name + "." + model;
         request.tasks.push_back({label, folder});
-        request.origins[folder] = {model, trace.name};
         if (!trace.tasks_only) request.traces.push_back({for_all == 1 ? model : label, folder});
+        request.origins[folder] = {model, trace.name};
       };
       for (const auto* model : plan_.models_of(trace.models)) add(model->name);
       for (const auto& twin : twins_of(twins_, plan_, trace)) add(twin.model.name);
     }
     for (const auto& entry : study_.evaluations)
       request.evaluations.push_back({entry.name, plan_.evaluation_folder(entry.name)});
-    for (const auto& model : study_.models) {
+    const auto add_network = [&](const study::ModelEntry& model) {
       claims::Network network{model.name};
       network.arm = model.arm.empty() ? model.name : model.arm;
       request.networks.push_back(network);
-    }
+    };
+    for (const auto& model : study_.models) add_network(model);
+    for (const auto& twin : twins_) add_network(twin.model);
     for (const auto& file : study_.siblings) request.siblings.push_back(plan_.beside(file));
     request.analyses = study_.report.analyses;
     request.out = plan_.report_folder();

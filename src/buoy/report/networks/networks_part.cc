@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "buoy/claims/siblings.h"
 
@@ -124,6 +126,23 @@ std::optional<NamedFigure> figure_of(const claims::ClaimVerdict& claim,
                      std::move(page)};
 }
 
+// Verdicts with their numbers; claims without any, for the same reason, in one sentence.
+std::vector<std::string> readings_of(std::span<const claims::ClaimVerdict> claims) {
+  std::vector<std::string> out;
+  std::map<std::string, std::string> without;
+  for (const auto& claim : claims) {
+    const auto& kinds = claim.kinds;
+    if (kinds.evidence.empty()) {
+      auto& ids = without[kinds.words];
+      ids += (ids.empty() ? "" : ", ") + claim.id;
+    } else {
+      out.push_back(fmt::format("{}: {}: {}.", claim.id, kinds.words, kinds.evidence));
+    }
+  }
+  for (const auto& [words, ids] : without) out.push_back(fmt::format("{}: {}.", ids, words));
+  return out;
+}
+
 }  // namespace
 
 NetworksPart networks_part(std::span<const claims::ClaimVerdict> claims,
@@ -138,12 +157,10 @@ NetworksPart networks_part(std::span<const claims::ClaimVerdict> claims,
       "measured elsewhere count where the rules of verdicts and the questions are the same; untrained "
       "networks and those whose mask is not that of their kind are shown and do not count.",
       claims::kFewestNetworks);
+  section.readings = readings_of(claims);
   std::vector<NetworkQuantity> own;
   for (const auto& claim : claims) {
     own.insert(own.end(), claim.quantities.begin(), claim.quantities.end());
-    const auto& kinds = claim.kinds;
-    section.readings.push_back(fmt::format("{}: {}{}{}.", claim.id, kinds.words,
-                                           kinds.evidence.empty() ? "" : ": ", kinds.evidence));
     auto numbers = claim.quantities;
     std::copy_if(siblings.begin(), siblings.end(), std::back_inserter(numbers),
                  [&](const NetworkQuantity& one) { return one.claim == claim.id; });

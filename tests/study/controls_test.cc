@@ -86,6 +86,17 @@ TEST_F(ControlsOfAStudy, TheCheckCountsThem) {
   EXPECT_FALSE(parts.contains("trace one, untrained-a"));
 }
 
+TEST_F(ControlsOfAStudy, TheCheckSaysWhatCanBeFound) {
+  const auto with = plan("", model_line("a", "diffusion") + model_line("b", "autoregressive"));
+  std::string lines;
+  for (const auto& line : examine(with, Device::kCpu).detectable) lines += line + "\n";
+  EXPECT_TRUE(testing::holds_in_order(
+      lines, {"power of 80%", "trace both, 60 questions: C1: Spearman of anchor and step from 0.", "C4: "}))
+      << lines;
+  EXPECT_EQ(lines.find("trace one"), std::string::npos) << "no diffusion model: nothing to find";
+  EXPECT_EQ(lines.find("kinds"), std::string::npos) << "too few networks";
+}
+
 TEST_F(ControlsOfAStudy, TheirNamesAreKeptFree) {
   EXPECT_TRUE(testing::fails_with<InputError>(
       [&] { plan("", model_line("untrained-a", "diffusion") + model_line("b", "autoregressive")); },

@@ -94,9 +94,10 @@ void add_controls(Section& section, const Section& of_controls, std::span<const 
                                    [&](const auto& other) { return other.name == named.name; });
     if (same == of_controls.figures.end() || !add_curves(named.figure, same->figure, controls)) continue;
     named.caption += " Dashed: networks of the same config that were never trained.";
+    auto& caption = named.figure.caption;
+    if (caption.ends_with('.') && !same->figure.caption.empty()) caption.pop_back();
     if (!same->figure.caption.empty())
-      named.figure.caption += (named.figure.caption.empty() ? "" : "; ") + std::string(kUntrainedName) +
-                              ": " + same->figure.caption;
+      caption += (caption.empty() ? "" : "; ") + std::string(kUntrainedName) + ": " + same->figure.caption;
   }
 }
 

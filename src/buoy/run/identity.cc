@@ -18,6 +18,7 @@
 #include "buoy/base/version.h"
 #include "buoy/checkpoint/hub_cache.h"
 #include "buoy/checkpoint/weights_identity.h"
+#include "buoy/model/memory.h"
 #include "buoy/questions/prompt/prompt_template.h"
 #include "buoy/run/change/changes.h"
 #include "buoy/tensor/thread_pool.h"
@@ -249,7 +250,7 @@ trace::Manifest describe_run(const model::Model& model, const DecodeOptions& dec
                     .head_dim = c.head_dim,
                     .hidden = c.hidden,
                     .vocabulary = c.vocabulary,
-                    .parameters = static_cast<std::int64_t>(model.checkpoint().parameters()),
+                    .parameters = static_cast<std::int64_t>(model::parameters_of(c)),
                     .commit = snapshot ? snapshot->commit : "",
                     .untrained = untrained,
                     .config_sha256 = config_sum,

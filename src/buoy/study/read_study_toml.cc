@@ -170,6 +170,7 @@ class Names {
     auto models = names(study_.models);
     keep_free("models", models, kUntrainedPrefix);
     once("models", models);
+    keep_free("models", models, kUntrainedPrefix);
     for (const auto& model : study_.models) {
       if (!model.arm.empty() && std::find(models.begin(), models.end(), model.arm) == models.end())
         models.push_back(model.arm);

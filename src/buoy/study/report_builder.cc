@@ -23,7 +23,7 @@
 #include "buoy/run/summary/summary.h"
 #include "buoy/study/analysed_traces.h"
 #include "buoy/study/explored_trace.h"
-#include "buoy/study/report_networks.h"
+#include "buoy/study/networks/report_networks.h"
 #include "buoy/trace/reader.h"
 
 namespace buoy::study {

@@ -24,6 +24,7 @@
 #include "buoy/study/memory_line.h"
 #include "buoy/study/output_folder.h"
 #include "buoy/study/study_outcomes.h"
+#include "buoy/study/study_power.h"
 #include "buoy/trace/index.h"
 
 namespace buoy::study {
@@ -51,6 +52,7 @@ class Examination {
     for (const auto& name : study_.report.analyses) attempt("report", [&] { analysis::find_analysis(name); });
     measure();
     findings_.excluded = excluded_outcomes(plan_, facts_);
+    findings_.detectable = detectable_effects(plan_, facts_);
     return std::move(findings_);
   }
 
@@ -341,6 +343,7 @@ std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
                      describe_bytes(findings.missing_bytes()), plan.study().out.string(),
                      describe_bytes(findings.free_bytes));
   for (const auto& line : findings.excluded) out += "\n" + line;
+  for (const auto& line : findings.detectable) out += "\n" + line;
   return out;
 }
 

@@ -40,9 +40,6 @@ Verdicts judge_drawn(const claims::ClaimRule& rule, std::span<const NetworkQuant
   for (const auto& n : all) {
     if (n.claim == rule.id) numbers.push_back(n);
   }
-  if (planted != nullptr) {
-    for (auto& n : numbers) plant(*planted, n);
-  }
   Verdicts out;
   std::mt19937_64 random(draw.seed);
   // Of all numbers, so that every claim is judged on the same studies.
@@ -50,10 +47,13 @@ Verdicts judge_drawn(const claims::ClaimRule& rule, std::span<const NetworkQuant
   for (std::size_t study = 0; study < draw.studies; ++study) {
     std::vector<NetworkQuantity> drawn;
     for (auto& arm : arms) {
-      for (std::size_t i = 0; i < std::min(draw.per_arm, arm.size()); ++i) {
+      for (std::size_t i = 0; i < std::min(draw.per_arm + draw.controls, arm.size()); ++i) {
         std::swap(arm[i], arm[i + random() % (arm.size() - i)]);
         for (const auto& n : numbers) {
-          if (n.network.name == arm[i]) drawn.push_back(n);
+          if (n.network.name != arm[i]) continue;
+          drawn.push_back(n);
+          if (i >= draw.per_arm) drawn.back().network.control = "untrained";
+          if (i < draw.per_arm && planted != nullptr) plant(*planted, drawn.back());
         }
       }
     }

@@ -11,6 +11,7 @@ namespace buoy::null_studies {
 
 struct Draw {
   std::size_t studies = 1000, per_arm = 5;
+  std::size_t controls = 1;  // of each arm, as a study has them
   std::uint64_t seed = 1;
 };
 
@@ -30,7 +31,8 @@ struct Verdicts {
   double share(claims::Verdict verdict, std::size_t studies) const;
 };
 
-// Draws networks of each arm without replacement, as a study would have them, and judges one claim.
+// Draws networks of each arm without replacement, as a study would have them, and controls; judges one claim.
+// An effect is planted into the networks and not into the controls.
 Verdicts judge_drawn(const claims::ClaimRule& rule, std::span<const claims::NetworkQuantity> numbers,
                      const Draw& draw, const Planted* planted = nullptr);
 

@@ -44,24 +44,41 @@ void print_verdicts(const std::vector<claims::NetworkQuantity>& numbers, const D
   }
 }
 
+double share_for(const Verdicts& verdicts, const std::string& quantity, const Draw& draw) {
+  const auto findings = verdicts.findings.find(quantity);
+  if (findings == verdicts.findings.end()) return 0;
+  const auto found = findings->second.find(Finding::kFor);
+  return found == findings->second.end()
+             ? 0.0
+             : static_cast<double>(found->second) / static_cast<double>(draw.studies);
+}
+
+// Effects beyond the margins, and how often each quantity is found, corrected as in a report.
 void print_planted(const std::vector<claims::NetworkQuantity>& numbers, const Draw& draw) {
+  const std::string excess(claims::rules::kExcessOfFirst), largest(claims::rules::kExcessOfLargest);
   const std::vector<Planted> all = {
-      {"Spearman 0.3", "C1", true, {{"Spearman", 0.3}, {"the same given", 0.3}}},
-      {"slopes twice their margins",
-       "C2",
-       true,
-       {{"slope of set_size", -0.2}, {"slope of entropy", -0.04}, {"slope of top_share", 0.002}}},
-      {"excess share 0.05", "C4", false, {{"excess share", 0.05}}},
-      {"slopes 0.1",
+      {"0.3", "C1", true, {{"Spearman", 0.3}}},
+      {"0.5", "C1", true, {{"Spearman", 0.5}}},
+      {"margin + 0.5", "C2", true, {{"slope of set_size", -0.6}}},
+      {"margin + 0.01", "C2", true, {{"slope of entropy", -0.03}}},
+      {"margin + 0.002", "C2", true, {{"slope of top_share", 0.003}}},
+      {"margin + 0.02", "C4", false, {{excess, 0.04}}},
+      {"margin + 0.02, and what the arms differ by", "C4", false, {{largest, 0.07}}},
+      {"margin + 0.05",
        "C5",
        true,
-       {{"slope of the fraction due to angle", 0.1}, {"slope of the fraction due to scale", -0.1}}}};
-  fmt::print("\nplanted into one arm             claim  supported  contradicted\n");
+       {{"slope of the fraction due to angle", 0.1}, {"slope of the fraction due to scale", -0.1}}},
+      {"margin + 0.1", "C6", true, {{"slope of the lift of structural tokens", -0.15}}},
+      {"margin + 0.1", "C6", true, {{"slope of the lift of gold, of evidence: gold", 0.15}}}};
+  fmt::print("\nplanted into the networks of one arm\nclaim  found  effect, quantity\n");
   for (const auto& planted : all) {
     const auto verdicts = judge_drawn(claims::rule_of(planted.claim), numbers, draw, &planted);
-    fmt::print("{:32} {:5}  {:9.3f}  {:12.3f}\n", planted.name, planted.claim,
-               verdicts.share(Verdict::kSupported, draw.studies),
-               verdicts.share(Verdict::kContradicted, draw.studies));
+    const auto none = judge_drawn(claims::rule_of(planted.claim), numbers, draw);
+    for (const auto& [quantity, findings] : verdicts.findings) {
+      const double found = share_for(verdicts, quantity, draw);
+      if (found != share_for(none, quantity, draw))
+        fmt::print("{:5}  {:5.3f}  {}, {}\n", planted.claim, found, planted.name, quantity);
+    }
   }
 }
 
@@ -92,7 +109,11 @@ void run(int argc, char** argv) {
   }
   fmt::print("\n{} studies of {} networks per arm, drawn from {} untrained ones per arm; rules {}\n",
              draw.studies, draw.per_arm, networks, claims::rules_hash());
-  print_verdicts(numbers, draw);
+  for (const std::size_t controls : {0, 1}) {
+    draw.controls = controls;
+    fmt::print("\nwith {} untrained controls per arm\n", controls);
+    print_verdicts(numbers, draw);
+  }
   print_planted(numbers, draw);
 }
 

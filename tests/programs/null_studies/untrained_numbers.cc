@@ -122,8 +122,8 @@ void append(const std::filesystem::path& file, const std::vector<claims::Network
   for (const auto& n : numbers) {
     const auto& e = n.estimate;
     out << fmt::format("{}\t{}\t{}\t{}\t{}\t{:.5g}\t{:.5g}\t{:.5g}\t{}\n", n.network.name,
-                       n.network.masked_diffusion ? "masked" : "next", n.claim, n.quantity, n.group(),
-                       e.value, e.lower, e.upper, e.samples);
+                       n.network.masked_diffusion ? "masked" : "next", n.claim, n.quantity, n.data, e.value,
+                       e.lower, e.upper, e.samples);
   }
   out.close();
   if (!out) throw IoError(file.string() + ": cannot write");

@@ -36,8 +36,17 @@ std::string model_words(const TraceSummary& trace) {
 std::string decoding_words(std::span<const TraceSummary> traces) {
   std::vector<std::string> out;
   for (const auto& trace : traces) {
-    if (!trace.judged || trace.decoding.empty()) continue;
+    if (!trace.judged || trace.control || trace.decoding.empty()) continue;
     out.push_back(fmt::format("{} ({}; seed {})", trace.kind.label, trace.decoding, trace.seed));
+  }
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
+std::string control_words(std::span<const TraceSummary> traces) {
+  std::vector<std::string> out;
+  for (const auto& trace : traces) {
+    if (trace.control)
+      out.push_back(fmt::format("{} ({}) {}", trace.kind.label, trace.model, trace.kind.samples));
   }
   return fmt::format("{}", fmt::join(out, ", "));
 }
@@ -56,6 +65,8 @@ std::string methods_text(const ReportInput& input) {
   if (const auto decoding = decoding_words(input.traces); !decoding.empty())
     out += fmt::format(" Decoding of traces: {}.", decoding);
   if (!questions.empty()) out += fmt::format(" Questions traced: {}.", fmt::join(questions, ", "));
+  if (const auto words = control_words(input.traces); !words.empty())
+    out += fmt::format(" Controls, never judged: {}.", words);
   if (const auto asked = asked_questions(input.analyses); !asked.empty())
     out += fmt::format(" Questions asked and scored: {}.", asked);
   const auto& intervals = input.intervals;

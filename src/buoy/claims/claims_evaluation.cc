@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "buoy/base/error.h"
 #include "buoy/claims/claims_judges.h"
 #include "buoy/claims/corrected.h"
 #include "buoy/result/schema/evaluation.h"
@@ -42,7 +43,7 @@ double room_of(const TableView& row) {
   return row.has(t.room) ? row.number(t.room) : NAN;
 }
 
-std::vector<Network> networks_of(const TableView& gains, const TableView& of) {
+std::vector<Network> networks_of(const TableView& gains, const TableView& of, const Material& material) {
   const auto& t = schema::eval_gains;
   if (gains.empty()) return {};
   const auto rows = of.has(schema::trace) && gains.has(schema::trace)
@@ -50,8 +51,31 @@ std::vector<Network> networks_of(const TableView& gains, const TableView& of) {
                         : gains;
   std::vector<Network> out;
   for (const auto& model : rows.distinct(t.model))
-    out.push_back({model, rows.where({{t.model, model}}).text(t.kind) == "masked diffusion"});
+    out.push_back(material.background.network(
+        model, rows.where({{t.model, model}}).text(t.kind) == "masked diffusion"));
   return out;
+}
+
+std::string label_of(const TableView& row) {
+  return row.has(schema::trace) ? row.text(schema::trace) : "";
+}
+
+// What passages add to every model, and what closed book leaves it to gain.
+void add_gains(const TableView& gains, const Material& material, ClaimVerdict& claim) {
+  const auto& t = schema::eval_gains;
+  if (gains.empty()) return;
+  const auto exact = gains.where({{t.metric, "exact_match"}});
+  for (const auto& row : rows_of(exact, {&schema::trace, &t.model, &t.set, &t.condition})) {
+    const Network network =
+        material.background.network(row.text(t.model), row.text(t.kind) == "masked diffusion");
+    const std::string data = fmt::format("{}, {}", row.text(t.set), row.text(t.condition));
+    const std::string questions = material.background.questions_of(label_of(row), network, data);
+    const Estimate gain = estimate_of(row, t.gain, t.items);
+    const double room = 1 - row.number(t.without);
+    claim.quantities.push_back({"", quantity_name(rules::kGainRatio), network, data, questions, gain});
+    claim.quantities.push_back(
+        {"", std::string(rules::kRoom), network, data, questions, {room, room, room, gain.samples}});
+  }
 }
 
 // Of one data set and condition.
@@ -62,6 +86,10 @@ TraceVerdict look_at_ratio(const TableView& row) {
   verdict.evidence = fmt::format("gain in exact match: masked diffusion {}, autoregressive {}",
                                  words_of(estimate_in(row, t.diffusion_gain)),
                                  words_of(estimate_in(row, t.autoregressive_gain)));
+  const auto items = static_cast<std::int64_t>(row.number(t.items));
+  verdict.measured = {
+      {kDiffusionGain, words_of(estimate_in(row, t.diffusion_gain)), Finding::kLacking, {}, items},
+      {kAutoregressiveGain, words_of(estimate_in(row, t.autoregressive_gain)), Finding::kLacking, {}, items}};
   const double twice = rules::kGainRatio.null * row.number(t.autoregressive_gain), room = room_of(row);
   if (!std::isfinite(row.number(t.ratio))) {
     verdict.needs = "autoregressive models whose gain is surely not zero: otherwise the ratio means nothing";
@@ -76,13 +104,14 @@ TraceVerdict look_at_ratio(const TableView& row) {
 }
 
 // All data sets and conditions of a run that are testable are corrected together.
-void judge_ratios(std::span<const TableView> rows, const TableView& gains, ClaimVerdict& claim) {
+void judge_ratios(std::span<const TableView> rows, const TableView& gains, const Material& material,
+                  ClaimVerdict& claim) {
   const auto& t = schema::eval_gain_ratio;
   std::vector<Question> questions;
   std::vector<std::size_t> asked;
   for (const auto& row : rows) {
     claim.by_trace.push_back(look_at_ratio(row));
-    claim.by_trace.back().networks = networks_of(gains, row);
+    claim.by_trace.back().networks = networks_of(gains, row, material);
     if (!claim.by_trace.back().needs.empty()) continue;
     asked.push_back(claim.by_trace.size() - 1);
     questions.push_back(ask({{estimate_of(row, t.ratio, t.items)}, {}, {}}, {rules::kGainRatio, "ratio"}));
@@ -94,10 +123,11 @@ void judge_ratios(std::span<const TableView> rows, const TableView& gains, Claim
     verdict.verdict = judged.verdict;
     verdict.parts = judged.parts;
     verdict.evidence += "; " + judged.evidence;
+    verdict.measured.insert(verdict.measured.end(), judged.measured.begin(), judged.measured.end());
   }
 }
 
-TraceVerdict judge_places(const TableView& row) {
+TraceVerdict judge_places(const TableView& row, const Material& material) {
   const auto& t = schema::eval_middle;
   const auto quantity = [&](const QuantityRule& rule, const Interval& columns) {
     const bool there = row.has(columns) && std::isfinite(row.number(columns));
@@ -110,27 +140,48 @@ TraceVerdict judge_places(const TableView& row) {
                             quantity(rules::kLastDrop, t.last_drop), quantity(rules::kPlaceTrend, t.trend)});
   TraceVerdict verdict =
       judge_trace(fmt::format("{}{} on {}", run_of(row), row.text(t.model), row.text(t.set)), parts);
-  // Worse in the middle than at either end is what the claim denies; such a curve has no straight line.
-  if (std::all_of(parts.begin(), parts.begin() + 3,
-                  [](const Part& part) { return part.finding == Finding::kAgainst; }))
-    verdict.verdict = Verdict::kContradicted;
+  verdict.verdict = middle_verdict(parts);
   verdict.evidence =
       fmt::format("{} places, {} items: exact match {:.3g} at the ends, {:.3g} in the middle; {}",
                   row.number(t.positions), row.number(t.items), row.number(t.ends), row.number(t.middle),
                   verdict.evidence);
-  verdict.networks = {{row.text(t.model), row.text(t.kind) == "masked diffusion"}};
+  verdict.networks = {material.background.network(row.text(t.model), row.text(t.kind) == "masked diffusion")};
+  if (std::max(row.number(t.ends), row.number(t.middle)) < rules::kFewestRight) {
+    verdict.verdict = Verdict::kNotTestable;
+    verdict.needs = fmt::format(
+        "a model that has something to lose: exact match of {:g} or more at the ends or "
+        "in the middle",
+        rules::kFewestRight);
+    return verdict;
+  }
+  const std::string set = row.text(t.set);
+  for (const auto& part : parts) {
+    for (const auto& [name, estimate] : part.numbers)
+      verdict.quantities.push_back({"", name, verdict.networks[0], set,
+                                    material.background.questions_of(label_of(row), verdict.networks[0], set),
+                                    estimate});
+  }
   return verdict;
 }
 
 }  // namespace
+
+Verdict middle_verdict(std::span<const Part> parts) {
+  BUOY_CHECK(parts.size() == 4);
+  // Worse in the middle than at either end is what the claim denies; such a curve has no straight line.
+  const bool worse = std::all_of(parts.begin(), parts.begin() + 3,
+                                 [](const Part& part) { return part.finding == Finding::kAgainst; });
+  return worse ? Verdict::kContradicted : combine(parts);
+}
 
 ClaimVerdict judge_gain(const Material& material) {
   ClaimVerdict claim = verdict_on("C7");
   const auto& t = schema::eval_gain_ratio;
   const auto ratios = find_table(material.tables, t).where({{t.metric, "exact_match"}});
   const auto gains = find_table(material.tables, schema::eval_gains);
+  add_gains(gains, material, claim);
   for (const auto& run : rows_of(ratios, {&schema::trace}))
-    judge_ratios(rows_of(run, {&t.set, &t.condition}), gains, claim);
+    judge_ratios(rows_of(run, {&t.set, &t.condition}), gains, material, claim);
   if (claim.by_trace.empty()) {
     claim.evidence = "There are no scored answers of both kinds of models.";
     claim.needs = how_to_get(t);
@@ -146,11 +197,12 @@ ClaimVerdict judge_middle(const Material& material) {
   const auto drops = find_table(material.tables, t);
   std::string others;
   for (const auto& row : rows_of(drops, {&schema::trace, &t.model, &t.set})) {
-    const auto verdict = judge_places(row);
+    const auto verdict = judge_places(row, material);
     if (row.text(t.kind) == "masked diffusion") {
       claim.by_trace.push_back(verdict);
     } else {
       others += fmt::format(" Beside it, {}: {}.", verdict.trace, verdict.evidence);
+      claim.quantities.insert(claim.quantities.end(), verdict.quantities.begin(), verdict.quantities.end());
     }
   }
   if (claim.by_trace.empty()) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "buoy/claims/corrected.h"
+#include "buoy/claims/detectable.h"
 #include "buoy/result/schema/common.h"
 #include "buoy/result/table_advice.h"
 
@@ -14,19 +15,6 @@ namespace {
 
 bool has_interval(const Estimate& estimate) {
   return std::isfinite(estimate.lower) && std::isfinite(estimate.upper);
-}
-
-std::string remark(const Estimate& estimate, const QuantityRule& rule, Finding finding) {
-  switch (finding) {
-    case Finding::kFor:
-      return "as claimed";
-    case Finding::kAgainst:
-      return rule.side == Side::kAbove || rule.side == Side::kBelow ? "the other way" : "beyond the margin";
-    case Finding::kEqual:
-      return fmt::format("no difference beyond the margin: within {:g} of {:g}", rule.margin, rule.null);
-    default:
-      return has_interval(estimate) ? "not decided by this data" : "no interval, not decided by this data";
-  }
 }
 
 // The same for every question: the questions do not tell how it would be in another network.
@@ -51,6 +39,28 @@ std::string counted_verdicts(std::span<const TraceVerdict> traces) {
 }
 
 }  // namespace
+
+std::string remark(const Estimate& estimate, const QuantityRule& rule, Finding finding) {
+  switch (finding) {
+    case Finding::kFor:
+      return "as claimed";
+    case Finding::kAgainst:
+      return rule.side == Side::kAbove || rule.side == Side::kBelow ? "the other way" : "beyond the margin";
+    case Finding::kEqual:
+      return fmt::format("no difference beyond the margin: within {:g} of {:g}", rule.margin, rule.null);
+    default:
+      if (!has_interval(estimate)) return "no interval, not decided by this data";
+      return fmt::format("not decided by this data, which finds effects from {:.2g} on",
+                         detectable_by(estimate, rule));
+  }
+}
+
+std::string held_back(const Estimate& estimate, const QuantityRule& rule, double control) {
+  const Finding alone = side_of_null(estimate, rule);
+  if (!decided(alone) || decided(side_of_null(estimate, rule, control))) return "";
+  return fmt::format("{}, but within the margin of an untrained network ({:.3g}): open",
+                     remark(estimate, rule, alone), control);
+}
 
 std::string too_few(std::int64_t samples) {
   return samples == 1 ? "1 sample is too few" : fmt::format("{} samples are too few", samples);
@@ -114,11 +124,13 @@ Estimate estimate_in(const TableView& rows, const Interval& columns) {
   return {rows.number(columns), rows.number(columns.lower), rows.number(columns.upper), 0};
 }
 
-Finding side_of_null(const Estimate& estimate, const QuantityRule& rule) {
+Finding side_of_null(const Estimate& estimate, const QuantityRule& rule, double control) {
   if (!std::isfinite(estimate.value)) return Finding::kLacking;
   if (!has_interval(estimate)) return Finding::kUndecided;
   const double low = rule.null - rule.margin, high = rule.null + rule.margin;
-  const bool above = estimate.lower > high, below = estimate.upper < low;
+  const bool guarded = std::isfinite(control);
+  const bool above = estimate.lower > (guarded ? std::max(high, control + rule.margin) : high);
+  const bool below = estimate.upper < (guarded ? std::min(low, control - rule.margin) : low);
   const bool inside = estimate.lower >= low && estimate.upper <= high;
   switch (rule.side) {
     case Side::kAbove:
@@ -136,20 +148,32 @@ Finding side_of_null(const Estimate& estimate, const QuantityRule& rule) {
 
 Part judge(const Reading& reading, const Expectation& expected, double alpha) {
   const Estimate estimate = reading.rows.empty() ? Estimate{} : reading.rows[0];
-  const Finding alone = side_of_null(estimate, expected.rule);
+  const Finding alone = side_of_null(estimate, expected.rule, reading.control);
   if (alone == Finding::kLacking) {
     const std::string lacking = reading.lacking.empty() ? "a value of " + expected.name : reading.lacking;
     return {alone, expected.name + " not defined", lacking};
   }
   const auto part = [&](Finding finding, const std::string& said) {
-    return Part{finding, fmt::format("{} {} ({})", expected.name, words_of(estimate), said), {}};
+    const bool wide = finding == Finding::kUndecided && !decided(alone) && has_interval(estimate) &&
+                      !is_one_choice(estimate, expected.rule);
+    const Measured measured{
+        std::string(expected.rule.what), words_of(estimate), finding,
+        wide ? fmt::format("too wide an interval for a margin of {:g}", expected.rule.margin) : said,
+        estimate.samples};
+    return Part{finding,
+                fmt::format("{} {} ({})", expected.name, words_of(estimate), said),
+                {},
+                {measured},
+                {{expected.quantity, estimate}}};
   };
   if (is_one_choice(estimate, expected.rule))
     return part(Finding::kUndecided,
                 "the same for all questions: what one network's training chose, n = 1, no certainty");
   if (decided(alone) && estimate.samples < kFewestSamples)
     return part(Finding::kUndecided, too_few(estimate.samples));
-  const Finding corrected = side_of_null(widened(estimate, alpha), expected.rule);
+  if (const auto why = held_back(estimate, expected.rule, reading.control); !why.empty())
+    return part(Finding::kUndecided, why);
+  const Finding corrected = side_of_null(widened(estimate, alpha), expected.rule, reading.control);
   const std::string said = remark(estimate, expected.rule, alone);
   if (decided(alone) && !decided(corrected))
     return part(corrected, said + " by itself, open when corrected for several quantities");
@@ -187,7 +211,7 @@ Part judge_layers(std::span<const Estimate> layers, const Expectation& expected,
   };
   const size_t in_favour = count(Finding::kFor), against = count(Finding::kAgainst);
   const size_t equal = count(Finding::kEqual);
-  Part part{Finding::kUndecided, {}, {}};
+  Part part{Finding::kUndecided, {}, {}, {}, {{expected.quantity, mean_over_layers(layers)}}};
   if (2 * in_favour > layers.size() && against == 0) part.finding = Finding::kFor;
   if (2 * against > layers.size() && in_favour == 0) part.finding = Finding::kAgainst;
   if (2 * equal > layers.size() && in_favour == 0 && against == 0) part.finding = Finding::kEqual;
@@ -196,11 +220,15 @@ Part judge_layers(std::span<const Estimate> layers, const Expectation& expected,
   part.words = fmt::format("{}: {:.3g} to {:.3g}, {} of {} layers as claimed, {} against", expected.name,
                            *least, *most, in_favour, layers.size(), against);
   if (equal > 0) part.words += fmt::format(", {} as good as equal", equal);
+  std::string why = fmt::format("{} of {} layers as claimed, {} against", in_favour, layers.size(), against);
   if (most_samples < kFewestSamples) {
-    part.words += fmt::format(" ({})", too_few(most_samples));
+    why = too_few(most_samples);
+    part.words += fmt::format(" ({})", why);
   } else if (thin > 0) {
     part.words += fmt::format(" ({} more with fewer than {} samples)", thin, kFewestSamples);
   }
+  part.measured.push_back({std::string(expected.rule.what), fmt::format("{:.3g} to {:.3g}", *least, *most),
+                           part.finding, why, most_samples});
   return part;
 }
 
@@ -244,15 +272,20 @@ std::string counted_parts(std::span<const Part> parts) {
 TraceVerdict judge_trace(const TraceKind& trace, std::span<const Part> parts) {
   TraceVerdict out = judge_trace(trace.label, parts);
   out.networks = {trace.traced()};
+  for (const auto& part : parts) {
+    for (const auto& [quantity, estimate] : part.numbers)
+      out.quantities.push_back({"", quantity, trace.traced(), trace.data, trace.questions, estimate});
+  }
   return out;
 }
 
 TraceVerdict judge_trace(const std::string& trace, std::span<const Part> parts) {
-  TraceVerdict out{trace, combine(parts), {}, {}, counted_parts(parts), {}};
+  TraceVerdict out{trace, combine(parts), {}, {}, counted_parts(parts), {}, {}};
   std::vector<std::string> words, lacking;
   for (const auto& part : parts) {
     add_once(words, part.words);
     add_once(lacking, part.lacking);
+    out.measured.insert(out.measured.end(), part.measured.begin(), part.measured.end());
   }
   out.evidence = join(words, "; ");
   out.needs = join(lacking, "; ");

@@ -19,10 +19,21 @@ struct Decoding {
   void apply_to(decode::DecodeOptions& options) const;
 };
 
+// One network. Several of one arm are named ARM.1, ARM.2 and so on; ARM stands for all of them.
 struct ModelEntry {
   std::string name;
   std::filesystem::path path;
-  Decoding decoding;  // on top of the study's
+  Decoding decoding;                                 // on top of the study's
+  std::string arm = {};                              // "": it is alone, and its own arm
+  std::optional<std::uint64_t> untrained_seed = {};  // a control: its config before any training
+
+  bool is_called(const std::string& what) const { return what == name || (!arm.empty() && what == arm); }
+};
+
+// Networks that were never trained, beside every trace (docs/studies.md, controls).
+struct ControlsEntry {
+  std::uint32_t untrained = 1;  // seeds of every config; 0: none
+  std::uint64_t seed = 1;       // the first
 };
 
 struct PromptEntry {
@@ -86,10 +97,12 @@ struct Study {
   std::vector<ModelEntry> models;
   Decoding decoding;
   PromptEntry prompt;
+  ControlsEntry controls;
   std::vector<DataEntry> data;
   std::vector<TraceEntry> traces;
   std::vector<EvaluateEntry> evaluations;
   ReportEntry report;
+  std::vector<std::filesystem::path> siblings;  // tables of networks that were measured elsewhere
 };
 
 // Whether this build can read studies (it has toml++).

@@ -21,6 +21,7 @@ using OrderedJson = nlohmann::ordered_json;  // a manifest is read by people: fo
 OrderedJson to_json(const ModelCard& model) {
   OrderedJson json = {{"name", replace_invalid_utf8(model.name)}};
   if (!model.commit.empty()) json["commit"] = model.commit;
+  if (!model.untrained.empty()) json["untrained"] = model.untrained;
   json.update({{"family", model.family},
                {"architecture", model.architecture},
                {"stored_dtype", model.stored_dtype},
@@ -29,9 +30,9 @@ OrderedJson to_json(const ModelCard& model) {
                {"kv_heads", model.kv_heads},
                {"head_dim", model.head_dim},
                {"hidden", model.hidden},
-               {"vocabulary", model.vocabulary},
-               {"config_sha256", model.config_sha256},
-               {"weights_sha256", model.weights_sha256}});
+               {"vocabulary", model.vocabulary}});
+  if (model.parameters > 0) json["parameters"] = model.parameters;
+  json.update({{"config_sha256", model.config_sha256}, {"weights_sha256", model.weights_sha256}});
   return json;
 }
 
@@ -109,12 +110,15 @@ ModelCard parse_model(const JsonObject& object) {
   model.commit = object.text("commit").value_or("");
   if (model.commit.find_first_not_of("0123456789abcdef") != std::string::npos)
     object.fail("commit", "lower-case hexadecimal digits");
+  model.untrained = object.text("untrained").value_or("");
   model.family = object.required_text("family");
   model.architecture = object.required_text("architecture");
   model.stored_dtype = object.required_text("stored_dtype");
   for (const auto& [name, size, most] : kSizeLimits) model.*size = object.required_integer(name, {1, most});
   if (const auto wrong = find_mismatch(model))
     throw_input_error({fmt::format("{}: {}", object.name(), wrong->where), wrong->expected, wrong->found});
+  if (object.find("parameters") != nullptr)
+    model.parameters = object.required_integer("parameters", {1, INT64_MAX});
   model.config_sha256 = required_sum(object, "config_sha256");
   model.weights_sha256 = required_sum(object, "weights_sha256");
   return model;

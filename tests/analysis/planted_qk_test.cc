@@ -10,6 +10,13 @@ namespace {
 
 constexpr std::int64_t kTokens = 48, kHeads = 2, kSize = 8, kPrompt = 10;
 
+// Who sees whom, and in how long a row.
+struct Design {
+  std::string attention = "bidirectional";
+  std::int64_t tokens = kTokens;
+  std::int64_t floating_below = tokens;  // the floating key stands somewhere before it
+};
+
 // What the floating key of a layer is like, beside keys of norm 1 and cosine 0.3 (each within 5%).
 struct Plant {
   double norm = 1, cosine = 0.3;
@@ -30,9 +37,9 @@ double length(const std::vector<double>& a) {
 
 // All queries point the same way, so a key's cosine is the same to each and lengths and angles can be planted
 // exactly; the lengths of the queries vary.
-Vectors draw(Draws& draws, const Plant& plant, std::int64_t floating) {
+Vectors draw(Draws& draws, const Plant& plant, std::int64_t floating, std::int64_t tokens = kTokens) {
   Vectors out;
-  for (std::int64_t j = 0; j < kTokens; ++j) {
+  for (std::int64_t j = 0; j < tokens; ++j) {
     std::vector<double> query(kSize, 0.0), key(kSize, 0.0);
     query[0] = 2 + 0.2 * draws.bell();
     const bool floats = j == floating;
@@ -58,10 +65,11 @@ bool sees(const std::string& attention, std::int64_t query, std::int64_t key) {
 }
 
 void put(Arrays& to, const Vectors& v, const std::string& attention) {
-  for (std::int64_t j = 0; j < kTokens; ++j) {
+  const std::int64_t tokens = std::ssize(v.keys);
+  for (std::int64_t j = 0; j < tokens; ++j) {
     const auto& key = v.keys[static_cast<size_t>(j)];
     double s = 0, c = 0, n = 0, seeing = 0;
-    for (std::int64_t i = 0; i < kTokens; ++i) {
+    for (std::int64_t i = 0; i < tokens; ++i) {
       if (!sees(attention, i, j)) continue;
       const auto& query = v.queries[static_cast<size_t>(i)];
       s += dot(query, key);
@@ -80,27 +88,28 @@ void put(Arrays& to, const Vectors& v, const std::string& attention) {
 
 // One floating key per sample, the same in all layers and heads, holding half of the attention.
 SyntheticTrace plant(const std::vector<Plant>& layers, int samples, std::uint64_t seed,
-                     const std::string& attention = "bidirectional") {
+                     const Design& design = {}) {
+  const std::int64_t tokens = design.tokens;
   const auto L = static_cast<std::int64_t>(layers.size());
   SyntheticTrace trace({L, kHeads, kSize});
   Draws draws(seed);
   for (int n = 0; n < samples; ++n) {
     SyntheticTrace::Row row;
-    row.tokens.assign(kTokens, 1);
+    row.tokens.assign(static_cast<size_t>(tokens), 1);
     row.prompt_length = kPrompt;
     auto& sample = trace.add(row);
-    sample.metadata[std::string(trace::kAttention)] = attention;
-    const std::int64_t floating = draws.below(kTokens);
+    sample.metadata[std::string(trace::kAttention)] = design.attention;
+    const std::int64_t floating = draws.below(design.floating_below);
     Arrays arrays;
     for (const auto& layer : layers) {
       for (std::int64_t h = 0; h < kHeads; ++h) {
-        put(arrays, draw(draws, layer, floating), attention);
-        for (std::int64_t j = 0; j < kTokens; ++j)
-          arrays.received.push_back(
-              static_cast<float>(j == floating ? kTokens * 0.5 : kTokens * 0.5 / (kTokens - 1)));
+        put(arrays, draw(draws, layer, floating, tokens), design.attention);
+        const auto all = static_cast<double>(tokens);
+        for (std::int64_t j = 0; j < tokens; ++j)
+          arrays.received.push_back(static_cast<float>(j == floating ? all * 0.5 : all * 0.5 / (all - 1)));
       }
     }
-    const std::vector<std::int64_t> shape = {1, L, kHeads, kTokens};
+    const std::vector<std::int64_t> shape = {1, L, kHeads, tokens};
     for (const auto& [name, values] :
          {std::pair{trace::kQkAfterDot, &arrays.dot}, std::pair{trace::kQkAfterCosine, &arrays.cosine},
           std::pair{trace::kQkAfterNormProduct, &arrays.norm},
@@ -110,10 +119,9 @@ SyntheticTrace plant(const std::vector<Plant>& layers, int samples, std::uint64_
           std::pair{trace::kQkBeforeSelfDot, &arrays.self}, std::pair{trace::kQueryNorm, &arrays.query_norm},
           std::pair{trace::kKeyNorm, &arrays.key_norm}})
       sample.arrays.push_back(trace::float_array(name, shape, *values));
-    sample.arrays.push_back(
-        trace::float_array(trace::kReceived, {1, L, 1, kHeads, kTokens}, arrays.received));
-    sample.arrays.push_back(
-        trace::integer_array(trace::kGroupSizes, {1, 1}, std::vector<std::int32_t>{kTokens}));
+    sample.arrays.push_back(trace::float_array(trace::kReceived, {1, L, 1, kHeads, tokens}, arrays.received));
+    sample.arrays.push_back(trace::integer_array(
+        trace::kGroupSizes, {1, 1}, std::vector<std::int32_t>{static_cast<std::int32_t>(tokens)}));
   }
   return trace;
 }
@@ -134,7 +142,7 @@ TEST(PlantedQk, AColumnIsTheMeanOverTheOtherQueriesThatSeeIt) {
     const Vectors v = draw(draws, one, floating);  // of head 0
     analysis::AnalysisOptions options;
     options.layer = options.head = options.sample = 0;
-    const auto tables = plant({one}, 1, 5, attention).analyze("qk", options);
+    const auto tables = plant({one}, 1, 5, {attention}).analyze("qk", options);
     const Table after = rows_where(table_of(tables, "qk_columns"), {{"stage", "after"}});
     // The last column of a causal mask has no query but its own.
     EXPECT_EQ(std::ssize(after.rows), attention == "bidirectional" ? kTokens : kTokens - 1) << attention;
@@ -175,6 +183,27 @@ TEST(PlantedQk, AngleLengthAndMixedAdvantagesComeBackWithTheirSplit) {
   EXPECT_EQ(number_at(layers, at_layer(0), "rank_norm"), 0);
   EXPECT_GT(number_at(layers, at_layer(0), "z_norm"), 20);
   EXPECT_LT(std::abs(number_at(layers, at_layer(0), "z_cosine")), 0.5);
+}
+
+// The same truth under every mask and in rows of other lengths.
+TEST(PlantedQk, TheSplitDoesNotDependOnMaskAndLength) {
+  const double angle[] = {0, 0.625, 1};
+  for (const std::string attention : {"bidirectional", "causal", "prefix"}) {
+    for (const std::int64_t tokens : {24, 160}) {
+      const Design design{attention, tokens, tokens / 2};
+      const auto tables = plant({{3, 0.3}, {1.5, 0.6}, {1, 0.9}}, 24, 15, design).analyze("qk");
+      const Table& layers = table_of(tables, "qk_by_layer");
+      for (int layer = 0; layer < 3; ++layer) {
+        EXPECT_NEAR(number_at(layers, at_layer(layer), "fraction_angle"), angle[layer], 0.03)
+            << attention << tokens;
+        EXPECT_NEAR(number_at(layers, at_layer(layer), "fraction_scale"), 1 - angle[layer], 0.03)
+            << attention << tokens;
+      }
+      auto where = kSet;
+      where["statistic"] = "slope of the fraction due to angle";
+      EXPECT_NEAR(number_at(table_of(tables, "qk_depth"), where, "value"), 1, 0.05) << attention << tokens;
+    }
+  }
 }
 
 TEST(PlantedQk, TheShareDueToAngleRisesWithDepth) {

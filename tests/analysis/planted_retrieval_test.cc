@@ -11,32 +11,48 @@ namespace {
 
 constexpr std::int64_t kPrompt = 60, kAnswer = 6, kTokens = kPrompt + kAnswer, kNeedle = 3;
 
+// Who sees whom, which row writes a token, and how long the prompt is.
+struct Design {
+  std::string attention = "bidirectional";
+  std::int64_t offset = 0, prompt = kPrompt;
+
+  std::int64_t tokens() const { return prompt + kAnswer; }
+  std::int64_t row(std::int64_t slot) const { return prompt + slot - offset; }
+  // Of a row of the answer: none of them is in the prefix but the last of the prompt, which sees it all.
+  std::int64_t keys(std::int64_t slot) const {
+    return attention == "bidirectional" ? tokens() : row(slot) + 1;
+  }
+};
+
 // Chance that a head, writing a needle token, looks at it in the needle; otherwise anywhere, evenly.
 using HeadSkill = std::map<std::pair<std::int64_t, std::int64_t>, double>;
 
 // A needle of three tokens somewhere in the prompt; the answer says it and three words more, revealed in
 // random order, one a step.
-SyntheticTrace plant(const ModelSize& size, const HeadSkill& skill, int samples, std::uint64_t seed) {
+SyntheticTrace plant(const ModelSize& size, const HeadSkill& skill, int samples, std::uint64_t seed,
+                     const Design& design = {}) {
+  const std::int64_t prompt = design.prompt, tokens = design.tokens();
   SyntheticTrace trace(size);
   Draws draws(seed);
   for (int n = 0; n < samples; ++n) {
     SyntheticTrace::Row row;
-    const std::int64_t needle = 1 + draws.below(kPrompt - kNeedle - 1);
-    for (std::int64_t j = 0; j < kPrompt; ++j) row.tokens.push_back(static_cast<std::int32_t>(100 + j));
+    const std::int64_t needle = 1 + draws.below(prompt - kNeedle - 1);
+    for (std::int64_t j = 0; j < prompt; ++j) row.tokens.push_back(static_cast<std::int32_t>(100 + j));
     for (std::int64_t i = 0; i < kAnswer; ++i)
       row.tokens.push_back(static_cast<std::int32_t>(i < kNeedle ? 100 + needle + i : 500 + i));
-    row.prompt_length = kPrompt;
+    row.prompt_length = prompt;
     row.steps = kAnswer;
     auto& sample = trace.add(row);
     sample.metadata[std::string(trace::kMaskToken)] = "9";
-    sample.metadata[std::string(trace::kPredictionOffset)] = "0";
-    std::vector<std::int32_t> revealed(kTokens, -1), rows;
+    sample.metadata[std::string(trace::kAttention)] = design.attention;
+    sample.metadata[std::string(trace::kPredictionOffset)] = std::to_string(design.offset);
+    std::vector<std::int32_t> revealed(static_cast<size_t>(tokens), -1), rows;
     const std::int64_t shift = draws.below(kAnswer);
     for (std::int64_t i = 0; i < kAnswer; ++i) {
-      revealed[static_cast<size_t>(kPrompt + i)] = static_cast<std::int32_t>((5 * i + shift) % kAnswer);
-      rows.push_back(static_cast<std::int32_t>(kPrompt + i));
+      revealed[static_cast<size_t>(prompt + i)] = static_cast<std::int32_t>((5 * i + shift) % kAnswer);
+      rows.push_back(static_cast<std::int32_t>(design.row(i)));
     }
-    std::vector<std::uint8_t> evidence(kTokens, 0);
+    std::vector<std::uint8_t> evidence(static_cast<size_t>(tokens), 0);
     for (std::int64_t i = 0; i < kNeedle; ++i) evidence[static_cast<size_t>(needle + i)] = 1;
     std::vector<std::int32_t> top;
     std::vector<float> mass;
@@ -46,14 +62,15 @@ SyntheticTrace plant(const ModelSize& size, const HeadSkill& skill, int samples,
           for (std::int64_t h = 0; h < size.heads; ++h) {
             const auto able = skill.find({l, h});
             const bool finds = able != skill.end() && r < kNeedle && draws.flat() < able->second;
-            top.push_back(static_cast<std::int32_t>(finds ? needle + r : draws.below(kTokens)));
-            mass.push_back(static_cast<float>(finds ? 0.8 : 2.0 * draws.flat() * kNeedle / kTokens));
+            top.push_back(static_cast<std::int32_t>(finds ? needle + r : draws.below(design.keys(r))));
+            mass.push_back(static_cast<float>(
+                finds ? 0.8 : 2.0 * draws.flat() * kNeedle / static_cast<double>(design.keys(r))));
           }
         }
       }
     }
-    sample.arrays.push_back(trace::integer_array(trace::kRevealedAt, {kTokens}, revealed));
-    sample.arrays.push_back(trace::byte_array(trace::kEvidence, {kTokens}, evidence));
+    sample.arrays.push_back(trace::integer_array(trace::kRevealedAt, {tokens}, revealed));
+    sample.arrays.push_back(trace::byte_array(trace::kEvidence, {tokens}, evidence));
     sample.arrays.push_back(trace::integer_array(trace::kRowPositions, {kAnswer}, rows));
     sample.arrays.push_back(
         trace::integer_array(trace::kTopKeys, {kAnswer, size.layers, kAnswer, size.heads, 1}, top));
@@ -97,6 +114,24 @@ TEST(PlantedRetrieval, HeadsComeBackWithTheirScores) {
   EXPECT_EQ(number_at(summary, {{"variant", "strict_set"}, {"statistic", "heads >= 0.5"}}, "value"), 1);
   EXPECT_EQ(number_at(table_of(tables, "retrieval_tests"), {{"what", "tests that pass Wu's gate"}}, "value"),
             60);
+}
+
+// The same heads under every mask, for both offsets and in longer prompts; chance is what the mask leaves.
+TEST(PlantedRetrieval, ScoresDoNotDependOnMaskOffsetAndLength) {
+  for (const auto& design : {Design{"bidirectional", 0, 240}, Design{"bidirectional", 1, 60},
+                             Design{"causal", 0, 60}, Design{"causal", 1, 240}, Design{"prefix", 1, 60}}) {
+    const auto tables = plant({4, 8, 4}, {{{2, 5}, 0.5}}, 60, 24, design).analyze("retrieval");
+    const Table& heads = table_of(tables, "retrieval_by_head");
+    double chance = 0;
+    for (std::int64_t i = 0; i < kNeedle; ++i) chance += 1 / static_cast<double>(design.keys(i)) / kNeedle;
+    // 180 draws: standard error 0.037.
+    EXPECT_NEAR(number_at(heads, at_head(2, 5), "strict_set"), 0.5 + 0.5 * chance, 0.11) << design.attention;
+    EXPECT_NEAR(number_at(heads, at_head(0, 0), "chance_strict_set"), chance, 1e-9) << design.attention;
+    int found = 0;
+    for (const auto& row : heads.rows)
+      found += text_of(row[testing::column_named(heads, "above_chance")]) == "yes";
+    EXPECT_EQ(found, 1) << "one head of 32, " << design.attention << design.offset;
+  }
 }
 
 TEST(PlantedRetrieval, NullHeadsStayAtChance) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "buoy/base/error.h"
+#include "buoy/base/field_name.h"
 #include "buoy/world/world2_tables.h"
 #include "buoy/world/world2_text.h"
 #include "buoy/world/world_draws.h"
@@ -337,7 +338,7 @@ World2Task world2_task_from_name(const std::string& name) {
     if (name == spelling) return value;
     known += (known.empty() ? "" : ", ") + std::string(spelling);
   }
-  throw_usage_error({"task", "one of " + known, '"' + name + '"'});
+  throw_usage_error({field_name("task"), "one of " + known, '"' + name + '"'});
 }
 
 std::vector<questions::Item> make_world2_set(const World& world, const World2SetOptions& options) {

@@ -101,8 +101,16 @@ def write_sample(name, lengths, gold, causal, steps, store, look):
     means = [[head_mean(attention[s][l]) for l in range(L)] for s in range(forwards)]
     final = means[-1:] if look or causal else []
     return dict(names=names, spans=spans, gold=gold, T=T, causal=causal, steps=means[:steps],
-                rollouts={"final_row": final, "denoising_mean": [] if causal else means[:steps],
+                rollouts={"published": final, "final_row": final, "denoising_mean": [] if causal else means[:steps],
                           "denoising_last": [] if causal else means[steps - 1:steps]})
+
+
+def seen_by(sample, forward):
+    """Published: what is text of the template belongs to no region."""
+    if forward != "published":
+        return sample
+    kept = [i for i, name in enumerate(sample["names"]) if name != "template"]
+    return dict(sample, names=[sample["names"][i] for i in kept], spans=[sample["spans"][i] for i in kept])
 
 
 def answer_share(sample, matrix, regions):
@@ -148,7 +156,8 @@ def expectations(trace, samples):
               (forward, pooling))
         for depth in (1, 2, 3):
             for region in order:
-                have = [x for x in samples if region in x["names"] and x["rollouts"][forward]]
+                have = [seen_by(x, forward) for x in samples]
+                have = [x for x in have if region in x["names"] and x["rollouts"][forward]]
                 if not have:
                     continue
                 cell = lambda x, matrices: rollout(matrices, x["spans"], pooling == "mean", depth)[
@@ -170,7 +179,8 @@ def expectations(trace, samples):
         print("\n# The whole matrix: the row of the query.")
         print("expect flow_rollout forward=%s pooling=sum from=query all_layers=yes\nto,flow" % forward)
         for region in order:
-            have = [x for x in samples if region in x["names"] and x["rollouts"][forward]]
+            have = [seen_by(x, forward) for x in samples]
+            have = [x for x in have if region in x["names"] and x["rollouts"][forward]]
             if have:
                 print("%s,%s" % (region, show(mean(mean(
                     rollout(step, x["spans"], False, L)[x["names"].index("query")][x["names"].index(region)]
@@ -185,7 +195,7 @@ def expectations(trace, samples):
                     parts.append(mean(mean(mean(
                         rollout(step, x["spans"], False, depth)[x["names"].index("answer")][x["names"].index(n)]
                         for n in x["names"] if n.startswith("document") and (n in x["gold"]) == wanted)
-                        for step in matrices(x)) for x in samples) if samples[0]["rollouts"][forward] else None)
+                        for step in matrices(x)) for x in [seen_by(x, forward) for x in samples]) if samples[0]["rollouts"][forward] else None)
             g, d, ug, ud = parts
             if g is not None:
                 print("%d,%s,%s,%s,%s,%s" % (depth, show(g), show(d), show(g / d), show(ug / ud),

@@ -96,7 +96,7 @@ Table GoldFlowSums::by_rollout() const {
       const double even = values.ratio(kEvenGold, values, kEvenOther).value;
       const auto& [forward, pooling, depth] = key;
       const auto deepest = std::prev(sums.rollouts.lower_bound({forward, pooling + 1, 0}))->first;
-      const bool published = static_cast<RolloutOf>(forward) == RolloutOf::kFinalRow &&
+      const bool published = static_cast<RolloutOf>(forward) == RolloutOf::kPublished &&
                              kPoolings[pooling] == Pooling::kSum && key == deepest;
       table.add({{t.gold_position, name_of_position(position)},
                  {t.forward, name_of(static_cast<RolloutOf>(forward))},

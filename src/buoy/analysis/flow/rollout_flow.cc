@@ -41,6 +41,12 @@ bool absent(const ObservedSample& sample, const SampleFlow& flow, std::int64_t r
   return region == flow.regions.padding && !ends_early(sample);
 }
 
+// What is no region of the published rollout, or holds no token.
+bool absent(const ObservedSample& sample, const SampleFlow& flow, std::int64_t region, RolloutOf forward) {
+  if (forward != RolloutOf::kPublished) return absent(sample, flow, region);
+  return region == flow.regions.padding || region == flow.regions.find(kTemplateRegion);
+}
+
 // A mean of matrices, each row over those in which it is not empty.
 class RowMean {
  public:
@@ -74,6 +80,8 @@ class RowMean {
 
 const char* name_of(RolloutOf forward) {
   switch (forward) {
+    case RolloutOf::kPublished:
+      return "published";
     case RolloutOf::kFinalRow:
       return "final_row";
     case RolloutOf::kDenoisingMean:
@@ -85,13 +93,15 @@ const char* name_of(RolloutOf forward) {
 }
 
 const std::vector<RegionMatrix>& SampleRollout::of(RolloutOf forward) const {
-  return forward == RolloutOf::kFinalRow        ? final_row
+  return forward == RolloutOf::kPublished       ? published
+         : forward == RolloutOf::kFinalRow      ? final_row
          : forward == RolloutOf::kDenoisingMean ? denoising_mean
                                                 : denoising_last;
 }
 
 const std::vector<RegionMatrix>& SampleRollout::even(RolloutOf forward) const {
-  return forward == RolloutOf::kFinalRow        ? even_final_row
+  return forward == RolloutOf::kPublished       ? even_published
+         : forward == RolloutOf::kFinalRow      ? even_final_row
          : forward == RolloutOf::kDenoisingMean ? even_denoising_mean
                                                 : even_denoising_last;
 }
@@ -113,6 +123,10 @@ SampleRollout rollout_of_sample(const SampleFlow& flow, std::int64_t most) {
   if (!flow.final_row.empty()) {
     out.final_row = all_rollouts(flow.final_row, flow.at_final_row.lengths, out.depths);
     out.even_final_row = even_rollouts(flow, flow.at_final_row, layers, out.depths);
+  }
+  if (!flow.published.empty()) {
+    out.published = all_rollouts(flow.published, flow.at_published.lengths, out.depths);
+    out.even_published = even_rollouts(flow, flow.at_published, layers, out.depths);
   }
   for (size_t s = 0; flow.denoises && s < flow.steps.size(); ++s) {
     const ForwardRegions& now = flow.at_step[s];
@@ -194,12 +208,12 @@ void RolloutSums::add_rollouts(const ObservedSample& sample, const KeptFlow& kep
       const size_t at = rollout.at(static_cast<size_t>(p), d);
       for (std::int64_t a = 0; a < R; ++a) {
         // Of truncated rollouts the answer's row is what is asked; the published matrix is shown whole.
-        if ((!all && a != flow.regions.answer) || absent(sample, flow, a)) continue;
+        if (!all && a != flow.regions.answer) continue;
         for (std::int64_t b = 0; b < R; ++b) {
-          if (absent(sample, flow, b)) continue;
           for (const auto forward : kRolloutsOf) {
             const auto& matrices = rollout.of(forward);
-            if (matrices.empty()) continue;
+            if (matrices.empty() || absent(sample, flow, a, forward) || absent(sample, flow, b, forward))
+              continue;
             const Key key = {static_cast<std::int64_t>(forward), p, rollout.depths[d],
                              ids[static_cast<size_t>(a)], ids[static_cast<size_t>(b)]};
             Entry& entry = rollout_[key];

@@ -247,10 +247,10 @@ TEST(KindsOfModels, CountNetworksAndNotTraces) {
   EXPECT_EQ(judged("C2", {five}, same).kinds.words, "too few networks (1 per arm; from 5 on)");
   const auto enough = judged("C2", {five}, several).kinds;
   EXPECT_TRUE(enough.enough);
-  ASSERT_EQ(enough.networks.size(), 5u);
-  EXPECT_EQ(enough.networks[4].network, (Network{"e", true}));
-  EXPECT_EQ(enough.networks[4].verdict, Verdict::kSupported);
-  EXPECT_TRUE(says(enough.words, "5 per arm): 5 supported")) << enough.words;
+  EXPECT_EQ(enough.words, "supported (5 per arm; 6 for)");
+  ASSERT_EQ(enough.quantities.size(), 6u);
+  EXPECT_EQ(enough.quantities[0].name, "slope of set_size: per_head");
+  EXPECT_EQ(enough.quantities[0].diffusion, 5u);
 }
 
 TEST(FewSamples, AreNeverEnoughForAVerdict) {

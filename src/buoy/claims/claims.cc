@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "buoy/base/attempt.h"
+#include "buoy/base/sha256.h"
 #include "buoy/claims/claims_judges.h"
 #include "buoy/result/schema/claims.h"
 
@@ -13,9 +14,18 @@ const std::string kOverall = "overall";
 
 std::vector<TraceKind> of_kind(std::span<const TraceKind> traces, bool masked_diffusion) {
   std::vector<TraceKind> out;
-  std::copy_if(traces.begin(), traces.end(), std::back_inserter(out),
-               [&](const TraceKind& trace) { return trace.masked_diffusion == masked_diffusion; });
+  std::copy_if(traces.begin(), traces.end(), std::back_inserter(out), [&](const TraceKind& trace) {
+    return trace.masked_diffusion == masked_diffusion && trace.about.control.empty();
+  });
   return out;
+}
+
+// The numbers of all traces, each once.
+void gather_quantities(ClaimVerdict& claim) {
+  auto& all = claim.quantities;
+  for (const auto& trace : claim.by_trace)
+    all.insert(all.end(), trace.quantities.begin(), trace.quantities.end());
+  for (auto& one : all) one.claim = claim.id;
 }
 
 }  // namespace
@@ -55,7 +65,36 @@ std::vector<TraceKind> Material::autoregressive() const {
   return of_kind(traces, false);
 }
 
-std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<const TraceKind> traces) {
+std::vector<TraceKind> Material::beside(bool masked_diffusion) const {
+  std::vector<TraceKind> out;
+  std::copy_if(traces.begin(), traces.end(), std::back_inserter(out), [&](const TraceKind& trace) {
+    return trace.masked_diffusion != masked_diffusion || !trace.about.control.empty();
+  });
+  return out;
+}
+
+Network TraceKind::traced() const {
+  Network out = about;
+  out.name = network.empty() ? label : network;
+  out.masked_diffusion = masked_diffusion;
+  return out;
+}
+
+Network Background::network(const std::string& name, bool masked_diffusion) const {
+  const auto found =
+      std::find_if(networks.begin(), networks.end(), [&](const Network& one) { return one.name == name; });
+  Network out = found == networks.end() ? Network{name} : *found;
+  out.masked_diffusion = masked_diffusion;
+  return out;
+}
+
+std::string Background::questions_of(const std::string& run, const std::string& data) const {
+  const auto found = questions.find(run);
+  return found == questions.end() ? "" : sha256_hex(found->second + "\n" + data);
+}
+
+std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<const TraceKind> traces,
+                                       const Background& background) {
   struct Judge {
     const char* id;
     ClaimVerdict (*judge)(const Material& material);
@@ -64,7 +103,7 @@ std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<
                                {"C4", judge_absorption}, {"C5", judge_split}, {"C6", judge_content},
                                {"C7", judge_gain},       {"C8", judge_flow},  {"C9", judge_middle},
                                {"C10", judge_cause}};
-  const Material material{tables, traces};
+  const Material material{tables, traces, background};
   std::vector<ClaimVerdict> verdicts;
   for (const auto& [id, judge] : kJudges) {
     ClaimVerdict verdict;
@@ -75,7 +114,13 @@ std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<
       verdict.failure = *failure;
       verdict.needs = "left out: " + *failure;
     }
-    verdict.kinds = judge_kinds(verdict, rule_of(id).arms);
+    gather_quantities(verdict);
+    std::vector<Network> judged;
+    for (const auto& trace : verdict.by_trace)
+      judged.insert(judged.end(), trace.networks.begin(), trace.networks.end());
+    auto numbers = verdict.quantities;
+    numbers.insert(numbers.end(), background.siblings.begin(), background.siblings.end());
+    verdict.kinds = judge_kinds(rule_of(id), numbers, judged);
     verdicts.push_back(std::move(verdict));
   }
   return verdicts;
@@ -98,7 +143,7 @@ Table claims_table(std::span<const ClaimVerdict> verdicts) {
                {t.rules, rules_hash()}});
   };
   for (const auto& claim : verdicts) {
-    add(claim, {kOverall, claim.verdict, claim.evidence, claim.needs, claim.parts, {}});
+    add(claim, {kOverall, claim.verdict, claim.evidence, claim.needs, claim.parts, {}, {}});
     for (const auto& one : claim.by_trace) add(claim, one);
   }
   return table;

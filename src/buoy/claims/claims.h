@@ -1,35 +1,41 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "buoy/claims/networks.h"
+#include "buoy/claims/kinds.h"
 #include "buoy/claims/rules.h"
+#include "buoy/claims/verdict.h"
 #include "buoy/result/table.h"
 
 namespace buoy::claims {
-
-// About these models, from questions. docs/verdicts.md has the rules.
-enum class Verdict {
-  kSupported,
-  kContradicted,
-  kNoDifference,  // all parts lie inside their margins
-  kMixed,         // something speaks for the claim, and something does not bear it out
-  kUndecided,     // some parts are open, and the others do not disagree
-  kNotTestable,
-};
-std::string_view name_of(Verdict verdict);
 
 struct TraceKind {
   std::string label;
   bool masked_diffusion = true;
   std::int64_t samples = 0;
-  std::string network = {};  // which was traced; "": one of its own
+  std::string network = {};    // which was traced; "": one of its own
+  Network about = {};          // what else is known of it; name and kind are those above
+  std::string data = {};       // which questions, for people
+  std::string questions = {};  // their identity; "": not known
 
-  Network traced() const { return {network.empty() ? label : network, masked_diffusion}; }
+  Network traced() const;
+};
+
+// What tables do not say: of evaluations and tasks, which name models only.
+struct Background {
+  std::vector<Network> networks;                 // by name
+  std::map<std::string, std::string> questions;  // identity of what a run of buoy eval asked, by its label
+  std::string tasks;                             // the same of the comparison of tasks
+  std::vector<NetworkQuantity> siblings;         // numbers of other networks, from tables that were given
+
+  Network network(const std::string& name, bool masked_diffusion) const;
+  // Of a run and of what was asked in it, "" where nothing is known.
+  std::string questions_of(const std::string& run, const std::string& data) const;
 };
 
 struct TraceVerdict {
@@ -37,8 +43,9 @@ struct TraceVerdict {
   Verdict verdict = Verdict::kNotTestable;
   std::string evidence;
   std::string needs;
-  std::string parts = {};              // "1 for, 2 against, 1 open"
-  std::vector<Network> networks = {};  // that it is about
+  std::string parts = {};                        // "1 for, 2 against, 1 open"
+  std::vector<Network> networks = {};            // that it is about
+  std::vector<NetworkQuantity> quantities = {};  // the numbers it rests on
 };
 
 struct ClaimVerdict {
@@ -50,13 +57,15 @@ struct ClaimVerdict {
   std::string evidence;  // numbers with intervals, trace by trace
   std::string needs;     // what is lacking and how to get it; empty when nothing is
   std::vector<TraceVerdict> by_trace;
-  KindsVerdict kinds;   // about kinds of models, from networks
-  std::string failure;  // why it could not be judged at all; empty: it was
+  std::vector<NetworkQuantity> quantities;  // all numbers of networks that were measured here
+  KindsVerdict kinds;                       // about kinds of models, from networks
+  std::string failure;                      // why it could not be judged at all; empty: it was
 };
 
 // The paper's claims C1 to C10, from the tables of all analyses together. Tables carry a first column
 // "trace".
-std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<const TraceKind> traces);
+std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<const TraceKind> traces,
+                                       const Background& background = {});
 
 // One row for each claim overall, followed by one for each trace it was judged on.
 Table claims_table(std::span<const ClaimVerdict> verdicts);

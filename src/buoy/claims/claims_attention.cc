@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
+#include "buoy/base/error.h"
 #include "buoy/claims/claims_judges.h"
 #include "buoy/claims/corrected.h"
 #include "buoy/result/rule_names.h"
@@ -27,6 +29,11 @@ Lookup drift_row(const std::string& scalar) {
           &t.samples};
 }
 
+bool stays_put(const DriftParts& parts) {
+  return parts.still.finding == Finding::kAgainst && parts.still_lower >= rules::kAllStatic &&
+         parts.step.finding != Finding::kFor && parts.given_frontier.finding != Finding::kFor;
+}
+
 TraceVerdict judge_drift_of(const Material& material, const TraceKind& trace) {
   const Reading still = material.read(trace, drift_row("static"));
   const auto& t = schema::drift_by_layer;
@@ -49,14 +56,9 @@ TraceVerdict judge_drift_of(const Material& material, const TraceKind& trace) {
   if (!by_layer.lacking.empty()) layers.lacking = by_layer.lacking;
 
   TraceVerdict out = judge_trace(trace, parts);
-  // That anchors move is a condition of the claim, and no evidence for a direction.
-  if (moves.finding == Finding::kFor)
-    out.verdict = combine(std::span<const Part>(std::vector<Part>{step, given, layers}));
-  if (step.finding == Finding::kAgainst && given.finding != Finding::kFor && layers.finding != Finding::kFor)
-    out.verdict = Verdict::kContradicted;
-  const bool all_still = moves.finding == Finding::kAgainst && still.rows[0].lower >= rules::kAllStatic;
-  if (all_still && step.finding != Finding::kFor && given.finding != Finding::kFor) {
-    out.verdict = Verdict::kContradicted;
+  const DriftParts all{step, given, moves, layers, still.rows.empty() ? 0 : still.rows[0].lower};
+  out.verdict = drift_verdict(all);
+  if (stays_put(all)) {
     out.evidence +=
         fmt::format("; anchors stay put in at least {:g} of samples and layers", rules::kAllStatic);
   }
@@ -90,7 +92,8 @@ TraceVerdict judge_depth_of(const Material& material, const TraceKind& trace) {
                        &t.samples};
       const std::string name =
           fmt::format("{}{}, {}", trend.rule.what, trend.of_a_set ? by_other_rule(rule) : "", view);
-      questions.push_back(ask(material.read(trace, row), {trend.rule, name}));
+      const std::string detail = view + (trend.of_a_set ? by_other_rule(rule) : "");
+      questions.push_back(ask(material.read(trace, row), {trend.rule, name, detail}));
     }
   }
   return judge_trace(trace, decide(questions));
@@ -152,28 +155,38 @@ TraceVerdict judge_absorption_of(const Material& material, const TraceKind& caus
   const auto parts = decide(std::vector<Question>{ask(sink, Expectation(rules::kSink)),
                                                   higher(rules::kFirstColumn, "position_0"),
                                                   higher(rules::kLargestColumn, "top_1")});
-  const Part &at_0 = parts[1], &largest = parts[2];
-
   TraceVerdict out = judge_trace(fmt::format("{} against {}", causal.label, diffusion.label), parts);
   out.networks = {causal.traced(), diffusion.traced()};
-  // A sink alone is not the claim: what is claimed is that it is the stronger one.
-  if (at_0.finding == Finding::kAgainst && largest.finding == Finding::kAgainst)
-    out.verdict = Verdict::kContradicted;
+  out.verdict = absorption_verdict(parts);
   if (!sink.rows.empty() && queries == "all")
     out.evidence += "; of all queries, for lack of groups of the answer";
   return out;
+}
+
+// The numbers of one network, of either arm: differences are made of these.
+void add_excess(const Material& material, const TraceKind& trace, ClaimVerdict& claim) {
+  constexpr std::pair<std::string_view, const char*> kColumns[] = {{rules::kExcessOfFirst, "position_0"},
+                                                                   {rules::kExcessOfLargest, "top_1"}};
+  for (const auto& [quantity, selector] : kColumns) {
+    const auto [reading, queries] = excess_of(material, trace, selector);
+    if (reading.rows.empty()) continue;
+    const std::string detail = queries == "all" ? ": of all queries" : "";
+    claim.quantities.push_back(
+        {"", std::string(quantity) + detail, trace.traced(), trace.data, trace.questions, reading.rows[0]});
+  }
 }
 
 TraceVerdict judge_split_of(const Material& material, const TraceKind& trace) {
   const auto& t = schema::qk_depth;
   const std::string rule = sigma_rule(find_table(material.tables, t), t.set);
   const std::string set = rule + "_head", by = by_other_rule(rule);
+  const std::string detail = by.empty() ? "" : rule;
   const auto row = [&](const std::string& statistic) {
     return material.read(
         trace, {t, {{t.set, set}, {t.stage, "after"}, {t.statistic, statistic}}, t.value, &t.samples});
   };
   const auto slope = [&](const QuantityRule& rule) {
-    return ask(row(std::string(rule.what)), {rule, std::string(rule.what) + by});
+    return ask(row(std::string(rule.what)), {rule, std::string(rule.what) + by, detail});
   };
   TraceVerdict out =
       judge_trace(trace, decide(std::vector<Question>{slope(rules::kAngle), slope(rules::kScale)}));
@@ -193,10 +206,38 @@ ClaimVerdict over_diffusion(ClaimVerdict claim, const Material& material,
   if (traces.empty()) return without_diffusion(std::move(claim));
   for (const auto& trace : traces) claim.by_trace.push_back(judge_one(material, trace));
   conclude(claim, combine(claim.by_trace));
+  add_numbers(claim, material.beside(true), [&](const auto& trace) { return judge_one(material, trace); });
   return claim;
 }
 
 }  // namespace
+
+void add_numbers(ClaimVerdict& claim, std::span<const TraceKind> traces,
+                 const std::function<TraceVerdict(const TraceKind&)>& judge_one) {
+  for (const auto& trace : traces) {
+    const auto beside = judge_one(trace).quantities;
+    claim.quantities.insert(claim.quantities.end(), beside.begin(), beside.end());
+  }
+}
+
+Verdict drift_verdict(const DriftParts& parts) {
+  const auto& [step, given, moves, layers, still_lower] = parts;
+  // That anchors move is a condition of the claim, and no evidence for a direction.
+  Verdict out = combine(std::span<const Part>(moves.finding == Finding::kFor
+                                                  ? std::vector<Part>{step, given, layers}
+                                                  : std::vector<Part>{step, given, moves, layers}));
+  if (step.finding == Finding::kAgainst && given.finding != Finding::kFor && layers.finding != Finding::kFor)
+    out = Verdict::kContradicted;
+  return stays_put(parts) ? Verdict::kContradicted : out;
+}
+
+Verdict absorption_verdict(std::span<const Part> parts) {
+  BUOY_CHECK(parts.size() == 3);
+  // A sink alone is not the claim: what is claimed is that it is the stronger one.
+  if (parts[1].finding == Finding::kAgainst && parts[2].finding == Finding::kAgainst)
+    return Verdict::kContradicted;
+  return combine(parts);
+}
 
 ClaimVerdict judge_drift(const Material& material) {
   return over_diffusion(verdict_on("C1"), material, judge_drift_of);
@@ -209,6 +250,7 @@ ClaimVerdict judge_depth(const Material& material) {
 ClaimVerdict judge_absorption(const Material& material) {
   ClaimVerdict claim = verdict_on("C4");
   const auto causal = material.autoregressive(), diffusion = material.diffusion();
+  for (const auto& trace : material.traces) add_excess(material, trace, claim);
   if (causal.empty() || diffusion.empty()) {
     claim.evidence = "There are not both kinds of traces.";
     claim.needs = causal.empty() ? kNeedsAutoregressive : kNeedsDiffusion;

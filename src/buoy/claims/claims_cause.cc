@@ -65,6 +65,28 @@ Thirds look_at_thirds(const TableView& rows) {
   return out;
 }
 
+// Every difference of every model, of either arm.
+void add_differences(const TableView& rows, const std::string& run, const Material& material,
+                     ClaimVerdict& claim) {
+  for (const auto& model : rows.distinct(kColumns.model)) {
+    const auto of_model = rows.where({{kColumns.model, model}});
+    const Network network =
+        material.background.network(model, of_model.text(kColumns.kind) == "masked diffusion");
+    for (const auto& third : of_model.distinct(kColumns.third)) {
+      const auto of_third = of_model.where({{kColumns.third, third}});
+      for (const auto& against : of_third.distinct(kColumns.against)) {
+        const auto row = of_third.where({{kColumns.against, against}});
+        Estimate estimate = estimate_in(row, kColumns.difference);
+        estimate.samples = static_cast<std::int64_t>(row.number(kColumns.items));
+        claim.quantities.push_back(
+            {"", quantity_name(rules::kHidden, fmt::format("{} third, {} columns", third, against)), network,
+             row.text(kColumns.set), material.background.questions_of(run, row.text(kColumns.set)),
+             estimate});
+      }
+    }
+  }
+}
+
 // The models of one run on one set. What matters to an autoregressive model in the same layers is nothing
 // that sets masked diffusion apart.
 void judge_set(const TableView& rows, const std::string& run, ClaimVerdict& claim, std::string& others) {
@@ -113,8 +135,11 @@ ClaimVerdict judge_cause(const Material& material) {
         table.has(schema::trace) ? table.distinct(schema::trace) : std::vector<std::string>{""};
     for (const auto& run : runs) {
       const auto of_run = run.empty() ? table : table.where({{schema::trace, run}});
-      for (const auto& set : of_run.distinct(kColumns.set))
-        judge_set(of_run.where({{kColumns.set, set}}), run.empty() ? "" : run + ": ", claim, others);
+      for (const auto& set : of_run.distinct(kColumns.set)) {
+        const auto of_set = of_run.where({{kColumns.set, set}});
+        judge_set(of_set, run.empty() ? "" : run + ": ", claim, others);
+        add_differences(of_set, run, material, claim);
+      }
     }
   }
   if (claim.by_trace.empty()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "buoy/base/error.h"
 #include "buoy/claims/claims_judges.h"
 #include "buoy/claims/corrected.h"
 #include "buoy/result/schema/evaluation.h"
@@ -54,6 +55,28 @@ std::vector<Network> networks_of(const TableView& gains, const TableView& of) {
   return out;
 }
 
+std::string label_of(const TableView& row) {
+  return row.has(schema::trace) ? row.text(schema::trace) : "";
+}
+
+// What passages add to every model, and what closed book leaves it to gain.
+void add_gains(const TableView& gains, const Material& material, ClaimVerdict& claim) {
+  const auto& t = schema::eval_gains;
+  if (gains.empty()) return;
+  const auto exact = gains.where({{t.metric, "exact_match"}});
+  for (const auto& row : rows_of(exact, {&schema::trace, &t.model, &t.set, &t.condition})) {
+    const Network network =
+        material.background.network(row.text(t.model), row.text(t.kind) == "masked diffusion");
+    const std::string data = fmt::format("{}, {}", row.text(t.set), row.text(t.condition));
+    const std::string questions = material.background.questions_of(label_of(row), data);
+    const Estimate gain = estimate_of(row, t.gain, t.items);
+    const double room = 1 - row.number(t.without);
+    claim.quantities.push_back({"", quantity_name(rules::kGainRatio), network, data, questions, gain});
+    claim.quantities.push_back(
+        {"", std::string(rules::kRoom), network, data, questions, {room, room, room, gain.samples}});
+  }
+}
+
 // Of one data set and condition.
 TraceVerdict look_at_ratio(const TableView& row) {
   const auto& t = schema::eval_gain_ratio;
@@ -97,7 +120,7 @@ void judge_ratios(std::span<const TableView> rows, const TableView& gains, Claim
   }
 }
 
-TraceVerdict judge_places(const TableView& row) {
+TraceVerdict judge_places(const TableView& row, const Material& material) {
   const auto& t = schema::eval_middle;
   const auto quantity = [&](const QuantityRule& rule, const Interval& columns) {
     const bool there = row.has(columns) && std::isfinite(row.number(columns));
@@ -110,25 +133,37 @@ TraceVerdict judge_places(const TableView& row) {
                             quantity(rules::kLastDrop, t.last_drop), quantity(rules::kPlaceTrend, t.trend)});
   TraceVerdict verdict =
       judge_trace(fmt::format("{}{} on {}", run_of(row), row.text(t.model), row.text(t.set)), parts);
-  // Worse in the middle than at either end is what the claim denies; such a curve has no straight line.
-  if (std::all_of(parts.begin(), parts.begin() + 3,
-                  [](const Part& part) { return part.finding == Finding::kAgainst; }))
-    verdict.verdict = Verdict::kContradicted;
+  verdict.verdict = middle_verdict(parts);
   verdict.evidence =
       fmt::format("{} places, {} items: exact match {:.3g} at the ends, {:.3g} in the middle; {}",
                   row.number(t.positions), row.number(t.items), row.number(t.ends), row.number(t.middle),
                   verdict.evidence);
-  verdict.networks = {{row.text(t.model), row.text(t.kind) == "masked diffusion"}};
+  verdict.networks = {material.background.network(row.text(t.model), row.text(t.kind) == "masked diffusion")};
+  const std::string set = row.text(t.set);
+  for (const auto& part : parts) {
+    for (const auto& [name, estimate] : part.numbers)
+      verdict.quantities.push_back({"", name, verdict.networks[0], set,
+                                    material.background.questions_of(label_of(row), set), estimate});
+  }
   return verdict;
 }
 
 }  // namespace
+
+Verdict middle_verdict(std::span<const Part> parts) {
+  BUOY_CHECK(parts.size() == 4);
+  // Worse in the middle than at either end is what the claim denies; such a curve has no straight line.
+  const bool worse = std::all_of(parts.begin(), parts.begin() + 3,
+                                 [](const Part& part) { return part.finding == Finding::kAgainst; });
+  return worse ? Verdict::kContradicted : combine(parts);
+}
 
 ClaimVerdict judge_gain(const Material& material) {
   ClaimVerdict claim = verdict_on("C7");
   const auto& t = schema::eval_gain_ratio;
   const auto ratios = find_table(material.tables, t).where({{t.metric, "exact_match"}});
   const auto gains = find_table(material.tables, schema::eval_gains);
+  add_gains(gains, material, claim);
   for (const auto& run : rows_of(ratios, {&schema::trace}))
     judge_ratios(rows_of(run, {&t.set, &t.condition}), gains, claim);
   if (claim.by_trace.empty()) {
@@ -146,11 +181,12 @@ ClaimVerdict judge_middle(const Material& material) {
   const auto drops = find_table(material.tables, t);
   std::string others;
   for (const auto& row : rows_of(drops, {&schema::trace, &t.model, &t.set})) {
-    const auto verdict = judge_places(row);
+    const auto verdict = judge_places(row, material);
     if (row.text(t.kind) == "masked diffusion") {
       claim.by_trace.push_back(verdict);
     } else {
       others += fmt::format(" Beside it, {}: {}.", verdict.trace, verdict.evidence);
+      claim.quantities.insert(claim.quantities.end(), verdict.quantities.begin(), verdict.quantities.end());
     }
   }
   if (claim.by_trace.empty()) {

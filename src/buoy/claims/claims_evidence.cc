@@ -16,19 +16,6 @@ bool has_interval(const Estimate& estimate) {
   return std::isfinite(estimate.lower) && std::isfinite(estimate.upper);
 }
 
-std::string remark(const Estimate& estimate, const QuantityRule& rule, Finding finding) {
-  switch (finding) {
-    case Finding::kFor:
-      return "as claimed";
-    case Finding::kAgainst:
-      return rule.side == Side::kAbove || rule.side == Side::kBelow ? "the other way" : "beyond the margin";
-    case Finding::kEqual:
-      return fmt::format("no difference beyond the margin: within {:g} of {:g}", rule.margin, rule.null);
-    default:
-      return has_interval(estimate) ? "not decided by this data" : "no interval, not decided by this data";
-  }
-}
-
 // The same for every question: the questions do not tell how it would be in another network.
 bool is_one_choice(const Estimate& estimate, const QuantityRule& rule) {
   return has_interval(estimate) && rule.no_spread > 0 && estimate.upper - estimate.lower <= rule.no_spread;
@@ -51,6 +38,19 @@ std::string counted_verdicts(std::span<const TraceVerdict> traces) {
 }
 
 }  // namespace
+
+std::string remark(const Estimate& estimate, const QuantityRule& rule, Finding finding) {
+  switch (finding) {
+    case Finding::kFor:
+      return "as claimed";
+    case Finding::kAgainst:
+      return rule.side == Side::kAbove || rule.side == Side::kBelow ? "the other way" : "beyond the margin";
+    case Finding::kEqual:
+      return fmt::format("no difference beyond the margin: within {:g} of {:g}", rule.margin, rule.null);
+    default:
+      return has_interval(estimate) ? "not decided by this data" : "no interval, not decided by this data";
+  }
+}
 
 std::string too_few(std::int64_t samples) {
   return samples == 1 ? "1 sample is too few" : fmt::format("{} samples are too few", samples);
@@ -142,7 +142,10 @@ Part judge(const Reading& reading, const Expectation& expected, double alpha) {
     return {alone, expected.name + " not defined", lacking};
   }
   const auto part = [&](Finding finding, const std::string& said) {
-    return Part{finding, fmt::format("{} {} ({})", expected.name, words_of(estimate), said), {}};
+    return Part{finding,
+                fmt::format("{} {} ({})", expected.name, words_of(estimate), said),
+                {},
+                {{expected.quantity, estimate}}};
   };
   if (is_one_choice(estimate, expected.rule))
     return part(Finding::kUndecided,
@@ -187,7 +190,7 @@ Part judge_layers(std::span<const Estimate> layers, const Expectation& expected,
   };
   const size_t in_favour = count(Finding::kFor), against = count(Finding::kAgainst);
   const size_t equal = count(Finding::kEqual);
-  Part part{Finding::kUndecided, {}, {}};
+  Part part{Finding::kUndecided, {}, {}, {{expected.quantity, mean_over_layers(layers)}}};
   if (2 * in_favour > layers.size() && against == 0) part.finding = Finding::kFor;
   if (2 * against > layers.size() && in_favour == 0) part.finding = Finding::kAgainst;
   if (2 * equal > layers.size() && in_favour == 0 && against == 0) part.finding = Finding::kEqual;
@@ -244,11 +247,15 @@ std::string counted_parts(std::span<const Part> parts) {
 TraceVerdict judge_trace(const TraceKind& trace, std::span<const Part> parts) {
   TraceVerdict out = judge_trace(trace.label, parts);
   out.networks = {trace.traced()};
+  for (const auto& part : parts) {
+    for (const auto& [quantity, estimate] : part.numbers)
+      out.quantities.push_back({"", quantity, trace.traced(), trace.data, trace.questions, estimate});
+  }
   return out;
 }
 
 TraceVerdict judge_trace(const std::string& trace, std::span<const Part> parts) {
-  TraceVerdict out{trace, combine(parts), {}, {}, counted_parts(parts), {}};
+  TraceVerdict out{trace, combine(parts), {}, {}, counted_parts(parts), {}, {}};
   std::vector<std::string> words, lacking;
   for (const auto& part : parts) {
     add_once(words, part.words);

@@ -13,16 +13,6 @@ namespace buoy::claims {
 
 using stats::Estimate;
 
-// What one number says about a claim.
-enum class Finding {
-  kFor,
-  kAgainst,
-  kEqual,  // no difference beyond the margin
-  kSplit,  // some of it for, some against
-  kUndecided,
-  kLacking,
-};
-
 // The columns of a number, and of the ends of its interval.
 struct EstimateColumns {
   EstimateColumns(const Interval& interval)  // an interval is such columns
@@ -56,11 +46,13 @@ Reading read(std::span<const Table> tables, const TraceKind& trace, const Lookup
 Estimate estimate_in(const TableView& rows, const Interval& columns);
 
 struct Expectation {
-  Expectation(const QuantityRule& of, std::string called) : name(std::move(called)), rule(of) {}
+  Expectation(const QuantityRule& of, std::string called, const std::string& detail = "")
+      : name(std::move(called)), rule(of), quantity(quantity_name(of, detail)) {}
   explicit Expectation(const QuantityRule& of) : Expectation(of, std::string(of.what)) {}
 
   std::string name;
   QuantityRule rule;
+  std::string quantity;  // what its number is called, of every network
 };
 
 // One part of a claim: what was found, in words.
@@ -68,6 +60,7 @@ struct Part {
   Finding finding = Finding::kLacking;
   std::string words;
   std::string lacking;
+  std::vector<Number> numbers = {};  // that it rests on
 };
 
 // Before it is asked whether there are enough samples.
@@ -87,6 +80,8 @@ std::vector<Estimate> deep_third(const Reading& by_layer);
 
 // Parts that disagree are mixed, whatever is lacking; otherwise every part must be there, and decided.
 Verdict combine(std::span<const Part> parts);
+// "as claimed", "the other way": what an interval says by itself.
+std::string remark(const Estimate& estimate, const QuantityRule& rule, Finding finding);
 std::string counted_parts(std::span<const Part> parts);  // "1 for, 2 against, 1 open"
 TraceVerdict judge_trace(const std::string& trace, std::span<const Part> parts);
 TraceVerdict judge_trace(const TraceKind& trace, std::span<const Part> parts);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "buoy/claims/claims_evidence.h"
 
 namespace buoy::claims {
@@ -7,9 +9,12 @@ namespace buoy::claims {
 struct Material {
   std::span<const Table> tables;
   std::span<const TraceKind> traces;
+  const Background& background;
 
   std::vector<TraceKind> diffusion() const;
   std::vector<TraceKind> autoregressive() const;
+  // Those that a claim about one kind is not judged on: the other kind, and controls of both.
+  std::vector<TraceKind> beside(bool masked_diffusion) const;
   Reading read(const TraceKind& trace, const Lookup& lookup) const {
     return claims::read(tables, trace, lookup);
   }
@@ -17,6 +22,20 @@ struct Material {
 
 // What its rule says of a claim; nothing is judged yet.
 ClaimVerdict verdict_on(std::string_view id);
+
+// The numbers of networks that the claim is not judged on, for comparison.
+void add_numbers(ClaimVerdict& claim, std::span<const TraceKind> traces,
+                 const std::function<TraceVerdict(const TraceKind&)>& judge_one);
+
+// How parts make the verdict of a claim: of a trace from questions, and of kinds of models from networks.
+struct DriftParts {
+  const Part &step, &given_frontier, &still, &by_layer;
+  double still_lower;  // end of the interval of `still`
+};
+Verdict drift_verdict(const DriftParts& parts);                     // C1
+Verdict absorption_verdict(std::span<const Part> parts);            // C4: sink, first, largest column
+Part merged(const std::string& name, std::span<const Part> parts);  // C6: one of (a), (b), (c)
+Verdict middle_verdict(std::span<const Part> parts);                // C9: the drops, then the straight line
 
 inline constexpr const char* kNeedsDiffusion = "a trace of a masked-diffusion model";
 inline constexpr const char* kNeedsAutoregressive = "a trace of an autoregressive model on the same data";

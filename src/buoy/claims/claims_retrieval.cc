@@ -13,26 +13,6 @@
 namespace buoy::claims {
 namespace {
 
-// Several numbers for one part: all that are defined must agree.
-Part merge(const std::string& name, std::span<const Part> parts) {
-  std::vector<Part> defined;
-  std::vector<std::string> words;
-  for (const auto& part : parts) {
-    if (part.finding == Finding::kLacking) continue;
-    defined.push_back(part);
-    words.push_back(part.words);
-  }
-  if (defined.empty())
-    return {Finding::kLacking, name + " not testable", parts.empty() ? std::string() : parts[0].lacking};
-  const Verdict verdict = combine(defined);
-  const Finding finding = verdict == Verdict::kSupported      ? Finding::kFor
-                          : verdict == Verdict::kContradicted ? Finding::kAgainst
-                          : verdict == Verdict::kNoDifference ? Finding::kEqual
-                          : verdict == Verdict::kMixed        ? Finding::kSplit
-                                                              : Finding::kUndecided;
-  return {finding, fmt::format("{} {}: {}", name, name_of(verdict), join(words, ", ")), {}};
-}
-
 std::string set_rule(const Material& material) {
   const auto& t = schema::structure_depth;
   return sigma_rule(find_table(material.tables, t), t.rule);
@@ -55,7 +35,7 @@ Lookup structure_row(const Material& material, const std::string& quantity, cons
 std::vector<Question> ask_structural(const Material& material, const TraceKind& trace) {
   const auto slope = [&](const QuantityRule& rule, const std::string& quantity, const std::string& by) {
     return ask(material.read(trace, structure_row(material, quantity, "structural")),
-               {rule, std::string(rule.what) + by});
+               {rule, std::string(rule.what) + by, by.empty() ? "" : set_rule(material)});
   };
   return {slope(rules::kStructuralShare, "floating_share", by_other_rule(set_rule(material))),
           slope(rules::kStructuralLift, "lift", "")};
@@ -65,7 +45,7 @@ std::vector<Question> ask_gold_lift(const Material& material, const TraceKind& t
   std::vector<Question> out;
   for (const std::string token_class : {"gold", "evidence"}) {
     out.push_back(ask(material.read(trace, structure_row(material, "lift", token_class)),
-                      {rules::kContentLift, "slope of the lift of " + token_class}));
+                      {rules::kContentLift, "slope of the lift of " + token_class, token_class}));
   }
   return out;
 }
@@ -92,7 +72,7 @@ std::vector<Question> ask_retrieval_depth(const Material& material, const TraceK
     const Reading shallow = row(variant, "mean score of the shallow third");
     const Reading deep = row(variant, "mean score of the deep third");
     out.push_back([=](double alpha) {
-      Part part = judge(pearson, {rules::kRetrieval, "Pearson of layer and " + variant}, alpha);
+      Part part = judge(pearson, {rules::kRetrieval, "Pearson of layer and " + variant, variant}, alpha);
       if (!shallow.rows.empty() && !deep.rows.empty())
         part.words += fmt::format(" with {} in the shallow third and {} in the deep one",
                                   words_of(shallow.rows[0]), words_of(deep.rows[0]));
@@ -111,13 +91,13 @@ TraceVerdict judge_content_of(const Material& material, const TraceKind& trace) 
   std::vector<Question> questions;
   for (const auto& [name, own] : groups) questions.insert(questions.end(), own.begin(), own.end());
   const auto parts = decide(questions);
-  std::vector<Part> merged;
+  std::vector<Part> groups_together;
   std::size_t begin = 0;
   for (const auto& [name, own] : groups) {
-    merged.push_back(merge(name, std::span(parts).subspan(begin, own.size())));
+    groups_together.push_back(merged(name, std::span(parts).subspan(begin, own.size())));
     begin += own.size();
   }
-  return judge_trace(trace, merged);
+  return judge_trace(trace, groups_together);
 }
 
 TraceVerdict judge_gold_flow(const Material& material, const TraceKind& trace) {
@@ -137,7 +117,8 @@ TraceVerdict judge_gold_flow(const Material& material, const TraceKind& trace) {
     if (position == "all") continue;
     const Reading here = by_layer(position);
     if (here.rows.empty()) continue;
-    questions.push_back(ask_layers(deep_third(here), {rules::kGoldFlow, "gold at " + position}));
+    questions.push_back(
+        ask_layers(deep_third(here), {rules::kGoldFlow, "gold at " + position, "gold at " + position}));
   }
   auto parts = decide(questions);
   if (parts.size() < rules::kFewestGoldPositions) {
@@ -174,6 +155,28 @@ bool testable(std::span<const TraceVerdict> verdicts) {
 
 }  // namespace
 
+// Several numbers for one part: all that are defined must agree.
+Part merged(const std::string& name, std::span<const Part> parts) {
+  std::vector<Part> defined;
+  std::vector<std::string> words;
+  std::vector<Number> numbers;
+  for (const auto& part : parts) {
+    if (part.finding == Finding::kLacking) continue;
+    defined.push_back(part);
+    words.push_back(part.words);
+    numbers.insert(numbers.end(), part.numbers.begin(), part.numbers.end());
+  }
+  if (defined.empty())
+    return {Finding::kLacking, name + " not testable", parts.empty() ? std::string() : parts[0].lacking};
+  const Verdict verdict = combine(defined);
+  const Finding finding = verdict == Verdict::kSupported      ? Finding::kFor
+                          : verdict == Verdict::kContradicted ? Finding::kAgainst
+                          : verdict == Verdict::kNoDifference ? Finding::kEqual
+                          : verdict == Verdict::kMixed        ? Finding::kSplit
+                                                              : Finding::kUndecided;
+  return {finding, fmt::format("{} {}: {}", name, name_of(verdict), join(words, ", ")), {}, numbers};
+}
+
 ClaimVerdict judge_content(const Material& material) {
   ClaimVerdict claim = verdict_on("C6");
   const auto traces = material.diffusion();
@@ -184,6 +187,8 @@ ClaimVerdict judge_content(const Material& material) {
   }
   for (const auto& trace : traces) claim.by_trace.push_back(judge_content_of(material, trace));
   conclude(claim, combine(claim.by_trace));
+  add_numbers(claim, material.beside(true),
+              [&](const TraceKind& trace) { return judge_content_of(material, trace); });
   return claim;
 }
 
@@ -201,6 +206,10 @@ ClaimVerdict judge_flow(const Material& material) {
   if (gold.empty()) claim.needs = kNeedsDiffusion;
   if (first.empty()) claim.needs += (claim.needs.empty() ? "" : "; ") + std::string(kNeedsAutoregressive);
   conclude(claim, both ? together : Verdict::kNotTestable);
+  add_numbers(claim, material.beside(true),
+              [&](const TraceKind& trace) { return judge_gold_flow(material, trace); });
+  add_numbers(claim, material.beside(false),
+              [&](const TraceKind& trace) { return judge_first_token_flow(material, trace); });
   return claim;
 }
 

@@ -84,6 +84,36 @@ Part judge_set(const std::string& name, const TableView& rows) {
   return part;
 }
 
+// Per layer what tasks tell less what anchors drawn evenly tell; where all anchors are the same, nothing.
+void add_excess(const TableView& rows, const std::string& set, const Material& material,
+                ClaimVerdict& claim) {
+  constexpr std::pair<const Scale&, const QuantityRule&> kExcesses[] = {{kPlace, rules::kPlaceExcess},
+                                                                        {kType, rules::kTypeExcess}};
+  const auto of_set = rows.where({{kByLayer.set, set}});
+  for (const auto& [scale, rule] : kExcesses) {
+    const auto of_quantity = of_set.where({{kByLayer.quantity, std::string(scale.quantity)}});
+    const auto value = of_quantity.numbers(kByLayer.value), lower = of_quantity.numbers(kByLayer.value.lower),
+               upper = of_quantity.numbers(kByLayer.value.upper), even = of_quantity.numbers(kByLayer.layout),
+               distinct = of_quantity.numbers(kByLayer.distinct);
+    std::vector<Estimate> layers;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const auto samples = static_cast<std::int64_t>(of_set.number(kByLayer.fewest));
+      if (distinct[i] == 1) {
+        layers.push_back({0, 0, 0, samples});
+      } else if (std::isfinite(value[i])) {
+        const double less = std::isfinite(even[i]) ? even[i] : 0;
+        layers.push_back({value[i] - less, lower[i] - less, upper[i] - less, samples});
+      }
+    }
+    if (layers.empty()) continue;
+    const std::string name = set == "all" ? "all tasks" : "tasks of like length";
+    claim.quantities.push_back({"", quantity_name(rule, name),
+                                material.background.network(rows.text(kByLayer.model),
+                                                            rows.text(kByLayer.kind) == "masked diffusion"),
+                                "tasks", material.background.tasks, mean_over_layers(layers)});
+  }
+}
+
 TraceVerdict judge_model(const TableView& rows) {
   std::vector<Part> parts = {judge_set("all tasks", rows.where({{kByLayer.set, "all"}}))};
   const auto alike = rows.where({{kByLayer.set, "alike"}});
@@ -106,6 +136,7 @@ ClaimVerdict judge_tasks(const Material& material) {
   for (const auto& model : table.distinct(kByLayer.model)) {
     const auto rows = table.where({{kByLayer.model, model}});
     auto verdict = judge_model(rows);
+    for (const char* set : {"all", "alike"}) add_excess(rows, set, material, claim);
     if (rows.text(kByLayer.kind) == "masked diffusion") {
       claim.by_trace.push_back(std::move(verdict));
     } else {

@@ -47,7 +47,9 @@ std::vector<ClaimRule> make_rules() {
        {},
        "more than half of the layers are for, both of all tasks and of those of like length",
        "more than half of the layers are against, of both",
-       "there are fewer than three tasks, or no two whose rows have like lengths"},
+       "there are fewer than three tasks, or no two whose rows have like lengths",
+       Arms::kDiffusion,
+       {kPlaceExcess, kTypeExcess}},
       {"C4",
        "Autoregressive models have a rigid sink at the first token; in masked-diffusion models absorption is "
        "weaker and distributed.",
@@ -128,7 +130,8 @@ std::vector<ClaimRule> make_rules() {
        "some third is for, and an autoregressive model beside it has no such third (else mixed)",
        "one or more thirds are against, and the others against or as good as equal",
        "no columns were hidden",
-       Arms::kBoth},
+       Arms::kBoth,
+       {kHidden, kHiddenBeside}},
   };
 }
 

@@ -85,9 +85,54 @@ Traces (models, runs) that could not be tested do not vote while others could. S
 decides nothing leaves the whole undecided.
 
 **About kinds of models**: samples are questions, so all this is about *these models*. A claim about kinds of models takes networks
-as its samples: from {4} networks per arm on. With fewer the second verdict is "too few networks".
+as its samples: from {4} networks per arm on. With fewer the second verdict is "too few networks". Each network has one number per
+quantity; where a quantity is judged by layer, it is the mean over these layers, between the means of the ends. A network counts
+where its number has an interval and rests on {0} questions or more; untrained controls never count. The interval of an arm is
+Student's t on the numbers of its networks, at two levels: its variance is s^2 / n over networks, plus the mean of the squared
+standard errors of the networks over their questions. All networks of a study are asked the same questions, so that what these add
+does not shrink with n; the squared error of one network is the most it can be, so the interval is conservative. Arms are compared
+by Welch with Satterthwaite's degrees of freedom, ratios by Fieller. Null, margin, side and Holm's correction are the same, for all
+quantities of a claim and all its data together, at the quantiles of t. How quantities make a verdict is the same as for traces; only
+of C3, whose layers are one number here, place or type is enough for, and both are needed against, of all tasks and of those of like length.
 )",
       kFewestSamples, kAlpha, 100 * (1 - kAlpha), kSplitLayers, kFewestNetworks);
+}
+
+const char* name_of(Contrast contrast) {
+  switch (contrast) {
+    case Contrast::kDiffusion:
+      return "the masked-diffusion arm";
+    case Contrast::kAutoregressive:
+      return "the autoregressive arm";
+    case Contrast::kDifference:
+      return "autoregressive minus masked diffusion";
+    case Contrast::kRatio:
+      break;
+  }
+  return "masked diffusion over autoregressive";
+}
+
+const char* name_of(OverLayers layers) {
+  switch (layers) {
+    case OverLayers::kNone:
+      return "";
+    case OverLayers::kMean:
+      return ", mean over the layers";
+    case OverLayers::kMeanOfDeepThird:
+      break;
+  }
+  return ", mean over the deep third of the layers";
+}
+
+// "About kinds of models": what each quantity is made of.
+std::string kinds_words(const ClaimRule& rule) {
+  std::string out;
+  for (const auto& q : rule.about_kinds()) {
+    out += fmt::format(
+        "\n  - {}{}: {}{}", q.number(), name_of(q.layers), name_of(q.contrast),
+        rule.own_kinds.empty() ? "" : fmt::format(" (for: {}; against: {})", for_words(q), against_words(q)));
+  }
+  return out;
 }
 
 std::string quantity_table(const ClaimRule& rule) {
@@ -121,9 +166,11 @@ std::string canonical_rules() {
   for (const auto& rule : claim_rules()) {
     out += fmt::format("{}|{}|{}|{}|{}|{}|{}\n", rule.id, rule.claim, rule.data, rule.supported,
                        rule.contradicted, rule.not_testable, rule.arms == Arms::kBoth ? "both" : "diffusion");
-    for (const auto& q : rule.quantities) {
-      out += fmt::format("{}|{}|{}|{}|{}|{}|{}\n", rule.id, q.what, name_of(q.side), q.null, q.margin, q.unit,
-                         q.no_spread);
+    for (const auto* list : {&rule.quantities, &rule.own_kinds}) {
+      for (const auto& q : *list) {
+        out += fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}\n", rule.id, q.what, name_of(q.side), q.null,
+                           q.margin, q.unit, q.no_spread, name_of(q.contrast), name_of(q.layers), q.number());
+      }
     }
   }
   return out;
@@ -153,9 +200,10 @@ Version of these rules: `{}`
     out += fmt::format(
         "\n## {0}\n\n*{1}*\n\n{2}.\n{3}\n- Supported when {4}.\n- Contradicted when {5}.\n- Not testable "
         "when "
-        "{6}.\n- About kinds of models: {7}.\n",
+        "{6}.\n- About kinds of models, {7}:{8}\n",
         rule.id, rule.claim, rule.data, quantity_table(rule), rule.supported, rule.contradicted,
-        rule.not_testable, rule.arms == Arms::kBoth ? "both arms" : "the masked-diffusion arm");
+        rule.not_testable, rule.arms == Arms::kBoth ? "both arms" : "the masked-diffusion arm",
+        kinds_words(rule));
   }
   return out;
 }

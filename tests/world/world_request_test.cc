@@ -1,6 +1,7 @@
 #include "buoy/world/world_request.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "buoy/base/error.h"
 #include "buoy/questions/data/item_json.h"
@@ -59,7 +60,7 @@ TEST(WorldRequest, NothingIsLeftOutInSilence) {
       refuses({.version = 2, .task = "lookups"}, {"`task`", "one of lookup, similar", "\"lookups\""}));
   EXPECT_TRUE(refuses({.version = 2, .label_style = "x"}, {"`label_style`", "one of passage, br", "\"x\""}));
   EXPECT_TRUE(refuses({.version = 2, .wording = "x"}, {"`wording`", "one of question, records", "\"x\""}));
-  EXPECT_TRUE(refuses({.version = 2, .task = "newest"}, {"passages of task newest", "2 or more", "0"}));
+  EXPECT_TRUE(refuses({.version = 2, .task = "newest"}, {"`passages` of task newest", "2 or more", "0"}));
 }
 
 }  // namespace

@@ -151,10 +151,12 @@ def expectations(trace, samples):
         print("%d,%s,%s,%s" % (l, show(lifts[0]), show(lifts[1]), show(lifts[0] / lifts[1])))
     order = ["bos", "template", "query", "document 1", "document 2", "document 3", "answer"]
     for forward, pooling in [(f, p) for f in samples[0]["rollouts"] for p in ("sum", "mean")]:
+        if (forward, pooling) == ("published", "mean"):
+            continue
         print("\n# R = M[L-1]...M[L-k], M = rownorm(P + I), from the whole matrices; the null from the even matrix.")
         print("expect flow_rollout forward=%s pooling=%s from=answer\nlayers,all_layers,to,samples,flow,uniform" %
               (forward, pooling))
-        for depth in (1, 2, 3):
+        for depth in (1, 2, 3) if forward != "published" else (3,):
             for region in order:
                 have = [seen_by(x, forward) for x in samples]
                 have = [x for x in have if region in x["names"] and x["rollouts"][forward]]
@@ -188,7 +190,7 @@ def expectations(trace, samples):
         print("\n# Published ratio in the answer's row, and the same of even attention.")
         print("expect flow_gold_by_rollout gold_position=all forward=%s pooling=sum\n"
               "layers,gold,distractor,ratio,uniform_ratio,ratio_over_uniform" % forward)
-        for depth in (1, 2, 3):
+        for depth in (1, 2, 3) if forward != "published" else (3,):
             parts = []
             for matrices in (lambda x: x["rollouts"][forward], lambda x: [[even(x["T"], x["causal"])] * L]):
                 for wanted in (True, False):

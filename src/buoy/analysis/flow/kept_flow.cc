@@ -46,7 +46,7 @@ void KeptFlow::make_room() {
   rollout_.depths = rollout_depths(flow_, layers_, most_);
   const std::vector<RegionMatrix> each(std::size(kPoolings) * rollout_.depths.size(), empty);
   if (sees_final_row_) rollout_.final_row = rollout_.even_final_row = each;
-  if (sees_published_) rollout_.published = rollout_.even_published = each;
+  if (sees_published_ && !rollout_.depths.empty()) rollout_.published = rollout_.even_published = {empty};
   if (!flow_.denoises) return;
   rollout_.denoising_mean = rollout_.denoising_last = each;
   rollout_.even_denoising_mean = rollout_.even_denoising_last = each;

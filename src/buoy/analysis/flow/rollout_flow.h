@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,14 +24,17 @@ const char* name_of(RolloutOf forward);
 // The rollouts of one sample, and even attention through the same regions, lengths, mask and depth.
 struct SampleRollout {
   std::vector<std::int64_t> depths;  // 1, 2, ... and all observed layers
-  // [poolings, depths]; empty where the trace holds no such forward.
+  // [poolings, depths]; empty where the trace holds no such forward. Published: sum pooling over all layers
+  // alone.
   std::vector<RegionMatrix> published, final_row, denoising_mean, denoising_last;
   // The same of even attention, through the regions as they were at the same forwards.
   std::vector<RegionMatrix> even_published, even_final_row, even_denoising_mean, even_denoising_last;
 
-  const std::vector<RegionMatrix>& of(RolloutOf forward) const;
-  const std::vector<RegionMatrix>& even(RolloutOf forward) const;
-  size_t at(size_t pooling, size_t depth) const { return pooling * depths.size() + depth; }
+  struct Cell {
+    const RegionMatrix *flow, *even;
+  };
+  // Of a pooling and a depth, by their places; nothing where there is none.
+  std::optional<Cell> at(RolloutOf forward, size_t pooling, size_t depth) const;
 };
 
 // Empty unless the trace has the rows of every region. `most` is the largest truncated depth.

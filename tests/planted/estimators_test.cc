@@ -132,7 +132,8 @@ TEST_P(Planted, TheDriftOfAnAnchorComesBack) {
                                                       {"view", view},
                                                       {"positions", "all"},
                                                       {"scalar", "spearman_step"}};
-      EXPECT_NEAR(number_at(drift, row, "value"), layer == 0 ? rho : -rho, 1e-9) << view;
+      EXPECT_NEAR(number_at(drift, row, "value"), layer == 0 ? rho : -rho, 1e-7)
+          << view;  // heads: kept in single precision
     }
   }
 }

@@ -2,7 +2,7 @@
 const named = (...names) => Object.fromEntries(names.map((name) => [name, 'readonly']));
 
 export const browserNames = named(
-    'atob', 'clearInterval', 'document', 'getComputedStyle', 'history', 'ImageData', 'location', 'setInterval',
+    'atob', 'clearInterval', 'document', 'getComputedStyle', 'history', 'ImageData', 'location', 'navigator', 'setInterval',
     'URLSearchParams', 'window');
 // Functions handed to page.evaluate() run in the browser.
 export const nodeNames = {

@@ -86,7 +86,7 @@ TEST(Kinds, TheSameWeightsAreOneNetwork) {
 TEST(Kinds, QuestionsThatDifferAreNotMixed) {
   auto numbers = sinks(kStrong, 1);
   for (auto& one : numbers) {
-    if (one.network.name == "d3" || one.network.name == "d4") one.questions = "others";
+    if (one.network.name == "d3" || one.network.name == "d4") one.data = "others";
   }
   const auto kinds = judged(numbers);
   EXPECT_EQ(kinds.verdict, Verdict::kNotTestable) << kinds.evidence;

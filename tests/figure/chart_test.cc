@@ -243,6 +243,31 @@ TEST(Panels, OfOneQuantityShareTheirScale) {
   EXPECT_EQ(ticks[0], ticks[1]);
 }
 
+TEST(DotChart, EverySampleIsADotAtItsValue) {
+  DotChart chart;
+  chart.groups = {"one", "two"};
+  chart.series = {{"", {{1, 1, kNan}, {3}}}};
+  const auto dots = fills_of(scene_of(chart), series_color(0));
+  ASSERT_EQ(dots.size(), 3u);
+  const auto middle = [](const Shape& dot) {
+    double x = 0, y = 0;
+    for (const auto& point : dot.lines[0]) x += point.x, y += point.y;
+    const auto count = static_cast<double>(dot.lines[0].size());
+    return Point{x / count, y / count};
+  };
+  EXPECT_NEAR(middle(dots[0]).y, middle(dots[1]).y, 1e-6);
+  EXPECT_GT(middle(dots[1]).x - middle(dots[0]).x, 3) << "equal values stay apart";
+  EXPECT_LT(middle(dots[2]).y, middle(dots[0]).y - 10);
+}
+
+TEST(DotChart, ABandLiesAboutTheNull) {
+  DotChart chart = example_dots();
+  const auto bands = fills_of(scene_of(chart), kBlack);
+  ASSERT_FALSE(bands.empty());
+  chart.null.reset();
+  EXPECT_TRUE(fills_of(scene_of(chart), kBlack).size() < bands.size());
+}
+
 TEST(BarChart, BarsStandOnZeroAndReachTheirValue) {
   BarChart chart;
   chart.groups = {"one", "two", "three"};

@@ -107,6 +107,19 @@ TEST(CheckFigure, RefusesBarChartsThatContradictThemselves) {
   EXPECT_TRUE(refused(chart, {"references", "5", "4"}));
 }
 
+TEST(CheckFigure, RefusesDotChartsThatContradictThemselves) {
+  EXPECT_TRUE(refused(DotChart{}, {"dot chart: groups", "at least one", "none"}));
+  DotChart chart = example_dots();
+  chart.series[0].values.pop_back();
+  EXPECT_TRUE(refused(chart, {"series 'networks of this study': values", "2", "1"}));
+  chart = example_dots();
+  chart.means.pop_back();
+  EXPECT_TRUE(refused(chart, {"means", "2", "1"}));
+  chart = example_dots();
+  std::swap(chart.means[0].lower, chart.means[0].upper);
+  EXPECT_TRUE(refused(chart, {"means", "lower <= upper"}));
+}
+
 TEST(CheckFigure, RefusesAStripWithoutTokens) {
   EXPECT_TRUE(refused(TokenStrip{}, {"token strip: tokens", "at least one", "none"}));
 }

@@ -80,6 +80,21 @@ BarChart example_bars() {
   return chart;
 }
 
+DotChart example_dots() {
+  DotChart chart;
+  chart.y_title = "Excess share";
+  chart.groups = {"masked diffusion, n = 5", "autoregressive, n = 6"};
+  chart.series = {{"networks of this study", {{0.1, 0.12, kNan, 0.05, 0.07}, {0.3}}},
+                  {"siblings", {{}, {0.31, 0.29, 0.33, 0.2, 0.25}}},
+                  {"untrained", {{0.01}, {-0.01}}, true}};
+  chart.means = {{0.09, 0.05, 0.13}, {0.28, 0.22, 0.34}};
+  chart.mean_name = "mean";
+  chart.null = 0;
+  chart.margin = 0.02;
+  chart.null_name = "null and margin";
+  return chart;
+}
+
 Heatmap example_flow() {
   std::vector<std::string> names = {"BOS", "Query"};
   for (int i = 1; i <= 10; ++i) names.push_back("Doc" + std::to_string(i));
@@ -132,6 +147,10 @@ std::vector<Figure> all_examples() {
       figures.push_back(figure_of(panel));
       figures.back().width_mm = width;
     }
+  }
+  for (const double width : {89.0, 183.0}) {
+    figures.push_back(figure_of({"Networks", example_dots()}));
+    figures.back().width_mm = width;
   }
   Figure slide = example_page();
   slide.width_mm = 300;

@@ -21,6 +21,7 @@ Matrix ramp(size_t rows, size_t columns);  // 0 to 1, row by row
 Heatmap example_steps();  // token names, marks of all kinds, cells without data
 LineChart example_lines();
 BarChart example_bars();
+DotChart example_dots();
 Heatmap example_flow();
 TokenStrip example_strip(size_t tokens);
 

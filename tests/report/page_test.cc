@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "buoy/base/file/files.h"
+#include "buoy/claims/sentences.h"
 #include "buoy/figure/draw/render.h"
 #include "claims/claims_support.h"
 #include "support/temp_folder.h"
@@ -68,9 +69,10 @@ TEST(Page, SaysOfEveryClaimWhatItSaysOfTheseModelsAndOfKindsAndByWhichRules) {
   write_report(input, folder / "r");
   const std::string page = read_file(folder / "r/report.html");
   EXPECT_NE(page.find("<code>" + claims::rules_hash() + "</code>"), std::string::npos);
-  EXPECT_NE(page.find("<th>About kinds of models</th>"), std::string::npos);
-  EXPECT_NE(page.find("<div class=\"parts\">6 lacking</div>"), std::string::npos) << "of C2";
-  EXPECT_NE(page.find("<td>too few networks (1 per arm; from 5 on)</td>"), std::string::npos);
+  EXPECT_NE(page.find("<dt>Quantities</dt><dd>6 lacking</dd>"), std::string::npos) << "of C2";
+  EXPECT_NE(page.find("Kinds of models: too few networks (1 per arm; from 5 on)."), std::string::npos);
+  for (const auto& words : claims::claim_words())
+    EXPECT_NE(page.find(std::string("<b>") + words.topic + ".</b>"), std::string::npos) << words.topic;
 }
 
 TEST(Page, ShowsEveryFigureInTheReadersColours) {

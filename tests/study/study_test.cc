@@ -7,6 +7,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/base/nearest.h"
+#include "buoy/study/study_plan.h"
 #include "support/fails_with.h"
 #include "support/temp_folder.h"
 
@@ -47,6 +48,45 @@ std::string toml_value(const decode::DecodeOption& option) {
         return "1";
       },
       option.field);
+}
+
+TEST_F(StudyFile, AListOfFoldersIsAnArm) {
+  const auto study = read(
+      "[models]\nb = [\"n/1\", \"n/2\"]\na = \"n/0\"\n[models.c]\npath = [\"n/3\", \"n/4\"]\nsteps = 4\n"
+      "[[data]]\nname = \"d\"\nfile = \"d.jsonl\"\n[[evaluate]]\nname = \"e\"\ndata = \"d\"\nmodels = "
+      "[\"b\", "
+      "\"c.2\"]\n[siblings]\ntables = [\"t.csv\"]\n");
+  ASSERT_EQ(study.models.size(), 5u);
+  EXPECT_EQ(study.models[0].name, "b.1");
+  EXPECT_EQ(study.models[1].name, "b.2");
+  EXPECT_EQ(study.models[1].path, "n/2");
+  EXPECT_EQ(study.models[1].arm, "b");
+  EXPECT_EQ(study.models[2].name, "a");
+  EXPECT_EQ(study.models[2].arm, "");
+  EXPECT_EQ(study.models[4].name, "c.2");
+  EXPECT_EQ(study.models[4].decoding.values.steps, 4);
+  ASSERT_EQ(study.siblings.size(), 1u);
+  std::vector<std::string> names;
+  const StudyPlan plan(study);
+  for (const auto* model : plan.models_of(study.evaluations[0].models)) names.push_back(model->name);
+  EXPECT_EQ(names, (std::vector<std::string>{"b.1", "b.2", "c.2"}));
+}
+
+TEST_F(StudyFile, ArmsThatAreNoneAreRefused) {
+  const auto arm = [](const std::string& list) {
+    return "[models]\na = " + list + "\n" + with("").substr(25);
+  };
+  EXPECT_TRUE(fails_with<InputError>([&] { read(arm("[]")); }, {"models.a", "at least one folder", "none"}));
+  EXPECT_TRUE(
+      fails_with<InputError>([&] { read(arm("[\"x\", 3]")); }, {"models.a", "texts in the list", "3"}));
+  EXPECT_TRUE(fails_with<InputError>([&] { read(arm("[\"x\", \"x\"]")); },
+                                     {"models.a", "different networks", "twice"}));
+  EXPECT_TRUE(fails_with<InputError>([&] { read(arm("[\"\"]")); }, {"models.a", "folders", "empty"}));
+  EXPECT_TRUE(
+      fails_with<InputError>([&] { read(arm("[\"x\"]\n\"a.1\" = \"y\"")); }, {"models", "\"a.1\" twice"}));
+  EXPECT_TRUE(fails_with<InputError>([&] { read(with("[siblings]\n")); }, {"siblings", "tables", "none"}));
+  EXPECT_TRUE(fails_with<InputError>([&] { read(with("[siblings]\ntable = \"x\"\n")); },
+                                     {"siblings.table", "\"tables\"?"}));
 }
 
 TEST_F(StudyFile, EveryDecodingOptionIsAKey) {

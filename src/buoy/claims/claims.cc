@@ -80,7 +80,9 @@ Network TraceKind::traced() const {
   return out;
 }
 
-Network Background::network(const std::string& name, bool masked_diffusion) const {
+Network Background::network(const std::string& called, bool masked_diffusion) const {
+  const auto alias = aliases.find(called);
+  const std::string& name = alias == aliases.end() ? called : alias->second;
   const auto found =
       std::find_if(networks.begin(), networks.end(), [&](const Network& one) { return one.name == name; });
   Network out = found == networks.end() ? Network{name} : *found;
@@ -88,9 +90,15 @@ Network Background::network(const std::string& name, bool masked_diffusion) cons
   return out;
 }
 
-std::string Background::questions_of(const std::string& run, const std::string& data) const {
-  const auto found = questions.find(run);
+std::string Background::questions_of(const std::string& run, const Network& network,
+                                     const std::string& data) const {
+  const auto found = questions.find({run, network.name});
   return found == questions.end() ? "" : sha256_hex(found->second + "\n" + data);
+}
+
+std::string Background::tasks_of(const std::string& network) const {
+  const auto found = tasks.find(network);
+  return found == tasks.end() ? "" : found->second;
 }
 
 std::vector<ClaimVerdict> judge_claims(std::span<const Table> tables, std::span<const TraceKind> traces,

@@ -5,9 +5,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "buoy/claims/kinds.h"
+#include "buoy/claims/measured.h"
 #include "buoy/claims/rules.h"
 #include "buoy/claims/verdict.h"
 #include "buoy/result/table.h"
@@ -28,14 +30,17 @@ struct TraceKind {
 
 // What tables do not say: of evaluations and tasks, which name models only.
 struct Background {
-  std::vector<Network> networks;                 // by name
-  std::map<std::string, std::string> questions;  // identity of what a run of buoy eval asked, by its label
-  std::string tasks;                             // the same of the comparison of tasks
-  std::vector<NetworkQuantity> siblings;         // numbers of other networks, from tables that were given
+  std::vector<Network> networks;  // by name
+  // Identity of what a run of buoy eval (by its label) asked a network.
+  std::map<std::pair<std::string, std::string>, std::string> questions;
+  std::map<std::string, std::string> tasks;    // the same of the tasks that a network was compared on
+  std::map<std::string, std::string> aliases;  // names that tables have for networks
+  std::vector<NetworkQuantity> siblings;       // numbers of other networks, from tables that were given
 
   Network network(const std::string& name, bool masked_diffusion) const;
-  // Of a run and of what was asked in it, "" where nothing is known.
-  std::string questions_of(const std::string& run, const std::string& data) const;
+  // Of a run, a network and what it was asked there; "" where nothing is known.
+  std::string questions_of(const std::string& run, const Network& network, const std::string& data) const;
+  std::string tasks_of(const std::string& network) const;
 };
 
 struct TraceVerdict {
@@ -45,6 +50,7 @@ struct TraceVerdict {
   std::string needs;
   std::string parts = {};                        // "1 for, 2 against, 1 open"
   std::vector<Network> networks = {};            // that it is about
+  std::vector<Measured> measured = {};           // the numbers of `evidence`, for sentences
   std::vector<NetworkQuantity> quantities = {};  // the numbers it rests on
 };
 

@@ -19,6 +19,7 @@ struct Thirds {
   std::vector<Part> parts;       // one a third
   std::int64_t items = 0;        // the fewest that a number rests on
   std::string evidence;
+  std::vector<Measured> measured;
 };
 
 // Floating columns must cost more than random and than structural ones; to speak against it, one is enough.
@@ -40,6 +41,7 @@ Thirds look_at_thirds(const TableView& rows) {
   Thirds out;
   const auto thirds = rows.distinct(kColumns.third);
   std::vector<Question> questions;
+  std::vector<std::string> values;  // of each third, floating columns against the first others
   for (const auto& third : thirds) {
     std::vector<Estimate> differences;
     std::string text;
@@ -56,11 +58,17 @@ Thirds look_at_thirds(const TableView& rows) {
     }
     out.evidence += fmt::format("{}{} third: exact match {:.3g}, without floating columns {:.3g}{}",
                                 out.evidence.empty() ? "" : "; ", third, seen, floating, text);
+    values.push_back(
+        fmt::format("{} ({} third)", differences.empty() ? "not defined" : words_of(differences[0]), third));
     questions.push_back([differences](double alpha) { return Part{together(differences, alpha), {}, {}}; });
   }
   out.parts = decide(questions);
   for (std::size_t i = 0; i < thirds.size(); ++i) {
     if (out.parts[i].finding == Finding::kFor) out.matter.insert(thirds[i]);
+    out.measured.push_back(
+        {std::string(rules::kHidden.what), values[i], out.parts[i].finding,
+         out.items < kFewestSamples ? too_few(out.items) : "the interval reaches into the margin",
+         out.items});
   }
   return out;
 }
@@ -80,7 +88,7 @@ void add_differences(const TableView& rows, const std::string& run, const Materi
         estimate.samples = static_cast<std::int64_t>(row.number(kColumns.items));
         claim.quantities.push_back(
             {"", quantity_name(rules::kHidden, fmt::format("{} third, {} columns", third, against)), network,
-             row.text(kColumns.set), material.background.questions_of(run, row.text(kColumns.set)),
+             row.text(kColumns.set), material.background.questions_of(run, network, row.text(kColumns.set)),
              estimate});
       }
     }
@@ -89,13 +97,14 @@ void add_differences(const TableView& rows, const std::string& run, const Materi
 
 // The models of one run on one set. What matters to an autoregressive model in the same layers is nothing
 // that sets masked diffusion apart.
-void judge_set(const TableView& rows, const std::string& run, ClaimVerdict& claim, std::string& others) {
+void judge_set(const TableView& rows, const std::string& run, const Material& material, ClaimVerdict& claim,
+               std::string& others) {
   std::set<std::string> shared;
   std::vector<Network> beside;
   for (const auto& model : rows.where({{kColumns.kind, "autoregressive"}}).distinct(kColumns.model)) {
     const auto thirds = look_at_thirds(rows.where({{kColumns.model, model}}));
     shared.insert(thirds.matter.begin(), thirds.matter.end());
-    beside.push_back({model, false});
+    beside.push_back(material.background.network(model, false));
     others += fmt::format(" Beside it, {}{}: {}.", run, model, thirds.evidence);
   }
   for (const auto& model : rows.where({{kColumns.kind, "masked diffusion"}}).distinct(kColumns.model)) {
@@ -104,6 +113,7 @@ void judge_set(const TableView& rows, const std::string& run, ClaimVerdict& clai
     TraceVerdict verdict;
     verdict.trace = fmt::format("{}{} on {}", run, model, of_model.distinct(kColumns.set).front());
     verdict.evidence = thirds.evidence;
+    verdict.measured = thirds.measured;
     const bool own = std::any_of(thirds.matter.begin(), thirds.matter.end(),
                                  [&](const std::string& third) { return !shared.contains(third); });
     const bool shares = !thirds.matter.empty() && !own;
@@ -115,7 +125,7 @@ void judge_set(const TableView& rows, const std::string& run, ClaimVerdict& clai
                                : combine(std::span<const Part>(thirds.parts));
     verdict.parts = counted_parts(thirds.parts);
     verdict.networks = beside;
-    verdict.networks.push_back({model, true});
+    verdict.networks.push_back(material.background.network(model, true));
     if (thirds.items < kFewestSamples) {
       verdict.verdict = Verdict::kUndecided;
       verdict.evidence += fmt::format(" ({})", too_few(thirds.items));
@@ -137,7 +147,7 @@ ClaimVerdict judge_cause(const Material& material) {
       const auto of_run = run.empty() ? table : table.where({{schema::trace, run}});
       for (const auto& set : of_run.distinct(kColumns.set)) {
         const auto of_set = of_run.where({{kColumns.set, set}});
-        judge_set(of_set, run.empty() ? "" : run + ": ", claim, others);
+        judge_set(of_set, run.empty() ? "" : run + ": ", material, claim, others);
         add_differences(of_set, run, material, claim);
       }
     }

@@ -43,7 +43,7 @@ double room_of(const TableView& row) {
   return row.has(t.room) ? row.number(t.room) : NAN;
 }
 
-std::vector<Network> networks_of(const TableView& gains, const TableView& of) {
+std::vector<Network> networks_of(const TableView& gains, const TableView& of, const Material& material) {
   const auto& t = schema::eval_gains;
   if (gains.empty()) return {};
   const auto rows = of.has(schema::trace) && gains.has(schema::trace)
@@ -51,7 +51,8 @@ std::vector<Network> networks_of(const TableView& gains, const TableView& of) {
                         : gains;
   std::vector<Network> out;
   for (const auto& model : rows.distinct(t.model))
-    out.push_back({model, rows.where({{t.model, model}}).text(t.kind) == "masked diffusion"});
+    out.push_back(material.background.network(
+        model, rows.where({{t.model, model}}).text(t.kind) == "masked diffusion"));
   return out;
 }
 
@@ -68,7 +69,7 @@ void add_gains(const TableView& gains, const Material& material, ClaimVerdict& c
     const Network network =
         material.background.network(row.text(t.model), row.text(t.kind) == "masked diffusion");
     const std::string data = fmt::format("{}, {}", row.text(t.set), row.text(t.condition));
-    const std::string questions = material.background.questions_of(label_of(row), data);
+    const std::string questions = material.background.questions_of(label_of(row), network, data);
     const Estimate gain = estimate_of(row, t.gain, t.items);
     const double room = 1 - row.number(t.without);
     claim.quantities.push_back({"", quantity_name(rules::kGainRatio), network, data, questions, gain});
@@ -85,6 +86,10 @@ TraceVerdict look_at_ratio(const TableView& row) {
   verdict.evidence = fmt::format("gain in exact match: masked diffusion {}, autoregressive {}",
                                  words_of(estimate_in(row, t.diffusion_gain)),
                                  words_of(estimate_in(row, t.autoregressive_gain)));
+  const auto items = static_cast<std::int64_t>(row.number(t.items));
+  verdict.measured = {
+      {kDiffusionGain, words_of(estimate_in(row, t.diffusion_gain)), Finding::kLacking, {}, items},
+      {kAutoregressiveGain, words_of(estimate_in(row, t.autoregressive_gain)), Finding::kLacking, {}, items}};
   const double twice = rules::kGainRatio.null * row.number(t.autoregressive_gain), room = room_of(row);
   if (!std::isfinite(row.number(t.ratio))) {
     verdict.needs = "autoregressive models whose gain is surely not zero: otherwise the ratio means nothing";
@@ -99,13 +104,14 @@ TraceVerdict look_at_ratio(const TableView& row) {
 }
 
 // All data sets and conditions of a run that are testable are corrected together.
-void judge_ratios(std::span<const TableView> rows, const TableView& gains, ClaimVerdict& claim) {
+void judge_ratios(std::span<const TableView> rows, const TableView& gains, const Material& material,
+                  ClaimVerdict& claim) {
   const auto& t = schema::eval_gain_ratio;
   std::vector<Question> questions;
   std::vector<std::size_t> asked;
   for (const auto& row : rows) {
     claim.by_trace.push_back(look_at_ratio(row));
-    claim.by_trace.back().networks = networks_of(gains, row);
+    claim.by_trace.back().networks = networks_of(gains, row, material);
     if (!claim.by_trace.back().needs.empty()) continue;
     asked.push_back(claim.by_trace.size() - 1);
     questions.push_back(ask({{estimate_of(row, t.ratio, t.items)}, {}, {}}, {rules::kGainRatio, "ratio"}));
@@ -117,6 +123,7 @@ void judge_ratios(std::span<const TableView> rows, const TableView& gains, Claim
     verdict.verdict = judged.verdict;
     verdict.parts = judged.parts;
     verdict.evidence += "; " + judged.evidence;
+    verdict.measured.insert(verdict.measured.end(), judged.measured.begin(), judged.measured.end());
   }
 }
 
@@ -143,7 +150,8 @@ TraceVerdict judge_places(const TableView& row, const Material& material) {
   for (const auto& part : parts) {
     for (const auto& [name, estimate] : part.numbers)
       verdict.quantities.push_back({"", name, verdict.networks[0], set,
-                                    material.background.questions_of(label_of(row), set), estimate});
+                                    material.background.questions_of(label_of(row), verdict.networks[0], set),
+                                    estimate});
   }
   return verdict;
 }
@@ -165,7 +173,7 @@ ClaimVerdict judge_gain(const Material& material) {
   const auto gains = find_table(material.tables, schema::eval_gains);
   add_gains(gains, material, claim);
   for (const auto& run : rows_of(ratios, {&schema::trace}))
-    judge_ratios(rows_of(run, {&t.set, &t.condition}), gains, claim);
+    judge_ratios(rows_of(run, {&t.set, &t.condition}), gains, material, claim);
   if (claim.by_trace.empty()) {
     claim.evidence = "There are no scored answers of both kinds of models.";
     claim.needs = how_to_get(t);

@@ -142,9 +142,16 @@ Part judge(const Reading& reading, const Expectation& expected, double alpha) {
     return {alone, expected.name + " not defined", lacking};
   }
   const auto part = [&](Finding finding, const std::string& said) {
+    const bool wide = finding == Finding::kUndecided && !decided(alone) && has_interval(estimate) &&
+                      !is_one_choice(estimate, expected.rule);
+    const Measured measured{
+        std::string(expected.rule.what), words_of(estimate), finding,
+        wide ? fmt::format("too wide an interval for a margin of {:g}", expected.rule.margin) : said,
+        estimate.samples};
     return Part{finding,
                 fmt::format("{} {} ({})", expected.name, words_of(estimate), said),
                 {},
+                {measured},
                 {{expected.quantity, estimate}}};
   };
   if (is_one_choice(estimate, expected.rule))
@@ -190,7 +197,7 @@ Part judge_layers(std::span<const Estimate> layers, const Expectation& expected,
   };
   const size_t in_favour = count(Finding::kFor), against = count(Finding::kAgainst);
   const size_t equal = count(Finding::kEqual);
-  Part part{Finding::kUndecided, {}, {}, {{expected.quantity, mean_over_layers(layers)}}};
+  Part part{Finding::kUndecided, {}, {}, {}, {{expected.quantity, mean_over_layers(layers)}}};
   if (2 * in_favour > layers.size() && against == 0) part.finding = Finding::kFor;
   if (2 * against > layers.size() && in_favour == 0) part.finding = Finding::kAgainst;
   if (2 * equal > layers.size() && in_favour == 0 && against == 0) part.finding = Finding::kEqual;
@@ -199,11 +206,15 @@ Part judge_layers(std::span<const Estimate> layers, const Expectation& expected,
   part.words = fmt::format("{}: {:.3g} to {:.3g}, {} of {} layers as claimed, {} against", expected.name,
                            *least, *most, in_favour, layers.size(), against);
   if (equal > 0) part.words += fmt::format(", {} as good as equal", equal);
+  std::string why = fmt::format("{} of {} layers as claimed, {} against", in_favour, layers.size(), against);
   if (most_samples < kFewestSamples) {
-    part.words += fmt::format(" ({})", too_few(most_samples));
+    why = too_few(most_samples);
+    part.words += fmt::format(" ({})", why);
   } else if (thin > 0) {
     part.words += fmt::format(" ({} more with fewer than {} samples)", thin, kFewestSamples);
   }
+  part.measured.push_back({std::string(expected.rule.what), fmt::format("{:.3g} to {:.3g}", *least, *most),
+                           part.finding, why, most_samples});
   return part;
 }
 
@@ -260,6 +271,7 @@ TraceVerdict judge_trace(const std::string& trace, std::span<const Part> parts) 
   for (const auto& part : parts) {
     add_once(words, part.words);
     add_once(lacking, part.lacking);
+    out.measured.insert(out.measured.end(), part.measured.begin(), part.measured.end());
   }
   out.evidence = join(words, "; ");
   out.needs = join(lacking, "; ");

@@ -60,7 +60,8 @@ struct Part {
   Finding finding = Finding::kLacking;
   std::string words;
   std::string lacking;
-  std::vector<Number> numbers = {};  // that it rests on
+  std::vector<Measured> measured = {};  // what `words` say, for sentences
+  std::vector<Number> numbers = {};     // that it rests on
 };
 
 // Before it is asked whether there are enough samples.

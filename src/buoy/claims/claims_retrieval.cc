@@ -160,11 +160,13 @@ Part merged(const std::string& name, std::span<const Part> parts) {
   std::vector<Part> defined;
   std::vector<std::string> words;
   std::vector<Number> numbers;
+  std::vector<Measured> measured;
   for (const auto& part : parts) {
     if (part.finding == Finding::kLacking) continue;
     defined.push_back(part);
     words.push_back(part.words);
     numbers.insert(numbers.end(), part.numbers.begin(), part.numbers.end());
+    measured.insert(measured.end(), part.measured.begin(), part.measured.end());
   }
   if (defined.empty())
     return {Finding::kLacking, name + " not testable", parts.empty() ? std::string() : parts[0].lacking};
@@ -174,7 +176,8 @@ Part merged(const std::string& name, std::span<const Part> parts) {
                           : verdict == Verdict::kNoDifference ? Finding::kEqual
                           : verdict == Verdict::kMixed        ? Finding::kSplit
                                                               : Finding::kUndecided;
-  return {finding, fmt::format("{} {}: {}", name, name_of(verdict), join(words, ", ")), {}, numbers};
+  return {
+      finding, fmt::format("{} {}: {}", name, name_of(verdict), join(words, ", ")), {}, measured, numbers};
 }
 
 ClaimVerdict judge_content(const Material& material) {

@@ -81,6 +81,11 @@ Part judge_set(const std::string& name, const TableView& rows) {
     part.finding = Finding::kUndecided;
     part.words += fmt::format(" (of one task {})", too_few(fewest));
   }
+  part.measured.push_back({name == "all tasks" ? kLayersByTask : kLayersByTaskAlike,
+                           fmt::format("{} of {} layers", together.in_favour, layers.size()), part.finding,
+                           fewest < kFewestSamples ? fmt::format("of one task {}", too_few(fewest))
+                                                   : fmt::format("{} against", together.against),
+                           static_cast<std::int64_t>(rows.number(kByLayer.samples))});
   return part;
 }
 
@@ -90,6 +95,8 @@ void add_excess(const TableView& rows, const std::string& set, const Material& m
   constexpr std::pair<const Scale&, const QuantityRule&> kExcesses[] = {{kPlace, rules::kPlaceExcess},
                                                                         {kType, rules::kTypeExcess}};
   const auto of_set = rows.where({{kByLayer.set, set}});
+  const Network network =
+      material.background.network(rows.text(kByLayer.model), rows.text(kByLayer.kind) == "masked diffusion");
   for (const auto& [scale, rule] : kExcesses) {
     const auto of_quantity = of_set.where({{kByLayer.quantity, std::string(scale.quantity)}});
     const auto value = of_quantity.numbers(kByLayer.value), lower = of_quantity.numbers(kByLayer.value.lower),
@@ -107,14 +114,12 @@ void add_excess(const TableView& rows, const std::string& set, const Material& m
     }
     if (layers.empty()) continue;
     const std::string name = set == "all" ? "all tasks" : "tasks of like length";
-    claim.quantities.push_back({"", quantity_name(rule, name),
-                                material.background.network(rows.text(kByLayer.model),
-                                                            rows.text(kByLayer.kind) == "masked diffusion"),
-                                "tasks", material.background.tasks, mean_over_layers(layers)});
+    claim.quantities.push_back({"", quantity_name(rule, name), network, "tasks",
+                                material.background.tasks_of(network.name), mean_over_layers(layers)});
   }
 }
 
-TraceVerdict judge_model(const TableView& rows) {
+TraceVerdict judge_model(const TableView& rows, const Material& material) {
   std::vector<Part> parts = {judge_set("all tasks", rows.where({{kByLayer.set, "all"}}))};
   const auto alike = rows.where({{kByLayer.set, "alike"}});
   parts.push_back(alike.empty()
@@ -123,7 +128,7 @@ TraceVerdict judge_model(const TableView& rows) {
                              "otherwise the length of prompts may be all that differs"}
                       : judge_set("tasks of like length", alike));
   TraceVerdict out = judge_trace(rows.text(kByLayer.model), parts);
-  out.networks = {{out.trace, rows.text(kByLayer.kind) == "masked diffusion"}};
+  out.networks = {material.background.network(out.trace, rows.text(kByLayer.kind) == "masked diffusion")};
   return out;
 }
 
@@ -135,7 +140,7 @@ ClaimVerdict judge_tasks(const Material& material) {
   std::string others;
   for (const auto& model : table.distinct(kByLayer.model)) {
     const auto rows = table.where({{kByLayer.model, model}});
-    auto verdict = judge_model(rows);
+    auto verdict = judge_model(rows, material);
     for (const char* set : {"all", "alike"}) add_excess(rows, set, material, claim);
     if (rows.text(kByLayer.kind) == "masked diffusion") {
       claim.by_trace.push_back(std::move(verdict));

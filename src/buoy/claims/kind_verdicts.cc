@@ -144,18 +144,18 @@ Verdict of_group(const ClaimRule& rule, const Quantities& all) {
 }  // namespace
 
 Verdict kind_verdict(const ClaimRule& rule, std::span<const KindQuantity> quantities) {
-  std::vector<std::string> groups;
+  std::vector<std::string> sets;
   for (const auto& one : quantities) {
-    if (std::find(groups.begin(), groups.end(), one.group) == groups.end()) groups.push_back(one.group);
+    if (std::find(sets.begin(), sets.end(), one.data) == sets.end()) sets.push_back(one.data);
   }
   std::vector<TraceVerdict> verdicts;
-  for (const auto& group : groups) {
+  for (const auto& data : sets) {
     Quantities all;
     for (const auto& one : quantities) {
-      if (one.group == group) all.push_back(&one);
+      if (one.data == data) all.push_back(&one);
     }
     TraceVerdict verdict;
-    verdict.trace = group;
+    verdict.trace = data;
     verdict.verdict = of_group(rule, all);
     verdicts.push_back(std::move(verdict));
   }

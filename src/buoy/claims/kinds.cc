@@ -58,10 +58,10 @@ struct BothArms {
 };
 
 BothArms arms_of(std::span<const NetworkQuantity> numbers, const std::string& quantity,
-                 const std::string& group) {
+                 const std::string& data) {
   BothArms out;
   for (const auto& one : numbers) {
-    if (one.quantity != quantity || one.group() != group || !one.network.control.empty()) continue;
+    if (one.quantity != quantity || one.data != data || !one.network.counts()) continue;
     (one.network.masked_diffusion ? out.diffusion : out.autoregressive).add(one);
   }
   return out;
@@ -70,7 +70,7 @@ BothArms arms_of(std::span<const NetworkQuantity> numbers, const std::string& qu
 // Twice the one gain must be possible for the other: otherwise a ratio says how high the ceiling is.
 std::string lacking_room(const KindQuantity& ratio, const BothArms& gains,
                          std::span<const NetworkQuantity> numbers) {
-  const auto rooms = arms_of(numbers, std::string(rules::kRoom), ratio.group);
+  const auto rooms = arms_of(numbers, std::string(rules::kRoom), ratio.data);
   if (rooms.diffusion.numbers.empty()) return "";
   const double twice = ratio.rule.null * arm_mean(gains.autoregressive.numbers).mean;
   const double room = arm_mean(rooms.diffusion.numbers).mean;
@@ -94,20 +94,18 @@ struct Asked {
 };
 
 std::vector<Asked> asked_of(const ClaimRule& rule, std::span<const NetworkQuantity> numbers) {
-  std::vector<std::string> groups;
+  std::vector<std::string> sets;
   for (const auto& one : numbers) {
-    if (one.network.control.empty() && std::find(groups.begin(), groups.end(), one.group()) == groups.end())
-      groups.push_back(one.group());
+    if (one.network.counts() && std::find(sets.begin(), sets.end(), one.data) == sets.end())
+      sets.push_back(one.data);
   }
   std::vector<Asked> out;
-  for (const auto& group : groups) {
+  for (const auto& data : sets) {
     for (const auto& quantity : rule.about_kinds()) {
       std::vector<std::string> names;
-      std::string data;
       for (const auto& one : numbers) {
-        if (one.group() != group || !one.network.control.empty() || !is_of(quantity, one.quantity)) continue;
+        if (one.data != data || !one.network.counts() || !is_of(quantity, one.quantity)) continue;
         if (std::find(names.begin(), names.end(), one.quantity) == names.end()) names.push_back(one.quantity);
-        if (data.empty()) data = one.data;
       }
       const bool none = names.empty();
       if (none) names.push_back(std::string(quantity.number()));
@@ -117,10 +115,11 @@ std::vector<Asked> asked_of(const ClaimRule& rule, std::span<const NetworkQuanti
                      .name = std::string(quantity.what) + (detail.empty() ? "" : ": " + detail),
                      .quantity = name,
                      .data = data,
-                     .group = group,
+                     .of_diffusion = {},
+                     .of_autoregressive = {},
                      .estimate = {},
                      .words = {}},
-                    arms_of(numbers, name, group),
+                    arms_of(numbers, name, data),
                     {}};
         asked.quantity.diffusion = asked.arms.diffusion.networks.size();
         asked.quantity.autoregressive = asked.arms.autoregressive.networks.size();
@@ -140,6 +139,11 @@ std::vector<Asked> asked_of(const ClaimRule& rule, std::span<const NetworkQuanti
 KindQuantity told(const Asked& asked, const Part& part) {
   KindQuantity out = asked.quantity;
   out.finding = part.finding;
+  const auto mean_of = [](const Arm& arm) {
+    return arm.enough() ? arm_estimate(arm_mean(arm.numbers), 1 - kAlpha) : Estimate{};
+  };
+  out.of_diffusion = mean_of(asked.arms.diffusion);
+  out.of_autoregressive = mean_of(asked.arms.autoregressive);
   if (!asked.lacking.empty()) {
     out.words = asked.lacking;
     return out;
@@ -158,7 +162,7 @@ void count_networks(const ClaimRule& rule, std::span<const NetworkQuantity> numb
                     std::span<const Network> judged, KindsVerdict& out) {
   std::vector<Network> networks;
   const auto take = [&](const Network& network) {
-    if (network.control.empty() && !contains(networks, network)) networks.push_back(network);
+    if (network.counts() && !contains(networks, network)) networks.push_back(network);
   };
   for (const auto& one : numbers) take(one.network);
   for (const auto& network : judged) take(network);

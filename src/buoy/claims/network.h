@@ -15,6 +15,11 @@ struct Network {
   std::string control = {};    // "untrained": it is no network of the claims
   bool sibling = false;        // not measured here: from a table that was given
 
+  // Kinds of models are masked diffusion with a full mask and autoregressive with a causal one. Networks that
+  // mix these, and controls, are seen beside them.
+  bool counts() const {
+    return control.empty() && (mask.empty() || mask == (masked_diffusion ? "full" : "causal"));
+  }
   std::string kind() const { return masked_diffusion ? "masked diffusion" : "autoregressive"; }
   // The same training: by weights where both are known.
   bool operator==(const Network& other) const {

@@ -25,12 +25,9 @@ struct NetworkQuantity {
   std::string claim;     // "C1"
   std::string quantity;  // as in Number
   Network network;
-  std::string data;       // for people: which questions, asked how
-  std::string questions;  // their identity (a hash); "": not known. Equal ones may be compared
+  std::string data;       // which questions, asked how: numbers are compared within it
+  std::string questions;  // their identity (a hash); "": not known. By it, tables of others are compared
   stats::Estimate estimate;
-
-  // Numbers are compared within these: questions where they are known.
-  const std::string& group() const { return questions.empty() ? data : questions; }
 };
 
 // "slope of entropy: per_head"

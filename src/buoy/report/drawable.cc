@@ -36,6 +36,13 @@ bool has_something(figure::BarChart& chart) {
                                               [](const auto& series) { return any_number(series.values); });
 }
 
+bool has_something(figure::DotChart& chart) {
+  const auto has_dots = [](const figure::DotSeries& series) {
+    return std::any_of(series.values.begin(), series.values.end(), any_number);
+  };
+  return !chart.groups.empty() && std::any_of(chart.series.begin(), chart.series.end(), has_dots);
+}
+
 bool has_something(figure::Heatmap& map) {
   return map.matrix.rows > 0 && map.matrix.columns > 0 && any_number(map.matrix.values);
 }

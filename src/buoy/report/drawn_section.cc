@@ -131,4 +131,15 @@ DrawnSection draw_section(const AnalysedTables& analysis, const ModelColors& col
   return draw_sections({&analysis, 1}, of, names).front();
 }
 
+DrawnSection draw_section(const Section& section, FileNames& names) {
+  DrawnSection out{section.name, section.title, section.question, section.readings, {}, section.left_out, {}};
+  for (const auto& named : section.figures) out.figures.push_back(begin(named, names));
+  std::vector<Drawing> drawings;
+  for (size_t f = 0; f < out.figures.size(); ++f) {
+    if (auto drawing = prepare(section.figures[f], out.figures[f])) drawings.push_back(std::move(*drawing));
+  }
+  draw_all(drawings);
+  return out;
+}
+
 }  // namespace buoy::report

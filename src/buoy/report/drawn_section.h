@@ -43,5 +43,7 @@ struct AnalysedTables {
 std::vector<DrawnSection> draw_sections(std::span<const AnalysedTables> analyses,
                                         std::span<const ModelColors* const> colors, FileNames& names);
 DrawnSection draw_section(const AnalysedTables& analysis, const ModelColors& colors, FileNames& names);
+// One that is there already, in its own colours.
+DrawnSection draw_section(const Section& section, FileNames& names);
 
 }  // namespace buoy::report

@@ -7,8 +7,11 @@
 #include "buoy/base/base64.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/version.h"
+#include "buoy/report/first_screen.h"
 #include "buoy/report/html.h"
+#include "buoy/report/networks/networks_part.h"
 #include "buoy/report/result_files.h"
+#include "buoy/report/terms.h"
 #include "buoy/report/web/assets.h"
 #include "buoy/result/schema/evaluation.h"
 
@@ -18,24 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kRowsOnPage = 100;
-
-const char* style_of(claims::Verdict verdict) {
-  switch (verdict) {
-    case claims::Verdict::kSupported:
-      return "supported";
-    case claims::Verdict::kContradicted:
-      return "contradicted";
-    case claims::Verdict::kNoDifference:
-      return "equal";
-    case claims::Verdict::kMixed:
-      return "mixed";
-    case claims::Verdict::kUndecided:
-      return "undecided";
-    case claims::Verdict::kNotTestable:
-      break;
-  }
-  return "untestable";
-}
 
 std::string runs_html(const ReportInput& input) {
   std::string out =
@@ -54,30 +39,21 @@ std::string runs_html(const ReportInput& input) {
   return out + "</tbody></table></div>\n";
 }
 
-std::string claims_html(const std::vector<claims::ClaimVerdict>& claims) {
-  std::string out = fmt::format(
-      "<h2 id=\"claims\">Verdicts</h2>\n<p class=\"question\">What these traces say about the claims of "
-      "arXiv 2601.07894, and so about these models. A quantity is for or against a claim only beyond its "
-      "margin; several quantities of one claim are corrected together (Holm). Mixed: something speaks for a "
-      "claim, and something does not bear it out. Not decided: some quantities are open, because intervals "
-      "are too wide or there are fewer than {} samples; the count says what the others are. A study to be "
-      "cited should have 200 samples. About kinds of models nothing is said with fewer than {} networks per "
-      "arm. Hover a claim for its test. Version of the rules: <code>{}</code>.</p>\n<table "
-      "class=\"claims\"><thead><tr><th></th><th>Claim</th><th>Verdict about these models</th>"
-      "<th>About kinds of models</th><th>Evidence</th></tr></thead><tbody>\n",
+std::string rules_html() {
+  return fmt::format(
+      "<details class=\"rules\"><summary>How verdicts are made</summary><p>A quantity is for or against a "
+      "claim "
+      "only beyond its margin; several quantities of one claim are corrected together (Holm). Mixed: "
+      "something "
+      "speaks for a claim, and something does not bear it out. Not decided: some quantities are open, "
+      "because "
+      "intervals are too wide or there are fewer than {} samples; the count says what the others are. A "
+      "study "
+      "to be cited should have 200 samples. Verdicts are about these models: their unit is the question. "
+      "About "
+      "kinds of models nothing is said with fewer than {} networks per arm. Version of the rules: "
+      "<code>{}</code>.</p></details>\n",
       claims::kFewestSamples, claims::kFewestNetworks, claims::rules_hash());
-  for (const auto& claim : claims) {
-    const std::string evidence =
-        claim.verdict == claims::Verdict::kNotTestable && !claim.needs.empty() ? claim.needs : claim.evidence;
-    const std::string parts =
-        claim.parts.empty() ? "" : "<div class=\"parts\">" + escape_html(claim.parts) + "</div>";
-    out += fmt::format(
-        "<tr><td>{}</td><td title=\"{}\">{}</td><td><span class=\"verdict "
-        "{}\">{}</span>{}</td><td>{}</td><td>{}</td></tr>\n",
-        escape_html(claim.id), escape_html(claim.test), escape_html(claim.claim), style_of(claim.verdict),
-        name_of(claim.verdict), parts, escape_html(claim.kinds.words), prose_html(evidence));
-  }
-  return out + "</tbody></table>\n";
 }
 
 std::string left_out_html(const std::string& what, const std::string& reason) {
@@ -132,22 +108,35 @@ std::string notices_html(const std::vector<std::string>& lines) {
 
 }  // namespace
 
-Written write_report(const ReportInput& input, const fs::path& folder) {
-  Written written;
+std::vector<Table> judged_tables(const ReportInput& input) {
   std::vector<Table> all;
   for (const auto& analysis : input.analyses)
     all.insert(all.end(), analysis.tables.begin(), analysis.tables.end());
+  return all;
+}
+
+std::vector<claims::TraceKind> judged_traces(const ReportInput& input) {
   std::vector<claims::TraceKind> kinds;
   for (const auto& trace : input.traces) {
     if (!trace.judged) continue;
     kinds.push_back(trace.kind);
     if (kinds.back().network.empty()) kinds.back().network = trace.model;
   }
-  const auto claims = claims::judge_claims(all, kinds);
+  return kinds;
+}
 
-  std::string nav = "<nav><div><a href=\"#run\">Run</a><a href=\"#claims\">Verdicts</a>", body;
+Written write_report(const ReportInput& input, const fs::path& folder) {
+  Written written;
+  const auto claims = claims::judge_claims(judged_tables(input), judged_traces(input), input.background);
+
+  std::string nav = "<nav><div><a href=\"#claims\">Findings</a>", body;
   if (!input.explorer.empty()) nav += "<a href=\"#explore\">Explore</a>";
   FileNames names;
+  const NetworksPart networks = networks_part(claims, input.background.siblings, names);
+  body += section_html(networks.section, networks.tables);
+  nav += "<a href=\"#networks\">Networks</a>";
+  written.figures += write_figures(networks.section, folder);
+  written.tables += write_tables(networks.tables, folder);
   ModelColors colors;
   for (const auto& trace : input.traces)
     colors.add_trace(trace.kind.label, trace.model.empty() ? trace.kind.label : trace.model);
@@ -166,7 +155,7 @@ Written write_report(const ReportInput& input, const fs::path& folder) {
     const auto omissions = section.omissions();
     written.left_out.insert(written.left_out.end(), omissions.begin(), omissions.end());
   }
-  nav += "</div></nav>\n";
+  nav += "<a href=\"#run\">What was run</a></div></nav>\n";
   for (const auto& claim : claims) {
     if (!claim.failure.empty()) written.left_out.push_back(claim.id + " is left out: " + claim.failure);
   }
@@ -181,14 +170,13 @@ Written write_report(const ReportInput& input, const fs::path& folder) {
   page += web_asset("page.css");
   if (!input.explorer.empty()) page += web_asset("explorer.css");
   page += "</style></head><body>\n" + nav + "<main>\n<h1>" + escape_html(input.title) + "</h1>\n";
-  page += fmt::format("<p class=\"lead\">Made by Buoy {}", version());
-  page +=
-      ". Published estimators beside calibrated ones; intervals are bootstraps over samples, of shares "
-      "Wilson's and Newcombe's (95% unless "
-      "the command says otherwise).</p>\n";
-  page += notices_html(input.notices.lines());
-  page +=
-      claims_html(claims) + explorer_html(input.explorer) + body + runs_html(input) + "</main>\n<script>\n";
+  page += models_html(input) + notices_html(input.notices.lines()) + findings_html(claims);
+  page += "<div class=\"folds\">\n" + methods_html(input) + terms_html() + rules_html() + "</div>\n";
+  page += explorer_html(input.explorer) + body + runs_html(input);
+  page += fmt::format(
+      "<p class=\"lead\">Made by Buoy {}. Published estimators stand beside calibrated ones.</p>\n</main>\n"
+      "<script>\n",
+      version());
   page += web_asset("page.js");
   if (!input.explorer.empty()) {
     page += "(() => {\n'use strict';\n";

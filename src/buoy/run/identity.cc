@@ -241,6 +241,7 @@ trace::Manifest describe_run(const model::Model& model, const DecodeOptions& dec
                     .head_dim = c.head_dim,
                     .hidden = c.hidden,
                     .vocabulary = c.vocabulary,
+                    .parameters = static_cast<std::int64_t>(model.checkpoint().parameters()),
                     .commit = snapshot ? snapshot->commit : "",
                     .config_sha256 = sha256_of_file(folder / "config.json"),
                     .weights_sha256 = weights_identity(model.checkpoint())};

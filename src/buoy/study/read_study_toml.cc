@@ -9,6 +9,7 @@
 #include "buoy/base/nearest.h"
 #include "buoy/study/checked_table_toml.h"
 #include "buoy/study/guard_toml.h"
+#include "buoy/study/read_models_toml.h"
 #include "buoy/study/study.h"
 
 namespace buoy::study {
@@ -19,76 +20,9 @@ constexpr std::uint32_t kDefaultQuestions = 100;
 constexpr std::int64_t kMostControls = 1'000;  // draws of random heads
 constexpr std::int64_t kMostExpectedPassages = 250, kMostExpectedTokens = 1 << 20;
 
-// The key of a decoding option, by the type of its field.
-std::optional<bool> read_value(CheckedTable& table, const decode::DecodeOption& option, bool) {
-  return table.boolean(std::string(option.key));
-}
-std::optional<double> read_value(CheckedTable& table, const decode::DecodeOption& option, double) {
-  return table.number(std::string(option.key));
-}
-std::optional<std::string> read_value(CheckedTable& table, const decode::DecodeOption& option,
-                                      const std::string&) {
-  return table.text(std::string(option.key));
-}
-std::optional<std::vector<std::int32_t>> read_value(CheckedTable& table, const decode::DecodeOption& option,
-                                                    const std::vector<std::int32_t>&) {
-  const auto range = decode::whole_numbers<std::int32_t>(option.bounds);
-  auto ids = table.integers(std::string(option.key), {range.least, range.most});
-  return ids.empty() ? std::nullopt : std::optional(std::move(ids));
-}
-template <typename Integer>
-std::optional<Integer> read_value(CheckedTable& table, const decode::DecodeOption& option, Integer) {
-  const auto range = decode::whole_numbers<Integer>(option.bounds);
-  return table.integer<Integer>(std::string(option.key), {range.least, range.most});
-}
-template <typename Value>
-std::optional<Value> read_value(CheckedTable& table, const decode::DecodeOption& option,
-                                const std::optional<Value>&) {
-  return read_value(table, option, Value{});
-}
-
-Decoding read_decoding(CheckedTable& table) {
-  Decoding decoding;
-  for (const auto& option : decode::kDecodeOptions) {
-    std::visit(
-        [&](const auto member) {
-          const auto value = read_value(table, option, decoding.values.*member);
-          if (!value) return;
-          decoding.values.*member = *value;
-          decoding.given.push_back(&option);
-        },
-        option.field);
-  }
-  return decoding;
-}
-
 template <typename T>
 void take(T& target, const std::optional<T>& value) {
   if (value) target = *value;
-}
-
-// Models are tables, [models.NAME] with a path, or texts, NAME = "path".
-std::vector<ModelEntry> read_models(const toml::table& models, const TomlSource& source) {
-  CheckedTable list(models, source, "models");
-  std::vector<ModelEntry> out;
-  for (const auto& name : list.keys()) {
-    if (name.empty()) list.fail("", "names for all models", "one without");
-    if (models.get(name)->is_string()) {
-      if (const auto path = list.text(name)) out.push_back({name, *path, {}});
-      continue;
-    }
-    const auto* own = list.table(name);
-    if (own == nullptr) continue;
-    CheckedTable table(*own, source, "models." + name);
-    ModelEntry entry{name, table.required_text("path"), read_decoding(table)};
-    table.finish();
-    out.push_back(std::move(entry));
-  }
-  // TOML tables come sorted by name; the order of the file is the order of the study.
-  const auto line = [&](const ModelEntry& entry) { return models.get(entry.name)->source().begin.line; };
-  std::stable_sort(out.begin(), out.end(),
-                   [&](const ModelEntry& a, const ModelEntry& b) { return line(a) < line(b); });
-  return out;
 }
 
 PromptEntry read_prompt(const toml::table& prompt, const TomlSource& source) {
@@ -228,9 +162,14 @@ class Names {
   Names(const Study& study, const TomlSource& source) : study_(study), source_(source) {}
 
   void check() const {
-    const auto models = names(study_.models), data = names(study_.data), traces = names(study_.traces);
-    once("models", models), once("data", data), once("trace", traces),
-        once("evaluate", names(study_.evaluations));
+    auto models = names(study_.models);
+    once("models", models);
+    for (const auto& model : study_.models) {
+      if (!model.arm.empty() && std::find(models.begin(), models.end(), model.arm) == models.end())
+        models.push_back(model.arm);
+    }
+    const auto data = names(study_.data), traces = names(study_.traces);
+    once("data", data), once("trace", traces), once("evaluate", names(study_.evaluations));
     for (const auto& trace : study_.traces) {
       known("trace " + trace.name, "data", {trace.data}, data);
       known("trace " + trace.name, "models", trace.models, models);
@@ -337,6 +276,12 @@ StudyReading read_study_and_problems(const std::filesystem::path& path) {
     CheckedTable inner(*report, source, "report");
     study.report.analyses = inner.texts("analyses");
     inner.finish();
+  }
+  if (const auto* siblings = table.table("siblings")) {
+    CheckedTable inner(*siblings, source, "siblings");
+    for (const auto& file : inner.texts("tables")) study.siblings.emplace_back(file);
+    inner.finish();
+    if (study.siblings.empty()) inner.fail("", "the key \"tables\" with at least one file", "none");
   }
   table.finish();
   if (root.get("models") == nullptr || (study.models.empty() && reading.problems.empty()))

@@ -23,12 +23,15 @@
 #include "buoy/run/summary/summary.h"
 #include "buoy/study/analysed_traces.h"
 #include "buoy/study/explored_trace.h"
+#include "buoy/study/report_networks.h"
 #include "buoy/trace/reader.h"
 
 namespace buoy::study {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::int64_t kScoreResamples = 2000;  // of scored answers
 
 // Numbers and words of a JSON object on one line, for people.
 std::string flat(const std::string& object) {
@@ -42,15 +45,23 @@ std::string flat(const std::string& object) {
   return out;
 }
 
-// Whether a trace is one of a masked-diffusion model; nothing when no sample of it can be read.
-std::optional<bool> is_diffusion(const trace::TraceReader& reader) {
+// What its samples say of a model; nothing when no sample of the trace can be read.
+struct Nature {
+  bool diffusion = false;
+  std::string mask;
+};
+
+std::optional<Nature> nature_of(const trace::TraceReader& reader) {
   for (const auto& entry : reader.samples()) {
     if (entry.status != trace::Status::kDone) continue;
-    bool diffusion = false;
+    Nature nature;
     const auto failure = attempt([&] {
-      diffusion = analysis::StoredSource(reader.manifest(), reader.read(entry.id)).sample().masked_diffusion;
+      const analysis::StoredSource source(reader.manifest(), reader.read(entry.id));
+      const auto& sample = source.sample();
+      nature.diffusion = sample.masked_diffusion;
+      nature.mask = !sample.mask.causal ? "full" : sample.mask.prefix > 0 ? "prefix" : "causal";
     });
-    if (!failure) return diffusion;
+    if (!failure) return nature;
   }
   return std::nullopt;
 }
@@ -60,9 +71,9 @@ report::TraceSummary summary_of(const analysis::TraceInput& input, trace::Integr
   const auto& m = reader.manifest();
   const auto done = std::count_if(reader.samples().begin(), reader.samples().end(),
                                   [](const auto& entry) { return entry.status == trace::Status::kDone; });
-  const auto diffusion = is_diffusion(reader);
+  const auto nature = nature_of(reader);
   return {
-      {input.label, diffusion.value_or(false), done},
+      {input.label, nature.value_or(Nature{}).diffusion, done},
       {{"model", fmt::format("{} ({}, {}){}", m.model.name, m.model.family, m.model.stored_dtype,
                              m.model.commit.empty() ? "" : ", commit " + m.model.commit)},
        {"size", fmt::format("{} layers, {} heads of {}, {} key heads", m.model.layers, m.model.heads,
@@ -73,8 +84,12 @@ report::TraceSummary summary_of(const analysis::TraceInput& input, trace::Integr
        {"seed", fmt::format("{}", m.seed)},
        {"made by", fmt::format("{}, on {}", m.created_by, m.machine)},
        {"command", m.command}},
-      diffusion.has_value(),
-      m.model.name};
+      nature.has_value(),
+      m.model.name,
+      {m.model.name, m.model.family, m.model.stored_dtype, m.model.commit, m.model.weights_sha256,
+       nature.value_or(Nature{}).mask, m.model.parameters, m.model.layers, m.model.heads},
+      flat(m.decoding),
+      m.seed};
 }
 
 void require_different_names(const std::vector<NamedPath>& runs) {
@@ -95,6 +110,9 @@ class ReportBuilder {
     refuse_early();
     if (!request_.title.empty()) input_.title = request_.title;
     input_.command = request_.command;
+    const auto& bootstrap = run_.analysis.bootstrap;
+    input_.intervals = {bootstrap.confidence, bootstrap.replicates,
+                        request_.evaluations.empty() ? 0 : kScoreResamples, bootstrap.seed};
     if (request_.run.trust)
       input_.notices.add(
           "checksums not verified (`trust`): the numbers are those of the files as they are now, "
@@ -104,6 +122,7 @@ class ReportBuilder {
     add_evaluations();
     analyse();
     judge_what_was_analysed();
+    add_networks();
     note_failed_samples();
     write();
   }
@@ -128,6 +147,7 @@ class ReportBuilder {
                                                 : NamedPath{given.name, given.path});
     }
     require_different_names(evaluations_);
+    siblings_ = read_siblings(request_.siblings);
     check_map_options();
   }
 
@@ -176,6 +196,8 @@ class ReportBuilder {
   void add_trace(const analysis::TraceInput& trace) {
     const auto changes = run::changes_of(trace::TraceReader::open(trace.folder, integrity_).manifest());
     input_.traces.push_back(summary_of(trace, integrity_));
+    tell_network(request_, trace.folder, trace::TraceReader::open(trace.folder, integrity_).manifest(),
+                 input_.traces.back());
     input_.explorer.push_back(explored_trace(trace, run_));
     if (changes.empty()) return;
     input_.traces.back().judged = false;
@@ -199,7 +221,8 @@ class ReportBuilder {
     std::vector<std::string> order;
     for (const auto& run : evaluations_) {
       const auto failure = attempt([&] {
-        for (auto& table : run::summarise(run::read_scores(run.path), {.replicates = 2000, .seed = 0})) {
+        for (auto& table :
+             run::summarise(run::read_scores(run.path), {.replicates = kScoreResamples, .seed = 0})) {
           if (!by_name.contains(table.name)) order.push_back(table.name);
           by_name[table.name].push_back({run.name, std::move(table)});
         }
@@ -276,6 +299,18 @@ class ReportBuilder {
     }
   }
 
+  void add_networks() {
+    input_.background = background_of(request_, tasks_, evaluations_, integrity_);
+    // A trace knows the mask, and an evaluation of the same network does not.
+    for (auto& network : input_.background.networks) {
+      for (const auto& trace : input_.traces) {
+        if (trace.kind.network == network.name && network.mask.empty()) network.mask = trace.kind.about.mask;
+      }
+    }
+    const auto failure = attempt([&] { add_siblings(siblings_, input_); });
+    if (failure) input_.notices.leave_out("Siblings", "", *failure);
+  }
+
   void note_failed_samples() {
     for (const auto& [trace, ids] : failed_) {
       constexpr size_t kNamed = 5;
@@ -307,6 +342,7 @@ class ReportBuilder {
   const trace::Integrity integrity_;
   std::vector<analysis::TraceInput> traces_, tasks_;
   std::vector<NamedPath> evaluations_;
+  std::vector<SiblingTable> siblings_;
   std::set<std::string> analysed_, left_out_;  // labels of traces that some analysis could be run on, or not
   std::map<std::string, std::set<std::string>> failed_;  // trace: ids of samples
   report::ReportInput input_;

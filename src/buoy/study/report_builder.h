@@ -1,13 +1,22 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "buoy/analysis/core/run.h"
 #include "buoy/base/file/named_path.h"
+#include "buoy/claims/network.h"
 
 namespace buoy::study {
+
+// What a study knows of a trace and its files do not say.
+struct TraceOrigin {
+  std::string network;       // its name in the study
+  std::string data;          // which questions, asked how
+  std::string control = {};  // "untrained": it is a control
+};
 
 struct ReportRequest {
   std::string title;                   // "": the usual one
@@ -17,7 +26,10 @@ struct ReportRequest {
   std::vector<std::string> analyses;   // names; empty: all
   analysis::RunOptions run;            // how traces are analysed
   std::filesystem::path out;
-  std::string command = {};  // as typed, for the page
+  std::string command = {};                                   // as typed, for the page
+  std::vector<claims::Network> networks = {};                 // of a study, with their arms
+  std::map<std::filesystem::path, TraceOrigin> origins = {};  // by the folders of traces
+  std::vector<std::filesystem::path> siblings = {};  // tables claim_quantities of networks measured elsewhere
 };
 
 // Analyses the traces, summarises the runs, writes report.html with tables/ and figures/, and says so. What

@@ -20,10 +20,14 @@ struct Decoding {
   void apply_to(decode::DecodeOptions& options) const;
 };
 
+// One network. Several of one arm are named ARM.1, ARM.2 and so on; ARM stands for all of them.
 struct ModelEntry {
   std::string name;
   std::filesystem::path path;
-  Decoding decoding;  // on top of the study's
+  Decoding decoding;     // on top of the study's
+  std::string arm = {};  // "": it is alone, and its own arm
+
+  bool is_called(const std::string& what) const { return what == name || (!arm.empty() && what == arm); }
 };
 
 struct PromptEntry {
@@ -85,6 +89,7 @@ struct Study {
   std::vector<TraceEntry> traces;
   std::vector<EvaluateEntry> evaluations;
   ReportEntry report;
+  std::vector<std::filesystem::path> siblings;  // tables of networks that were measured elsewhere
 };
 
 // Whether this build can read studies (it has toml++).

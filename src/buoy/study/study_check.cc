@@ -12,6 +12,7 @@
 #include "buoy/base/file/files.h"
 #include "buoy/base/progress.h"
 #include "buoy/checkpoint/hub_cache.h"
+#include "buoy/claims/siblings.h"
 #include "buoy/observe/plan.h"
 #include "buoy/questions/data/item_json.h"
 #include "buoy/questions/data/item_reader.h"
@@ -35,6 +36,10 @@ class Examination {
   StudyFindings run() {
     attempt(study_.file.string(), [&] { check_output_folder(study_.out); });
     for (const auto& model : study_.models) look_at_model(model);
+    for (const auto& file : study_.siblings) {
+      if (is_there("siblings.tables", "a table claim_quantities.csv", file))
+        attempt("siblings.tables", [&] { claims::read_quantities(plan_.beside(file)); });
+    }
     for (const auto& data : study_.data) attempt("data " + data.name, [&] { look_at_data(data); });
     look_at_template("prompt.with_passages", study_.prompt.with_passages);
     look_at_template("prompt.closed_book", study_.prompt.closed_book);

@@ -55,7 +55,8 @@ class Outcomes {
 
   void look_at_arms() {
     const std::size_t diffusion = of_kind({}, true), autoregressive = of_kind({}, false);
-    if (std::min(diffusion, autoregressive) < claims::kFewestNetworks)
+    // Siblings are known when their numbers are compared with those of the study.
+    if (std::min(diffusion, autoregressive) < claims::kFewestNetworks && study_.siblings.empty())
       exclude(
           "all claims: about kinds of models, anything: {} masked-diffusion and {} autoregressive {} "
           "(from {} per arm on)",

@@ -67,7 +67,8 @@ const study::TraceEntry* StudyPlan::trace(const std::string& name) const {
 std::vector<const study::ModelEntry*> StudyPlan::models_of(const std::vector<std::string>& names) const {
   std::vector<const study::ModelEntry*> out;
   for (const auto& model : study_.models) {
-    if (names.empty() || std::find(names.begin(), names.end(), model.name) != names.end())
+    if (names.empty() ||
+        std::any_of(names.begin(), names.end(), [&](const auto& name) { return model.is_called(name); }))
       out.push_back(&model);
   }
   return out;

@@ -102,10 +102,17 @@ class StudyRun {
         const std::string label = trace.name + "." + model->name;
         request.tasks.push_back({label, folder});
         if (!trace.tasks_only) request.traces.push_back({for_all == 1 ? model->name : label, folder});
+        request.origins[folder] = {model->name, trace.name};
       }
     }
     for (const auto& entry : study_.evaluations)
       request.evaluations.push_back({entry.name, plan_.evaluation_folder(entry.name)});
+    for (const auto& model : study_.models) {
+      claims::Network network{model.name};
+      network.arm = model.arm.empty() ? model.name : model.arm;
+      request.networks.push_back(network);
+    }
+    for (const auto& file : study_.siblings) request.siblings.push_back(plan_.beside(file));
     request.analyses = study_.report.analyses;
     request.out = plan_.report_folder();
     request.command = command_;

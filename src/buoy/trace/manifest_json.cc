@@ -29,9 +29,9 @@ OrderedJson to_json(const ModelCard& model) {
                {"kv_heads", model.kv_heads},
                {"head_dim", model.head_dim},
                {"hidden", model.hidden},
-               {"vocabulary", model.vocabulary},
-               {"config_sha256", model.config_sha256},
-               {"weights_sha256", model.weights_sha256}});
+               {"vocabulary", model.vocabulary}});
+  if (model.parameters > 0) json["parameters"] = model.parameters;
+  json.update({{"config_sha256", model.config_sha256}, {"weights_sha256", model.weights_sha256}});
   return json;
 }
 
@@ -115,6 +115,8 @@ ModelCard parse_model(const JsonObject& object) {
   for (const auto& [name, size, most] : kSizeLimits) model.*size = object.required_integer(name, {1, most});
   if (const auto wrong = find_mismatch(model))
     throw_input_error({fmt::format("{}: {}", object.name(), wrong->where), wrong->expected, wrong->found});
+  if (object.find("parameters") != nullptr)
+    model.parameters = object.required_integer("parameters", {1, INT64_MAX});
   model.config_sha256 = required_sum(object, "config_sha256");
   model.weights_sha256 = required_sum(object, "weights_sha256");
   return model;

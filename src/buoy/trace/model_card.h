@@ -21,9 +21,10 @@ struct ModelCard {
   std::int64_t head_dim = 0;
   std::int64_t hidden = 0;
   std::int64_t vocabulary = 0;
-  std::string commit = {};     // for people: of its Hugging Face snapshot; "": the folder is none
-  std::string config_sha256;   // of config.json
-  std::string weights_sha256;  // of the layout and of pieces of all files (docs/trace-format.md)
+  std::int64_t parameters = 0;  // numbers in all tensors of its files; 0: not known
+  std::string commit = {};      // for people: of its Hugging Face snapshot; "": the folder is none
+  std::string config_sha256;    // of config.json
+  std::string weights_sha256;   // of the layout and of pieces of all files (docs/trace-format.md)
 };
 
 // The sizes of a model, each with the largest the format takes: past every model there is, and small enough

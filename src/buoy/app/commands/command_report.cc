@@ -13,7 +13,7 @@ void add_report(Command& app) {
   auto* command = app.add_subcommand("report", "every analysis of one or more traces on one page");
   struct Options {
     AnalysisCall call;
-    std::vector<std::string> evaluations, tasks;
+    std::vector<std::string> evaluations, tasks, siblings;
     std::string title, out;
   };
   auto options = std::make_shared<Options>();
@@ -25,19 +25,26 @@ void add_report(Command& app) {
       ->add_option("--tasks", options->tasks,
                    "traces of one model on different data, compared task by task (default: all traces)")
       ->type_name("TRACE...");
+  command
+      ->add_option("--siblings", options->siblings,
+                   "table claim_quantities.csv of networks measured elsewhere: they count where rules and "
+                   "questions are the same")
+      ->type_name("FILE");
   add_out_option(*command, options->out)->required();
   command->footer("Writes report.html, tables/ and figures/.");
   command->examples(
       {{"buoy report traces/diffusion traces/autoregressive --out report", "then open report/report.html"}});
   command->callback([options] {
-    study::build_report({options->title,
-                         split_names(options->call.traces),
-                         split_names(options->tasks),
-                         split_names(options->evaluations),
-                         {},
-                         options->call.settled(),
-                         options->out,
-                         command_as_typed()});
+    study::ReportRequest request{options->title,
+                                 split_names(options->call.traces),
+                                 split_names(options->tasks),
+                                 split_names(options->evaluations),
+                                 {},
+                                 options->call.settled(),
+                                 options->out,
+                                 command_as_typed()};
+    request.siblings.assign(options->siblings.begin(), options->siblings.end());
+    study::build_report(request);
   });
 }
 

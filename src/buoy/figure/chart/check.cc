@@ -124,6 +124,23 @@ void check(const std::string& panel, const BarChart& chart) {
   }
 }
 
+void check(const std::string& panel, const DotChart& chart) {
+  const auto where = panel + ": dot chart";
+  require_some(where + ": groups", chart.groups.size());
+  require_some(where + ": series", chart.series.size());
+  for (const auto& series : chart.series)
+    require_count(where + ": series '" + series.name + "': values",
+                  {chart.groups.size(), series.values.size()});
+  if (!chart.means.empty()) require_count(where + ": means", {chart.groups.size(), chart.means.size()});
+  for (const auto& mean : chart.means) {
+    if (!(mean.lower > mean.upper)) continue;
+    throw_usage_error(
+        {where + ": means", "lower <= upper", fmt::format("{} and {}", mean.lower, mean.upper)});
+  }
+  if (chart.null) require_within(where + ": null", {-1e300, 1e300}, *chart.null);
+  require_within(where + ": margin", {0, 1e300}, chart.margin);
+}
+
 void check(const std::string& panel, const TokenStrip& strip) {
   require_some(panel + ": token strip: tokens", strip.tokens.size());
 }

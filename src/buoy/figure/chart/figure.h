@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "buoy/figure/chart/chart.h"
+#include "buoy/figure/chart/dot_chart.h"
 #include "buoy/figure/chart/heatmap.h"
 #include "buoy/figure/chart/token_strip.h"
 
@@ -12,7 +13,7 @@ namespace buoy::figure {
 
 struct Panel {
   std::string title;
-  std::variant<Heatmap, LineChart, BarChart, TokenStrip> content;
+  std::variant<Heatmap, LineChart, BarChart, DotChart, TokenStrip> content;
 };
 
 // A page, described. Panels whose values are the same quantity (the title of the axis, the label of the

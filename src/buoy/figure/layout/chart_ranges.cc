@@ -56,6 +56,10 @@ Quantity quantity_of(const BarChart& chart) {
   return {chart.y_title, AxisScale::kLinear};
 }
 
+Quantity quantity_of(const DotChart& chart) {
+  return {chart.y_title, AxisScale::kLinear};
+}
+
 template <typename Chart>
 void share_ranges(Figure& figure) {
   std::map<Quantity, std::vector<Chart*>> charts;
@@ -129,6 +133,25 @@ Range y_range(const BarChart& chart) {
   return range.low < range.high ? range : Range{range.low, range.low + 1};
 }
 
+Range y_range(const DotChart& chart) {
+  Extent extent;
+  for (const auto& series : chart.series) {
+    for (const auto& group : series.values) {
+      for (const double value : group) extent.add(value, false);
+    }
+  }
+  for (const auto& mean : chart.means) {
+    for (const double value : {mean.lower, mean.value, mean.upper}) extent.add(value, false);
+  }
+  if (chart.null)
+    extent.add(*chart.null - chart.margin, false), extent.add(*chart.null + chart.margin, false);
+  if (extent.low > extent.high) extent.low = 0, extent.high = 1;  // nothing to show
+  const double span = extent.high - extent.low;
+  const double margin = span > 0 ? 0.08 * span : extent.low == 0 ? 1 : 0.1 * std::abs(extent.low);
+  const Range range{chart.y_low.value_or(extent.low - margin), chart.y_high.value_or(extent.high + margin)};
+  return range.low < range.high ? range : Range{range.low, range.low + 1};
+}
+
 bool leaves_values_out(const LineChart& chart) {
   return y_extent(chart).left_out;
 }
@@ -136,6 +159,7 @@ bool leaves_values_out(const LineChart& chart) {
 Figure with_shared_ranges(Figure figure) {
   share_ranges<LineChart>(figure);
   share_ranges<BarChart>(figure);
+  share_ranges<DotChart>(figure);
   return figure;
 }
 

@@ -9,6 +9,7 @@ namespace buoy::figure {
 Range x_range(const LineChart& chart);
 Range y_range(const LineChart& chart);
 Range y_range(const BarChart& chart);
+Range y_range(const DotChart& chart);
 
 bool leaves_values_out(const LineChart& chart);  // on a log axis: zero and less
 

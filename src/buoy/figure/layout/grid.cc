@@ -15,6 +15,7 @@ std::unique_ptr<PanelLayout> make_panel(const Look& look, const Panel& panel, co
   if (const auto* map = std::get_if<Heatmap>(&panel.content)) return make_matrix_panel(look, *map, plan);
   if (const auto* chart = std::get_if<LineChart>(&panel.content)) return make_line_panel(look, *chart, plan);
   if (const auto* chart = std::get_if<BarChart>(&panel.content)) return make_bar_panel(look, *chart, plan);
+  if (const auto* chart = std::get_if<DotChart>(&panel.content)) return make_dot_panel(look, *chart, plan);
   return make_strip_panel(look, std::get<TokenStrip>(panel.content), plan);
 }
 

@@ -46,6 +46,7 @@ struct PanelPlan {
 std::unique_ptr<PanelLayout> make_matrix_panel(const Look& look, const Heatmap& map, const PanelPlan& plan);
 std::unique_ptr<PanelLayout> make_line_panel(const Look& look, const LineChart& chart, const PanelPlan& plan);
 std::unique_ptr<PanelLayout> make_bar_panel(const Look& look, const BarChart& chart, const PanelPlan& plan);
+std::unique_ptr<PanelLayout> make_dot_panel(const Look& look, const DotChart& chart, const PanelPlan& plan);
 std::unique_ptr<PanelLayout> make_strip_panel(const Look& look, const TokenStrip& strip,
                                               const PanelPlan& plan);
 

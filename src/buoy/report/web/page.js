@@ -1,10 +1,22 @@
-// The height of the bar for jumps to headings; a click on a column's head sorts its table.
+// The height of the bar for jumps to headings; buttons that copy a text; a click on a column's head sorts its table.
 {
   const bar = document.querySelector('nav');
   const measure = () => document.documentElement.style.setProperty('--bar', bar.offsetHeight + 'px');
   measure();
   window.addEventListener('resize', measure);
   if (location.hash.length > 1) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+}
+for (const button of document.querySelectorAll('button.copy')) {
+  button.addEventListener('click', async () => {
+    const text = document.getElementById(button.dataset.copies);
+    try {
+      await navigator.clipboard.writeText(text.textContent);
+      button.textContent = 'Copied';
+    } catch {  // forbidden to this page: the reader copies what is selected
+      window.getSelection().selectAllChildren(text);
+      button.textContent = 'Selected: press Ctrl+C';
+    }
+  });
 }
 for (const head of document.querySelectorAll('details th')) {
   head.addEventListener('click', () => {

@@ -31,4 +31,31 @@ struct Claims : TableSchema {
 };
 inline constexpr Claims claims;
 
+struct ClaimQuantities : TableSchema {
+  constexpr ClaimQuantities()
+      : TableSchema({kClaims, "claim_quantities",
+                     "The numbers that claims rest on, one per network: what verdicts about kinds of models "
+                     "are made of"}) {}
+  Axis network{*this, {"network", "text", "name of the network"}};
+  Value arm{*this, {"arm", "text", "of the study: its networks are trained alike"}};
+  Value kind{*this, {"kind", "name", "masked diffusion or autoregressive"}};
+  Value mask{*this, {"mask", "name", "of its attention: causal, prefix or full; empty: not known"}};
+  Value objective{*this,
+                  {"objective", "name", "what it was trained to predict: masked tokens or next token"}};
+  Axis claim{*this, {"claim", "text", "claim of the paper"}};
+  Axis quantity{*this, {"quantity", "text", "what was measured (docs/verdicts.md)"}};
+  Axis data{*this, {"data", "text", "which questions, asked how"}};
+  Interval value{*this,
+                 {"value", "as the quantity", "of this network"},
+                 {"lower end of its interval over questions", "upper end"}};
+  Value samples{*this, {"samples", "samples", "questions that it rests on"}};
+  Value rules{*this, {"rules", "text", "version of the rules of verdicts: their SHA-256"}};
+  Value questions{
+      *this,
+      {"questions", "text", "SHA-256 of the questions, prompts and decoding settings; empty: not known"}};
+  Value weights{*this, {"weights", "text", "SHA-256 of the weights; empty: not known"}};
+  Axis control{*this, {"control", "name", "untrained: a control that counts as no network; else empty"}};
+};
+inline constexpr ClaimQuantities claim_quantities;
+
 }  // namespace buoy::schema

@@ -1,0 +1,134 @@
+#include "buoy/report/first_screen.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "buoy/base/counted.h"
+#include "buoy/claims/sentences.h"
+#include "buoy/report/html.h"
+#include "buoy/report/question_counts.h"
+#include "buoy/report/terms.h"
+
+namespace buoy::report {
+namespace {
+
+using claims::Verdict;
+
+// The label of a verdict: a sign and words, so that it needs no colour.
+struct Label {
+  Verdict verdict;
+  const char *style, *sign;
+};
+constexpr std::array kLabels = {
+    Label{Verdict::kSupported, "supported", "&#10003;"},
+    Label{Verdict::kContradicted, "contradicted", "&#10007;"},
+    Label{Verdict::kNoDifference, "equal", "="},
+    Label{Verdict::kMixed, "mixed", "&#177;"},
+    Label{Verdict::kUndecided, "undecided", "?"},
+    Label{Verdict::kNotTestable, "untestable", "&#8211;"},
+};
+
+const Label& label_of(Verdict verdict) {
+  return *std::find_if(kLabels.begin(), kLabels.end(),
+                       [&](const Label& label) { return label.verdict == verdict; });
+}
+
+bool is_decided(const claims::ClaimVerdict& claim) {
+  return claim.verdict != Verdict::kUndecided && claim.verdict != Verdict::kNotTestable;
+}
+
+std::string evidence_html(const claims::ClaimVerdict& claim) {
+  std::string out;
+  const auto row = [&](const char* what, const std::string& text) {
+    if (!text.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", what, prose_html(text));
+  };
+  row("The claim", fmt::format("{}: {}", claim.id, claim.claim));
+  row("The test", claim.test);
+  row("Evidence", claim.evidence);
+  row("Quantities", claim.parts);
+  row("Lacking", claim.needs);
+  row("About kinds of models", claim.kinds.words);
+  return "<dl>\n" + out + "</dl>\n";
+}
+
+std::string finding_html(const claims::ClaimVerdict& claim) {
+  const Label& label = label_of(claim.verdict);
+  return fmt::format(
+      "<details class=\"finding\" id=\"{0}\"><summary><span class=\"verdict {1}\"><span "
+      "aria-hidden=\"true\">{2}"
+      "</span> {3}</span> <b>{4}.</b> {5} <span class=\"kinds\">Kinds of models: {6}.</span></summary>\n"
+      "{7}</details>\n",
+      escape_html(claim.id), label.style, label.sign, name_of(claim.verdict),
+      escape_html(claims::words_of_claim(claim.id).topic), sentence_html(claims::sentence_of(claim)),
+      escape_html(claim.kinds.words), evidence_html(claim));
+}
+
+std::string group_html(const char* heading, std::span<const claims::ClaimVerdict> claims, bool decided) {
+  std::string out;
+  for (const auto& claim : claims) {
+    if (is_decided(claim) == decided) out += finding_html(claim);
+  }
+  return out.empty() ? out : fmt::format("<h3>{}</h3>\n{}", heading, out);
+}
+
+std::string size_of(std::int64_t parameters) {
+  if (parameters >= 1'000'000'000)
+    return fmt::format("{:.1f} billion", static_cast<double>(parameters) / 1e9);
+  if (parameters >= 1'000'000) return fmt::format("{:.1f} million", static_cast<double>(parameters) / 1e6);
+  return parameters > 0 ? fmt::format("{}", parameters) : "not known";
+}
+
+std::string mask_words(const std::string& mask) {
+  if (mask == "causal") return "what stands before (causal mask)";
+  if (mask == "full") return "everything (full mask)";
+  return mask == "prefix" ? "the prompt, and what stands before (prefix mask)" : "not known";
+}
+
+}  // namespace
+
+std::string models_html(const ReportInput& input) {
+  std::string rows;
+  for (const auto& model : models_of(input.traces)) {
+    const auto& card = model.trace->card;
+    std::vector<std::string> asked;
+    for (const auto& [what, count] : model.questions) asked.push_back(fmt::format("{} ({})", count, what));
+    rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                        escape_html(model.trace->model), size_of(card.parameters),
+                        card.layers > 0 ? fmt::format("{} &#215; {}", card.layers, card.heads) : "not known",
+                        model.trace->kind.masked_diffusion ? sentence_html("masked tokens: masked diffusion")
+                                                           : sentence_html("the next token: autoregressive"),
+                        mask_words(card.mask), escape_html(fmt::format("{}", fmt::join(asked, ", "))));
+  }
+  std::string out;
+  if (!rows.empty())
+    out = fmt::format(
+        "<div class=\"models scroll\"><table class=\"facts\"><thead><tr><th>Model</th><th>Parameters</th>"
+        "<th>Layers &#215; heads</th><th>Trained to predict</th><th>A token sees</th><th>Questions "
+        "traced</th>"
+        "</tr></thead><tbody>\n{}</tbody></table></div>\n",
+        rows);
+  const std::string asked = asked_questions(input.analyses);
+  if (!asked.empty())
+    out += fmt::format("<p class=\"lead\">Questions asked and scored: {}.</p>\n", escape_html(asked));
+  return out;
+}
+
+std::string findings_html(std::span<const claims::ClaimVerdict> claims) {
+  std::vector<std::string> counts;
+  for (const auto& label : kLabels) {
+    const auto count = std::count_if(claims.begin(), claims.end(),
+                                     [&](const auto& claim) { return claim.verdict == label.verdict; });
+    if (count > 0) counts.push_back(fmt::format("{} {}", count, name_of(label.verdict)));
+  }
+  return fmt::format(
+             "<h2 id=\"claims\">Findings</h2>\n<p class=\"question\">{} of arXiv 2601.07894 about attention, "
+             "tested on these models: {}. Open a finding for its evidence; numbers in brackets are 95% "
+             "intervals.</p>\n",
+             buoy::counted(claims.size(), "claim"), fmt::join(counts, ", ")) +
+         group_html("Decided", claims, true) + group_html("Could not be decided, and why", claims, false);
+}
+
+}  // namespace buoy::report

@@ -86,36 +86,51 @@ void draw_arm(const std::vector<Numbers>& pool, std::uint32_t study, double spre
 }
 
 // The share of studies in which a quantity speaks for its claim, corrected for all quantities of the claim.
-double power(const Pools& pools, const std::string& claim, const std::string& quantity, double spread) {
+struct Asked {
+  const Pools& pools;
+  claims::ClaimRule claim;
+  std::string quantity;
+};
+double power(const Asked& asked, double spread) {
   double found = 0;
   for (std::uint32_t study = 0; study < kStudies; ++study) {
     Numbers numbers;
-    draw_arm(pools.diffusion, study, spread, true, numbers);
-    draw_arm(pools.autoregressive, study, spread, false, numbers);
-    const auto verdict = claims::judge_kinds(claims::rule_of(claim), numbers);
-    for (const auto& one : verdict.quantities)
-      found += one.name == quantity && one.finding == Finding::kFor ? 1 : 0;
+    draw_arm(asked.pools.diffusion, study, spread, true, numbers);
+    draw_arm(asked.pools.autoregressive, study, spread, false, numbers);
+    for (const auto& one : claims::judge_kinds(asked.claim, numbers).quantities)
+      found += one.name == asked.quantity && one.finding == Finding::kFor ? 1 : 0;
   }
   return found / kStudies;
 }
 
-// The largest spread between networks at which the power is still 0.8, to 5%.
-double bearable_spread(const Pools& pools, const std::string& claim, const std::string& quantity,
-                       double most) {
+// The largest spread between networks at which the power is still 0.8, to 5%; 0 where it never is.
+double bearable_spread(const Asked& asked, double most) {
   double low = 0, high = most;
   while (high - low > 0.05 * high && high > 0.01 * most) {
     const double middle = (low + high) / 2;
-    (power(pools, claim, quantity, middle) >= 0.8 ? low : high) = middle;
+    (power(asked, middle) >= 0.8 ? low : high) = middle;
   }
   return low;
 }
 
-void report(const std::string& what, const PoolSummary& planted, double stated, double found,
-            double bearable) {
-  std::cout << what << ": planted " << planted.mean << ", standard error of 64 questions " << planted.error
-            << "; power " << found << " with a spread of " << stated
-            << " between networks; 0.8 up to a spread of " << bearable << " (" << bearable / planted.error
-            << " standard errors)\n";
+// Deviations between trained networks of one recipe were 0.8 to 8.5 times the standard error of 24 questions
+// (the range over the quantities of two seeds per arm, before there was a family to measure it on).
+struct StatedRange {
+  explicit StatedRange(double error_of_64)
+      : low(0.8 * error_of_64 * std::sqrt(64.0 / 24)), high(low * 8.5 / 0.8) {}
+  double low, high;
+};
+
+struct PowerFound {
+  double at_low, at_high, bearable;
+};
+PowerFound report(const Asked& asked, const PoolSummary& planted, double most) {
+  const StatedRange range(planted.error);
+  const PowerFound out{power(asked, range.low), power(asked, range.high), bearable_spread(asked, most)};
+  std::cout << asked.quantity << ": planted " << planted.mean << ", standard error of 64 questions "
+            << planted.error << "; power " << out.at_low << " at a spread of " << range.low << ", "
+            << out.at_high << " at " << range.high << "; 0.8 up to a spread of " << out.bearable << "\n";
+  return out;
 }
 
 // Paths of the anchor over eight steps whose mean Spearman with the step is 0.3; layers and questions are
@@ -146,13 +161,12 @@ TEST(Power, OfADriftWithSpearmanOf03) {
   const auto quantity = claims::quantity_name(claims::rules::kStep);
   const auto planted = summary(pools.diffusion, quantity);
   EXPECT_NEAR(planted.mean, 0.3, 0.02);
-  constexpr double kSpread = 0.06;
-  const double found = power(pools, "C1", quantity, kSpread);
-  report("Spearman", planted, kSpread, found, bearable_spread(pools, "C1", quantity, 0.4));
-  EXPECT_GE(found, 0.8);
+  const auto found = report({pools, claims::rule_of("C1"), quantity}, planted, 0.4);
+  EXPECT_GE(found.at_low, 0.8);
 }
 
-// A sink of 0.02 at the first token of autoregressive networks, none in the others; questions differ by 0.01.
+// A sink at the first token that takes 0.05 in autoregressive networks and 0.03 in the others; questions
+// differ by 0.01.
 TEST(Power, OfAnExcessShareOf002) {
   Pools pools;
   for (const bool masked_diffusion : {true, false}) {
@@ -170,7 +184,7 @@ TEST(Power, OfAnExcessShareOf002) {
         const auto question = static_cast<std::uint32_t>(map.sample);
         const double noise =
             0.01 * normal(51 + network, {DrawStream::kWeights, masked_diffusion ? 1U : 0U, 0, question});
-        const double sink = std::max(0.0, (masked_diffusion ? 0.0 : 0.02) + noise);
+        const double sink = std::max(0.0, (masked_diffusion ? 0.03 : 0.05) + noise);
         // As if all queries saw all keys: so do those of the answer, nearly.
         for (size_t j = 0; j < weights.size(); ++j)
           weights[j] = (1 - sink) / static_cast<double>(weights.size()) + (j == 0 ? sink : 0);
@@ -182,15 +196,21 @@ TEST(Power, OfAnExcessShareOf002) {
   const std::string first(claims::rules::kExcessOfFirst);
   const auto of_causal = summary(pools.autoregressive, first), of_full = summary(pools.diffusion, first);
   const PoolSummary difference{of_causal.mean - of_full.mean, std::hypot(of_causal.error, of_full.error)};
-  EXPECT_NEAR(difference.mean, 0.02, 0.005);
+  EXPECT_NEAR(difference.mean, 0.02, 0.001);
   // Two autoregressive seeds of one recipe absorb 4.6% and 5.4% at position 0: a deviation of 0.0057.
-  constexpr double kSpread = 0.0057;
+  constexpr double kStated = 0.0057;
   for (const auto* rule :
        {&claims::rules::kSink, &claims::rules::kFirstColumn, &claims::rules::kLargestColumn}) {
-    const std::string quantity(rule->what);
-    const double found = power(pools, "C4", quantity, kSpread);
-    report(quantity, difference, kSpread, found, bearable_spread(pools, "C4", quantity, 0.05));
-    EXPECT_GE(found, 0.8) << quantity;
+    const Asked asked{pools, claims::rule_of("C4"), std::string(rule->what)};
+    report(asked, difference, 0.05);
+    const double found = power(asked, kStated);
+    std::cout << "  with the spread of two seeds, " << kStated << ": " << found << "\n";
+    for (const double margin : {0.02, 0.01, 0.005}) {
+      Asked other = asked;
+      for (auto& quantity : other.claim.quantities) quantity.margin = margin;
+      std::cout << "  with a margin of " << margin << ": " << power(other, kStated) << "\n";
+    }
+    EXPECT_GE(found, 0.8) << asked.quantity;
   }
 }
 
@@ -214,10 +234,8 @@ TEST(Power, OfOneRetrievalHeadOf32) {
   EXPECT_GE(right, static_cast<int>(kPool) * 8 / 10) << "that head and no other";
   const auto quantity = claims::quantity_name(claims::rules::kRetrieval, "strict_set");
   const auto planted = summary(pools.diffusion, quantity);
-  const double found = power(pools, "C6", quantity, 0);
-  report("Pearson of layer and retrieval, head in layer 6 or 7 of 8", planted, 0, found,
-         bearable_spread(pools, "C6", quantity, 0.5));
-  EXPECT_GE(found, 0.8);
+  const Asked asked{pools, claims::rule_of("C6"), "Pearson of layer and retrieval score: strict_set"};
+  EXPECT_GE(report(asked, planted, 0.5).at_low, 0.8);
 }
 
 // The fraction due to angle rises from 0.6 to 0.65 over depth, that due to scale falls as much.
@@ -234,10 +252,18 @@ TEST(Power, OfASlopeOf005) {
     const std::string quantity(rule->what);
     const auto planted = summary(pools.diffusion, quantity);
     EXPECT_NEAR(std::abs(planted.mean), 0.05, 0.01);
-    constexpr double kSpread = 0.01;
-    const double found = power(pools, "C5", quantity, kSpread);
-    report(quantity, planted, kSpread, found, bearable_spread(pools, "C5", quantity, 0.1));
-    EXPECT_GE(found, 0.8) << quantity;
+    const Asked asked{pools, claims::rule_of("C5"), quantity};
+    EXPECT_GE(report(asked, planted, 0.1).at_low, 0.8) << quantity;
+    // Two autoregressive seeds had slopes of 0.005 and -0.054: a deviation of 0.042, more than five networks
+    // bear.
+    constexpr double kStated = 0.042;
+    std::cout << "  with the spread of two seeds, " << kStated << ": " << power(asked, kStated) << "\n";
+    for (const double margin : {0.05, 0.025, 0.0}) {
+      Asked other = asked;
+      for (auto& one : other.claim.quantities) one.margin = margin;
+      std::cout << "  with a margin of " << margin << ": " << power(other, 0.01) << " at a spread of 0.01, "
+                << power(other, kStated) << " at " << kStated << "\n";
+    }
   }
 }
 

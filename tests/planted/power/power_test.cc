@@ -205,7 +205,7 @@ TEST(Power, OfAnExcessShareOf002) {
     report(asked, difference, 0.05);
     const double found = power(asked, kStated);
     std::cout << "  with the spread of two seeds, " << kStated << ": " << found << "\n";
-    for (const double margin : {0.02, 0.01, 0.005}) {
+    for (const double margin : {0.02, 0.01}) {  // what was tried before
       Asked other = asked;
       for (auto& quantity : other.claim.quantities) quantity.margin = margin;
       std::cout << "  with a margin of " << margin << ": " << power(other, kStated) << "\n";

@@ -89,7 +89,8 @@ class SampleMaker {
     }
     set(trace::kRegionNames, trace::format_text_list(regions_));
     set(trace::kGroupNames, trace::format_text_list(groups_));
-    if (!given_.gold.empty()) set(trace::kGoldRegions, trace::format_text_list(std::vector<std::string>{given_.gold}));
+    if (!given_.gold.empty())
+      set(trace::kGoldRegions, trace::format_text_list(std::vector<std::string>{given_.gold}));
     std::vector<std::string> texts;
     for (std::int64_t i = 0; i < tokens_; ++i)
       texts.push_back(i >= end() ? "<|end|>" : given_.text ? given_.text(i) : " word");

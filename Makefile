@@ -1,9 +1,10 @@
 # Thin on purpose: each target says in a line what CMake or a tool is asked to do.
-.PHONY: program study install test test-heavy test-all check bench fuzz cross clean help
+.PHONY: program study quick install test test-heavy test-all check bench fuzz cross clean help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make study      set up, build, and run the default study; CUDA=1: on an NVIDIA GPU"
+	@echo "make quick      the same with a small study, two minutes at most after the build"
 	@echo "make install    set up, build, and install below PREFIX (default /usr/local); CUDA=1 as above"
 	@echo "make test       set up, build, and run the tests"
 	@echo "make test-all   the same, and the heavy tests (a browser, installing)"
@@ -22,6 +23,9 @@ program:
 
 study: program
 	build/$(release)/bin/buoy study studies/default.toml
+
+quick: program
+	build/$(release)/bin/buoy study studies/quick.toml
 
 PREFIX ?= /usr/local
 install: program

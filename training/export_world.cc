@@ -16,8 +16,7 @@
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/questions/data/item_json.h"
-#include "buoy/world/world2_items.h"
-#include "buoy/world/world2_tables.h"
+#include "buoy/world/world2_sets.h"
 #include "buoy/world/world_items.h"
 #include "buoy/world/world_json.h"
 
@@ -45,38 +44,6 @@ struct Call {
   std::uint32_t version = 1, count = 500;
 };
 
-// Training looks at the sets that begin with "skill", which ask other questions than the rest.
-std::map<std::string, World2SetOptions> question_sets2(std::uint64_t seed) {
-  constexpr std::uint64_t kSkillSeed = 1000;
-  using Task = World2Task;
-  std::map<std::string, World2SetOptions> sets = {{"asked-closed", {.people = WorldPeople::kAsked}},
-                                                  {"read-only-closed", {.people = WorldPeople::kReadOnly}},
-                                                  {"unknown-closed", {}}};
-  const auto add = [&](Task task, std::initializer_list<std::uint32_t> passages) {
-    for (const std::uint32_t n : passages) {
-      sets[fmt::format("{}-{}", name_of(task), n)] = {.task = task, .passages = n};
-    }
-  };
-  add(Task::kLookup, {1, 2, 5, 10, 20});
-  add(Task::kSimilarNames, {5, 10, 20});
-  add(Task::kTwoHop, {2, 5, 10});
-  add(Task::kNewest, {2, 5, 10});
-  add(Task::kUndecided, {2, 10});
-  add(Task::kList, {1, 5, 10});
-  add(Task::kLife, {1, 5, 10});
-  for (size_t i = 0; i < world2_tables().styles.size(); ++i) {
-    sets["lookup-5-style-" + world2_tables().styles[i].name] = {.passages = 5, .style = i};
-  }
-  for (size_t i = 0; i < world2_tables().wordings.size(); ++i) {
-    sets["lookup-5-wording-" + world2_tables().wordings[i].name] = {.passages = 5, .wording = i};
-  }
-  for (auto& [name, options] : sets) options.seed = seed;
-  for (const std::uint32_t n : {1U, 2U, 5U, 10U}) {
-    sets[fmt::format("skill-{}", n)] = {.passages = n, .seed = seed + kSkillSeed};
-  }
-  return sets;
-}
-
 void write_set(const Call& call, const std::string& name, const std::vector<buoy::questions::Item>& items) {
   std::string lines;
   for (const auto& item : items) lines += item_json(item).dump() + '\n';
@@ -88,8 +55,7 @@ void write_all(const Call& call) {
   std::filesystem::create_directories(call.folder / "sets");
   buoy::write_file_atomically(call.folder / "tables.json", world_tables_json(world).dump() + '\n');
   if (call.version == 2) {
-    for (auto [name, options] : question_sets2(call.seed)) {
-      options.count = call.count;
+    for (const auto& [name, options] : world2_sets(call.seed, call.count)) {
       write_set(call, name, make_world2_set(world, options));
     }
     return;

@@ -115,7 +115,7 @@ TEST_P(ExcessOfASink, IsInTheTablesForAllQueriesAndForThoseOfTheAnswer) {
 std::vector<PlantedSink> planted_sinks() {
   std::vector<PlantedSink> all;
   for (const auto* attention : {"bidirectional", "causal", "prefix"}) {
-    for (const std::int64_t tokens : {64, 512, 4096}) {
+    for (const std::int64_t tokens : {64, 256, 1024, 4096}) {
       for (const double sink : {0.1, 0.3, 0.5}) all.push_back({attention, tokens, sink});
     }
   }

@@ -1,67 +1,13 @@
+#include "analysis/planted_retrieval.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "analysis/synthetic_trace.h"
-#include "buoy/trace/schema.h"
 #include "support/written_table.h"
 
 namespace buoy::testing {
 namespace {
-
-constexpr std::int64_t kPrompt = 60, kAnswer = 6, kTokens = kPrompt + kAnswer, kNeedle = 3;
-
-// Chance that a head, writing a needle token, looks at it in the needle; otherwise anywhere, evenly.
-using HeadSkill = std::map<std::pair<std::int64_t, std::int64_t>, double>;
-
-// A needle of three tokens somewhere in the prompt; the answer says it and three words more, revealed in
-// random order, one a step.
-SyntheticTrace plant(const ModelSize& size, const HeadSkill& skill, int samples, std::uint64_t seed) {
-  SyntheticTrace trace(size);
-  Draws draws(seed);
-  for (int n = 0; n < samples; ++n) {
-    SyntheticTrace::Row row;
-    const std::int64_t needle = 1 + draws.below(kPrompt - kNeedle - 1);
-    for (std::int64_t j = 0; j < kPrompt; ++j) row.tokens.push_back(static_cast<std::int32_t>(100 + j));
-    for (std::int64_t i = 0; i < kAnswer; ++i)
-      row.tokens.push_back(static_cast<std::int32_t>(i < kNeedle ? 100 + needle + i : 500 + i));
-    row.prompt_length = kPrompt;
-    row.steps = kAnswer;
-    auto& sample = trace.add(row);
-    sample.metadata[std::string(trace::kMaskToken)] = "9";
-    sample.metadata[std::string(trace::kPredictionOffset)] = "0";
-    std::vector<std::int32_t> revealed(kTokens, -1), rows;
-    const std::int64_t shift = draws.below(kAnswer);
-    for (std::int64_t i = 0; i < kAnswer; ++i) {
-      revealed[static_cast<size_t>(kPrompt + i)] = static_cast<std::int32_t>((5 * i + shift) % kAnswer);
-      rows.push_back(static_cast<std::int32_t>(kPrompt + i));
-    }
-    std::vector<std::uint8_t> evidence(kTokens, 0);
-    for (std::int64_t i = 0; i < kNeedle; ++i) evidence[static_cast<size_t>(needle + i)] = 1;
-    std::vector<std::int32_t> top;
-    std::vector<float> mass;
-    for (std::int64_t s = 0; s < kAnswer; ++s) {
-      for (std::int64_t l = 0; l < size.layers; ++l) {
-        for (std::int64_t r = 0; r < kAnswer; ++r) {
-          for (std::int64_t h = 0; h < size.heads; ++h) {
-            const auto able = skill.find({l, h});
-            const bool finds = able != skill.end() && r < kNeedle && draws.flat() < able->second;
-            top.push_back(static_cast<std::int32_t>(finds ? needle + r : draws.below(kTokens)));
-            mass.push_back(static_cast<float>(finds ? 0.8 : 2.0 * draws.flat() * kNeedle / kTokens));
-          }
-        }
-      }
-    }
-    sample.arrays.push_back(trace::integer_array(trace::kRevealedAt, {kTokens}, revealed));
-    sample.arrays.push_back(trace::byte_array(trace::kEvidence, {kTokens}, evidence));
-    sample.arrays.push_back(trace::integer_array(trace::kRowPositions, {kAnswer}, rows));
-    sample.arrays.push_back(
-        trace::integer_array(trace::kTopKeys, {kAnswer, size.layers, kAnswer, size.heads, 1}, top));
-    sample.arrays.push_back(
-        trace::float_array(trace::kEvidenceMass, {kAnswer, size.layers, kAnswer, size.heads}, mass));
-  }
-  return trace;
-}
 
 std::map<std::string, std::string> at_head(int layer, int head) {
   return {{"layer", std::to_string(layer)}, {"head", std::to_string(head)}};
@@ -69,7 +15,7 @@ std::map<std::string, std::string> at_head(int layer, int head) {
 
 TEST(PlantedRetrieval, HeadsComeBackWithTheirScores) {
   // Head (1, 3) finds each needle token with 0.9, head (2, 5) with 0.3; by chance 1 key of 66 is right.
-  const auto tables = plant({4, 8, 4}, {{{1, 3}, 0.9}, {{2, 5}, 0.3}}, 60, 21).analyze("retrieval");
+  const auto tables = plant_retrieval({4, 8, 4}, {{{1, 3}, 0.9}, {{2, 5}, 0.3}}, 60, 21).analyze("retrieval");
   const Table& heads = table_of(tables, "retrieval_by_head");
   const auto number = [&](int l, int h, const char* column) {
     return number_at(heads, at_head(l, h), column);
@@ -99,10 +45,29 @@ TEST(PlantedRetrieval, HeadsComeBackWithTheirScores) {
             60);
 }
 
+// The same heads under every mask, for both offsets and in longer prompts; chance is what the mask leaves.
+TEST(PlantedRetrieval, ScoresDoNotDependOnMaskOffsetAndLength) {
+  for (const auto& design :
+       {NeedleDesign{"bidirectional", 0, 240}, NeedleDesign{"bidirectional", 1, 60},
+        NeedleDesign{"causal", 0, 60}, NeedleDesign{"causal", 1, 240}, NeedleDesign{"prefix", 1, 60}}) {
+    const auto tables = plant_retrieval({4, 8, 4}, {{{2, 5}, 0.5}}, 60, 24, design).analyze("retrieval");
+    const Table& heads = table_of(tables, "retrieval_by_head");
+    double chance = 0;
+    for (std::int64_t i = 0; i < kNeedle; ++i) chance += 1 / static_cast<double>(design.keys(i)) / kNeedle;
+    // 180 draws: standard error 0.037.
+    EXPECT_NEAR(number_at(heads, at_head(2, 5), "strict_set"), 0.5 + 0.5 * chance, 0.11) << design.attention;
+    EXPECT_NEAR(number_at(heads, at_head(0, 0), "chance_strict_set"), chance, 1e-9) << design.attention;
+    int found = 0;
+    for (const auto& row : heads.rows)
+      found += text_of(row[testing::column_named(heads, "above_chance")]) == "yes";
+    EXPECT_EQ(found, 1) << "one head of 32, " << design.attention << design.offset;
+  }
+}
+
 TEST(PlantedRetrieval, NullHeadsStayAtChance) {
   // 1,200 heads with an even arg-max. By p < 0.05 at most 5% may say so (standard error 0.6%); by
   // above_chance, one head or more of all in at most 5% of traces.
-  const auto tables = plant({40, 30, 4}, {}, 24, 22).analyze("retrieval");
+  const auto tables = plant_retrieval({40, 30, 4}, {}, 24, 22).analyze("retrieval");
   const Table& heads = table_of(tables, "retrieval_by_head");
   double strict = 0, hit = 0, score = 0, mass = 0;
   for (const auto& row : heads.rows) {
@@ -127,7 +92,7 @@ TEST(PlantedRetrieval, DepthCorrelationHasAnInterval) {
   for (std::int64_t l = 0; l < 4; ++l) {
     for (std::int64_t h = 0; h < 4; ++h) skill[{l, h}] = 0.2 * static_cast<double>(l);
   }
-  const auto tables = plant({4, 4, 4}, skill, 40, 23).analyze("retrieval");
+  const auto tables = plant_retrieval({4, 4, 4}, skill, 40, 23).analyze("retrieval");
   const Table& summary = table_of(tables, "retrieval_summary");
   const std::map<std::string, std::string> where = {{"variant", "strict_set"},
                                                     {"statistic", "pearson of layer and layer mean"}};

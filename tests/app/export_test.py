@@ -98,36 +98,58 @@ def rows_of(sample, names):
     return [np.array([i for i in range(length) if name_of[i] == name], int) for name in names]
 
 
+def published_spans(sample, data):
+    """The authors' regions: the answer is all that was generated, a row belongs where it stands, the template nowhere."""
+    region, names = sample["region_of_token"], sample.texts("region_names")
+    input_length, generated = int(data["input_length"]), int(data["num_generated_tokens"])
+    spans = {name: np.flatnonzero((region == i) & (np.arange(len(region)) < input_length))
+             for i, name in enumerate(names) if name != "template"}
+    spans["answer"] = np.arange(input_length, input_length + generated)
+    return {name: span for name, span in spans.items() if len(span)}
+
+
 def check_rollout(name, folder):
-    """`analyze flow` calls published what the scripts compute from the exported files."""
+    """`analyze flow` calls published what the scripts compute from the exported files; final_row is the same forward with
+    padding apart and rows by the token that they write."""
     pair = ROOT / "models"
     run("world", "--count", "2", "--passages", "2", "--out", folder / "q.jsonl")
     run("trace", "--model", pair / name, "--data", folder / "q.jsonl", "--template", pair / "pair.prompt",
-        "--max-new-tokens", "4", "--observe", "mass,dense-mean", "--groups", "regions", "--out", folder / "trace")
+        "--max-new-tokens", "4", "--observe", "mass,row-mass,dense-mean", "--groups", "regions", "--out", folder / "trace")
     run("export", folder / "trace", "--out", folder / "npz")
     run("analyze", "flow", folder / "trace", "--out", folder / "flow", "--replicates", "10")
     table = json.loads((folder / "flow" / "tables" / "flow_rollout.json").read_text())
     columns = [column["name"] for column in table["columns"]]
     rows = [dict(zip(columns, row)) for row in table["rows"]]
-    found = {(row["from"], row["to"]): row["flow"] for row in rows
-             if (row["forward"], row["pooling"], row["all_layers"]) == ("final_row", "sum", "yes")}
-    sums, counts = {}, {}
     trace = Trace(folder / "trace")
-    for entry in trace.samples:
-        sample = trace[entry["id"]]
-        data = np.load(folder / "npz" / f"{entry['id']}_attentions.npz", allow_pickle=True)
-        names = [n for i, n in enumerate(sample.texts("region_names")) if (sample["region_of_token"] == i).any()]
-        spans = [np.flatnonzero(sample["region_of_token"] == sample.texts("region_names").index(n)) for n in names]
-        matrix = rolled_out(data, spans, rows_of(sample, names), len(sample["layers"]))
-        for a, source in enumerate(names):
-            for b, target in enumerate(names):
-                sums[source, target] = sums.get((source, target), 0) + matrix[a, b]
-                counts[source, target] = counts.get((source, target), 0) + 1
-    assert set(found) == set(sums), set(found) ^ set(sums)
-    for key, value in found.items():
-        np.testing.assert_allclose(value, sums[key] / counts[key], atol=2e-6, err_msg=str(key))
+    flows = {}
+    for forward in ("published", "final_row"):
+        found = {(row["from"], row["to"]): row["flow"] for row in rows
+                 if (row["forward"], row["pooling"], row["all_layers"]) == (forward, "sum", "yes")}
+        sums, counts = {}, {}
+        for entry in trace.samples:
+            sample = trace[entry["id"]]
+            data = np.load(folder / "npz" / f"{entry['id']}_attentions.npz", allow_pickle=True)
+            if forward == "published":
+                regions = published_spans(sample, data)
+                names, spans = list(regions), list(regions.values())
+                matrix = rolled_out(data, spans, spans, len(sample["layers"]))
+            else:
+                names = [n for i, n in enumerate(sample.texts("region_names")) if (sample["region_of_token"] == i).any()]
+                spans = [np.flatnonzero(sample["region_of_token"] == sample.texts("region_names").index(n)) for n in names]
+                matrix = rolled_out(data, spans, rows_of(sample, names), len(sample["layers"]))
+            for a, source in enumerate(names):
+                for b, target in enumerate(names):
+                    sums[source, target] = sums.get((source, target), 0) + matrix[a, b]
+                    counts[source, target] = counts.get((source, target), 0) + 1
+        assert set(found) == set(sums), set(found) ^ set(sums)
+        for key, value in found.items():
+            np.testing.assert_allclose(value, sums[key] / counts[key], atol=2e-6, err_msg=f"{forward} {key}")
+        flows[forward] = found
+    assert abs(flows["published"]["answer", "answer"] - flows["final_row"]["answer", "answer"]) > 1e-4, "two things"
+    found = flows["final_row"]
     steps = {row["forward"] for row in rows}
-    assert steps == ({"final_row", "denoising_mean", "denoising_last"} if name == "pair-diffusion" else {"final_row"}), steps
+    looks = {"published", "final_row"}
+    assert steps == (looks | {"denoising_mean", "denoising_last"} if name == "pair-diffusion" else looks), steps
     if name == "pair-diffusion":
         mean = next(row["flow"] for row in rows if (row["forward"], row["pooling"], row["all_layers"], row["from"],
                     row["to"]) == ("denoising_mean", "sum", "yes", "answer", "answer"))

@@ -153,6 +153,45 @@ TEST(PromptTemplate, SectionsDoNotNestHoweverManyThereAre) {
   EXPECT_EQ(fine.render(small_item()).text, "LyonLyon");
 }
 
+// One template for items that were written in several forms.
+TEST(PromptTemplate, LabelsChooseSections) {
+  constexpr std::string_view kForms =
+      "{{#label form a}}\nRead.\n{{/label}}\n"
+      "{{#passages}}\n{{#label form a}}\n({{letter}}) {{text}}\n{{/label}}\n"
+      "{{#label form b}}\n{{text}}\n{{/label}}\n{{/passages}}\n"
+      "{{#label form a}}Q{{/label}}{{#label form b}}Ask{{/label}}: {{question}}";
+  Item item = small_item();
+  item.labels["form"] = "a";
+  EXPECT_EQ(render(kForms, item).text, "Read.\n(A) Lyon is not Paris.\n(B) It is in Paris.\nQ: Where is it?");
+  item.labels["form"] = "b";
+  const RenderedPrompt prompt = render(kForms, item);
+  EXPECT_EQ(prompt.text, "Lyon is not Paris.\nIt is in Paris.\nAsk: Where is it?");
+  EXPECT_EQ(region_texts(prompt),
+            (Texts{"document 1=Lyon is not Paris.\n", "document 2=It is in Paris.\n", "query=Where is it?"}));
+  item.labels["form"] = "c";
+  EXPECT_TRUE(
+      fails_with<InputError>([&] { render(kForms, item); }, {"item one: label \"form\"", "a, b", "\"c\""}));
+  item.labels.clear();
+  EXPECT_TRUE(fails_with<InputError>([&] { render(kForms, item); }, {"label \"form\"", "no such label"}));
+}
+
+TEST(PromptTemplate, MistakesInLabelsAreNamed) {
+  const auto refuses = [](std::string_view text, std::initializer_list<std::string> parts) {
+    return fails_with<InputError>([&] { render(text); }, parts);
+  };
+  EXPECT_TRUE(
+      refuses("{{question}}{{#label form}}x{{/label}}", {"t:1:13", "{{#label NAME VALUE}}", "label form"}));
+  EXPECT_TRUE(refuses("{{question}}{{#label a b c}}x{{/label}}", {"t:1:13", "{{#label NAME VALUE}}"}));
+  EXPECT_TRUE(refuses("{{#label a b}}{{question}}{{/label}}", {"t:1:15", "outside {{#label}}"}));
+  EXPECT_TRUE(refuses("{{#label a b}}{{#label c d}}{{/label}}{{/label}}{{question}}", {"t:1:15", "outside"}));
+  EXPECT_TRUE(refuses("{{letter}}{{question}}", {"t:1:1", "inside {{#passages}} only"}));
+  Item item = small_item();
+  item.passages.resize(27, {.text = "more"});
+  EXPECT_TRUE(fails_with<InputError>(
+      [&] { render("{{#passages}}{{letter}}{{text}}{{/passages}}{{question}}", item); },
+      {"item one: passages", "at most 26", "27"}));
+}
+
 TEST(PromptTemplate, RegionsOccurOnce) {
   const auto refused = [](std::string_view text, std::initializer_list<std::string> parts) {
     return fails_with<InputError>([&] { PromptTemplate::parse(text, "t"); }, parts);

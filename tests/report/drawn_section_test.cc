@@ -49,7 +49,7 @@ TEST(DropEmptyPanels, KeepsWhatHasValuesAndItsReferences) {
 std::vector<Table> flow_tables() {
   return {table("flow_rollout",
                 {"trace", "forward", "pooling", "all_layers", "from", "to", "flow", "uniform"},
-                {{"d", "final_row", "sum", "yes", "answer", "answer", 0.25, 0.5}})};
+                {{"d", "published", "sum", "yes", "answer", "answer", 0.25, 0.5}})};
 }
 
 TEST(DrawnSection, HasEveryFormatInLightAndDark) {
@@ -69,7 +69,7 @@ TEST(DrawnSection, HasEveryFormatInLightAndDark) {
 
 TEST(DrawnSection, IsLeftOutWithItsReasonWhenItCannotBeBuilt) {
   FileNames names;
-  const Table broken = table("flow_rollout", {"trace", "forward"}, {{"d", "final_row"}});
+  const Table broken = table("flow_rollout", {"trace", "forward"}, {{"d", "published"}});
   const auto drawn = draw_section({"flow", "Region flow", {broken}}, {}, names);
   EXPECT_EQ(drawn.title, "Region flow");
   EXPECT_NE(drawn.left_out.find("flow_rollout: expected a column"), std::string::npos) << drawn.left_out;

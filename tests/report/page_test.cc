@@ -25,7 +25,7 @@ ReportInput input_of(std::vector<AnalysedTables> analyses) {
 
 Table rollout(const std::string& trace) {
   return table("flow_rollout", {"trace", "forward", "pooling", "all_layers", "from", "to", "flow", "uniform"},
-               {{trace, "final_row", "sum", "yes", "answer", "answer", 0.25, 0.5}});
+               {{trace, "published", "sum", "yes", "answer", "answer", 0.25, 0.5}});
 }
 
 TEST(Page, HasTheTitleItIsGiven) {

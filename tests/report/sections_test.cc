@@ -164,10 +164,10 @@ TEST(DriftSection, DoesNotDrawPointsOfOneOrTwoSamples) {
 TEST(FlowSection, RolloutAndItsNullHaveOneScale) {
   const Table rollout =
       table("flow_rollout", {"trace", "forward", "pooling", "all_layers", "from", "to", "flow", "uniform"},
-            {{"d", "final_row", "sum", "yes", "answer", "answer", 0.31, 0.25},
-             {"d", "final_row", "sum", "yes", "answer", "bos", 0.1, 0.2},
-             {"d", "final_row", "sum", "yes", "bos", "answer", 0.0, 0.1},
-             {"d", "final_row", "sum", "yes", "bos", "bos", Cell(), 0.1},
+            {{"d", "published", "sum", "yes", "answer", "answer", 0.31, 0.25},
+             {"d", "published", "sum", "yes", "answer", "bos", 0.1, 0.2},
+             {"d", "published", "sum", "yes", "bos", "answer", 0.0, 0.1},
+             {"d", "published", "sum", "yes", "bos", "bos", Cell(), 0.1},
              {"d", "denoising_mean", "sum", "yes", "answer", "answer", 0.9, 0.25},
              {"u", "denoising_mean", "sum", "yes", "answer", "answer", 0.9, 0.25},
              {"u", "denoising_last", "sum", "yes", "answer", "answer", 0.9, 0.25}});

@@ -117,7 +117,7 @@ inline constexpr std::string_view kExcessOfFirst = "excess share of position 0",
 inline constexpr QuantityRule kSink{"excess share of position 0 in the autoregressive model",
                                     Side::kAbove,
                                     0,
-                                    0.02,
+                                    0.005,
                                     "",
                                     0,
                                     Contrast::kAutoregressive,
@@ -126,7 +126,7 @@ inline constexpr QuantityRule kSink{"excess share of position 0 in the autoregre
 inline constexpr QuantityRule kFirstColumn{"excess share of position 0, autoregressive minus diffusion",
                                            Side::kAbove,
                                            0,
-                                           0.02,
+                                           0.005,
                                            "",
                                            0,
                                            Contrast::kDifference,
@@ -135,23 +135,23 @@ inline constexpr QuantityRule kFirstColumn{"excess share of position 0, autoregr
 inline constexpr QuantityRule kLargestColumn{"excess share of the largest, autoregressive minus diffusion",
                                              Side::kAbove,
                                              0,
-                                             0.02,
+                                             0.005,
                                              "",
                                              0,
                                              Contrast::kDifference,
                                              OverLayers::kNone,
                                              kExcessOfLargest};
 
-inline constexpr QuantityRule kAngle{"slope of the fraction due to angle", Side::kAbove, 0, 0.05};
-inline constexpr QuantityRule kScale{"slope of the fraction due to scale", Side::kBelow, 0, 0.05};
+inline constexpr QuantityRule kAngle{"slope of the fraction due to angle", Side::kAbove, 0, 0.025};
+inline constexpr QuantityRule kScale{"slope of the fraction due to scale", Side::kBelow, 0, 0.025};
 
 inline constexpr QuantityRule kStructuralShare{"slope of the structural share of floating tokens",
                                                Side::kBelow, 0, 0.02};
 inline constexpr QuantityRule kStructuralLift{"slope of the lift of structural tokens", Side::kBelow, 0,
-                                              0.05};
+                                              0.025};
 inline constexpr QuantityRule kRetrieval{
     "Pearson of layer and retrieval score", Side::kAbove, 0, 0.1, "", 0.001};
-inline constexpr QuantityRule kContentLift{"slope of the lift of gold, of evidence", Side::kAbove, 0, 0.05};
+inline constexpr QuantityRule kContentLift{"slope of the lift of gold, of evidence", Side::kAbove, 0, 0.025};
 
 inline constexpr QuantityRule kGainRatio{"ratio of the gains, masked diffusion over autoregressive",
                                          Side::kAbove,

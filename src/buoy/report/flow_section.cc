@@ -68,7 +68,7 @@ figure::Matrix square(const TableView& rows, const std::vector<std::string>& nam
 std::string rollout_title(std::span<const Table> tables) {
   const auto& t = schema::flow_gold_by_rollout;
   const auto all =
-      find_table(tables, t).where({{t.gold_position, "all"}, {t.forward, "final_row"}, {t.pooling, "sum"}});
+      find_table(tables, t).where({{t.gold_position, "all"}, {t.forward, "published"}, {t.pooling, "sum"}});
   std::vector<Measured> numbers;
   for (const auto& trace : all.distinct(schema::trace)) {
     const auto depths = all.where({{schema::trace, trace}}).numbers(t.layers);
@@ -87,7 +87,7 @@ NamedFigure rollout(std::span<const Table> tables, const TableView& all) {
   page.columns = 2;
   page.letters = true;
   page.one_scale = true;
-  const auto published = all.where({{t.forward, "final_row"}, {t.pooling, "sum"}});
+  const auto published = all.where({{t.forward, "published"}, {t.pooling, "sum"}});
   for (const auto& trace : published.distinct(schema::trace)) {
     const auto rows = published.where({{schema::trace, trace}, {t.all_layers, "yes"}});
     const auto names = rows.distinct(t.to);
@@ -102,12 +102,13 @@ NamedFigure rollout(std::span<const Table> tables, const TableView& all) {
   }
   page.title = rollout_title(tables);
   page.caption = counted(published.where({{t.all_layers, "yes"}}), {schema::trace, t.samples});
-  return {"flow_rollout",
-          "Published rollout over all layers of the forward over the final row, heads averaged, mean over "
-          "samples (rows: from, columns: to), beside the same pipeline on uniform attention, in the same "
-          "colours. What both panels share says nothing about the model. The denoising steps' rollouts are "
-          "in the table.",
-          page};
+  return {
+      "flow_rollout",
+      "Published rollout over all layers of the forward over the final row, with the authors' regions, heads "
+      "averaged, mean over samples (rows: from, columns: to), beside the same pipeline on uniform attention, "
+      "in the same "
+      "colours. What both panels share says nothing about the model. Our own rollouts are in the table.",
+      page};
 }
 
 }  // namespace
@@ -120,14 +121,14 @@ Section flow_section(std::span<const Table> tables) {
   const auto by_layer = find_table(tables, t), rolled = find_table(tables, r);
   if (!by_layer.empty() && has_number(by_layer.numbers(t.gold_lift)))
     section.figures.push_back(gold(by_layer));
-  if (has_number(rolled.where({{r.forward, "final_row"}, {r.all_layers, "yes"}}).numbers(r.flow)))
+  if (has_number(rolled.where({{r.forward, "published"}, {r.all_layers, "yes"}}).numbers(r.flow)))
     section.figures.push_back(rollout(tables, rolled));
   for (const auto& trace : rolled.distinct(schema::trace)) {
-    if (rolled.where({{schema::trace, trace}, {r.forward, "final_row"}}).empty())
-      section.left_out.push_back(
-          fmt::format("The published rollout of {}: the trace holds no forward over the final row (trace "
-                      "it again with the final row). The denoising steps' rollouts are in the table.",
-                      trace));
+    if (rolled.where({{schema::trace, trace}, {r.forward, "published"}}).empty())
+      section.left_out.push_back(fmt::format(
+          "The published rollout of {}: the trace holds no forward over the final row, or its "
+          "rows are shifted and it has no row_mass (trace it again). Our own rollouts are in the table.",
+          trace));
   }
   for (const auto& trace : by_layer.distinct(schema::trace)) {
     const auto rows = by_layer.where({{schema::trace, trace}, {t.gold_position, "all"}});

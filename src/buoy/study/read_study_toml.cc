@@ -17,8 +17,9 @@ namespace buoy::study {
 namespace {
 
 constexpr std::uint32_t kMostQuestions = 10'000'000;  // that a world is asked for
-constexpr std::int64_t kMostControls = 1'000;         // draws of random heads
-constexpr std::uint32_t kMostSeeds = 100;             // of untrained networks
+constexpr std::uint32_t kDefaultQuestions = 100;
+constexpr std::int64_t kMostControls = 1'000;  // draws of random heads
+constexpr std::uint32_t kMostSeeds = 100;      // of untrained networks
 constexpr std::int64_t kMostExpectedPassages = 250, kMostExpectedTokens = 1 << 20;
 
 template <typename T>
@@ -60,9 +61,14 @@ DataEntry read_data(const toml::table& data, const TomlSource& source) {
   if (const auto path = table.text("file")) entry.file = *path;
   if (const auto* made = table.table("world")) {
     CheckedTable world(*made, source, "data.world");
-    WorldEntry w;
+    world::WorldRequest w;
+    w.count = kDefaultQuestions;
+    take(w.version, world.integer<std::uint32_t>("version", {1, 2}));
     take(w.people, world.text("people"));
-    take(w.noise, world.text("noise"));
+    take(w.noise_kind, world.text("noise"));
+    take(w.task, world.text("task"));
+    take(w.label_style, world.text("label_style"));
+    take(w.wording, world.text("wording"));
     take(w.count, world.integer<std::uint32_t>("count", {1, kMostQuestions}));
     take(w.passages, world.integer<std::uint32_t>("passages", {0}));
     take(w.gold_position, world.integer<std::uint32_t>("gold_position", {0}));

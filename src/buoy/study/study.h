@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "buoy/run/evaluation.h"
+#include "buoy/world/world_request.h"
 
 namespace buoy::study {
 
@@ -43,23 +44,17 @@ struct PromptEntry {
   bool no_thinking = false, keep_text_after_end = false, first_line = false, published_normalisation = false;
 };
 
-// Questions: a file, or made from the world of the bundled pair.
-struct WorldEntry {
-  std::string people = "unknown", noise = "random";
-  std::uint32_t count = 100, passages = 0, gold_position = 0;
-  std::uint64_t seed = 1;
-  bool two_hop = false;
-};
 // What sizes are computed from where a file of questions is not there yet.
 struct ExpectedData {
   std::uint64_t questions = 100;
   std::int64_t passages = 10;         // of a question
   std::int64_t prompt_tokens = 1000;  // with all of them
 };
+// Questions: a file, or made from the world that the bundled networks know.
 struct DataEntry {
   std::string name;
   std::filesystem::path file;  // empty: world
-  std::optional<WorldEntry> world;
+  std::optional<world::WorldRequest> world;
   std::optional<ExpectedData> expected;
 };
 

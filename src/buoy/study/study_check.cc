@@ -126,10 +126,10 @@ class Examination {
   void look_at_data(const study::DataEntry& entry) {
     StudyData data;
     if (entry.world) {
-      auto options = StudyPlan::world_options(*entry.world);
-      data.count = options.count;
-      options.count = static_cast<std::uint32_t>(std::min<std::size_t>(data.count, StudyData::kSample));
-      data.sample = world::make_world_set(world::World(), options);
+      auto request = *entry.world;
+      data.count = request.count;
+      request.count = static_cast<std::uint32_t>(std::min<std::size_t>(data.count, StudyData::kSample));
+      data.sample = world::make_questions(request);
       for (const auto& item : data.sample) data.bytes += questions::item_json(item).dump().size() + 1;
       data.bytes = data.bytes / data.sample.size() * data.count;
     } else {
@@ -306,6 +306,8 @@ std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
   const auto& t = schema::study_parts;
   Table table(t);
   StudyPart sum{"in all"};
+  double work = 0;
+  for (const auto& part : findings.parts) work += part.work;
   const auto add = [&](const StudyPart& part) {
     const auto count = [](std::uint64_t n) { return n == 0 ? Cell{} : Cell(static_cast<std::int64_t>(n)); };
     const auto size = [&](std::uint64_t bytes) {
@@ -319,6 +321,7 @@ std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
     table.add({{t.part, part.name},
                {t.questions, count(part.questions)},
                {t.forward_passes, count(part.forwards)},
+               {t.work_percent, part.work > 0 ? Cell(fmt::format("{:.1f}", 100 * part.work / work)) : Cell{}},
                {t.on_disk, size(part.bytes)},
                {t.keep, part.level ? Cell(std::string(name_of(*part.level))) : Cell{}},
                {t.as_tables, as(trace::Level::kTables)},
@@ -335,6 +338,7 @@ std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
     if (part.forwards == 0) continue;  // data are asked in other parts
     sum.questions += part.questions;
     sum.forwards += part.forwards;
+    sum.work += part.work;
   }
   add(sum);
   std::string out = to_text(table);

@@ -7,7 +7,6 @@
 #include "buoy/questions/prompt/builtin_prompts.h"
 #include "buoy/result/schema/retrieval.h"
 #include "buoy/run/attention_features.h"
-#include "buoy/world/world_people.h"
 
 namespace buoy::study {
 namespace {
@@ -96,18 +95,6 @@ run::ChatUse StudyPlan::chat_use() const {
   return study_.prompt.chat == "always"  ? run::ChatUse::kAlways
          : study_.prompt.chat == "never" ? run::ChatUse::kNever
                                          : run::ChatUse::kWhenThereIsOne;
-}
-
-world::WorldSetOptions StudyPlan::world_options(const study::WorldEntry& w) {
-  world::WorldSetOptions options;
-  options.people = world::world_people(w.people);
-  options.noise = world::world_noise_from_name(w.noise);
-  options.count = w.count;
-  options.passages = w.passages;
-  options.gold_position = w.gold_position;
-  options.two_hop = w.two_hop;
-  options.seed = w.seed;
-  return options;
 }
 
 run::Request StudyPlan::completed(run::Request request) const {

@@ -7,7 +7,6 @@
 #include "buoy/run/evaluation.h"
 #include "buoy/run/trace_request.h"
 #include "buoy/study/study.h"
-#include "buoy/world/world_items.h"
 
 namespace buoy::study {
 
@@ -42,8 +41,6 @@ class StudyPlan {
   run::DecodeOptions decoding(const study::ModelEntry& model) const;
   run::ChatChoice chat() const;
   run::ChatUse chat_use() const;
-
-  static world::WorldSetOptions world_options(const study::WorldEntry& world);
 
   // The request of a part with what the study says for all of them.
   run::Request completed(run::Request request) const;

@@ -54,8 +54,7 @@ class StudyRun {
   void make_data(const study::DataEntry& data) const {
     if (!data.world) return;
     std::string lines;
-    const auto options = StudyPlan::world_options(*data.world);
-    for (const auto& item : world::make_world_set(world::World(), options))
+    for (const auto& item : world::make_questions(*data.world))
       lines += dump_json(questions::item_json(item)) + '\n';
     const auto file = plan_.data_file(data.name);
     make_folder(file.parent_path());

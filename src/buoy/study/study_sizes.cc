@@ -73,7 +73,7 @@ TriedPrompts StudySizes::try_prompts(const Asking& asking, const std::vector<que
                                run::settle(plan_.chat_use(), plan_.chat(), folder), folder,
                                asking.guess ? std::nullopt : asking.model.tokenizer);
   const std::int64_t room = asking.model.config->context - asking.request.decode.max_new_tokens;
-  double text = 0, tables = 0, compact = 0, chosen = 0, full = 0;
+  double text = 0, all_tokens = 0, tables = 0, compact = 0, chosen = 0, full = 0;
   for (std::size_t i = 0; i < items.size() && i < most; ++i) {
     ++tried.tried;
     try {
@@ -84,6 +84,7 @@ TriedPrompts StudySizes::try_prompts(const Asking& asking, const std::vector<que
           static_cast<std::int64_t>(prompt.prompt.ids.size()) + asking.request.decode.max_new_tokens;
       tried.longest = std::max(tried.longest, tokens);
       text += static_cast<double>(prompt.prompt.rendered.size());
+      all_tokens += static_cast<double>(tokens);
       if (!asking.request.observe.empty()) {
         const auto bytes = run::expected_bytes(*asking.model.config, asking.request, prompt, asking.analyses);
         tables += static_cast<double>(bytes.tables), compact += static_cast<double>(bytes.compact);
@@ -96,12 +97,22 @@ TriedPrompts StudySizes::try_prompts(const Asking& asking, const std::vector<que
   }
   if (tried.made == 0) return tried;
   tried.text_bytes = text / static_cast<double>(tried.made);
+  tried.tokens = all_tokens / static_cast<double>(tried.made);
   const auto mean = [&](double sum) {
     return static_cast<std::uint64_t>(sum / static_cast<double>(tried.made));
   };
   tried.sample = {
       .tables = mean(tables), .compact = mean(compact), .full = mean(full), .chosen = mean(chosen)};
   return tried;
+}
+
+// A masked-diffusion model sees the whole row in every pass, another one each token once: the rest is cached.
+// `looks` are passes over the whole row beside decoding.
+double StudySizes::work_of(const Asking& asking, const TriedPrompts& tried, std::uint64_t looks) {
+  const Family family = asking.model.config->family;
+  const std::uint64_t rows =
+      looks + (is_masked_diffusion(family) ? run::forwards_of(family, asking.request.decode) : 1);
+  return static_cast<double>(rows) * tried.tokens * static_cast<double>(asking.model.stored_bytes);
 }
 
 void StudySizes::note_failure(const std::string& part, const TriedPrompts& tried, std::size_t count) {
@@ -121,13 +132,13 @@ StudyPart StudySizes::trace(const study::TraceEntry& entry, const study::ModelEn
   const std::size_t count = control ? control_questions(all) : all;
   auto request = plan_.trace_request(entry, entry_of_model);
   request.decode = run::fitting(model.config->family, request.decode);
-  const auto tried =
-      try_prompts({model, request, false, data.expected, plan_.kept_analyses(entry, request.plan())},
-                  data.sample, std::min(count, StudyData::kSample));
+  const Asking asking{model, request, false, data.expected, plan_.kept_analyses(entry, request.plan())};
+  const auto tried = try_prompts(asking, data.sample, std::min(count, StudyData::kSample));
   note_failure(part.name, tried, count);
   longest_[entry_of_model.name] = std::max(longest_[entry_of_model.name], tried.longest);
   part.questions = count;
   part.forwards = count * (run::forwards_of(model.config->family, request.decode) + 1);
+  part.work = static_cast<double>(count) * work_of(asking, tried, 1);
   const auto chosen = static_cast<std::uint64_t>(request.compact_samples);
   for (const auto level : trace::kLevels)
     part.of_level[level] = tried.sample.of_run(level, count, chosen) + kBytesOfEntry * count;
@@ -164,15 +175,16 @@ StudyPart StudySizes::evaluation(const study::EvaluateEntry& entry) {
             run::fitting(family, run::decoding_of(condition, spec.decoding(entry_of_model->name)));
         request.prompt_template = run::template_for(spec, condition);
         request.arrangement = without_noise(condition);
-        const auto tried =
-            try_prompts({model, request, true, data.expected}, data.sample, std::min(count, kTriedAnswers));
+        const Asking asking{model, request, true, data.expected};
+        const auto tried = try_prompts(asking, data.sample, std::min(count, kTriedAnswers));
         note_failure(fmt::format("{}, {}, {}, {}", part.name, entry_of_model->name, name, condition.name),
                      tried, count);
         auto& longest = longest_[entry_of_model->name];
         longest = std::max(longest, tried.longest);
         part.questions += count;
-        part.forwards +=
-            count * (run::forwards_of(family, request.decode) + (request.observe.empty() ? 0 : 1));
+        const std::uint64_t looks = request.observe.empty() ? 0 : 1;
+        part.forwards += count * (run::forwards_of(family, request.decode) + looks);
+        part.work += static_cast<double>(count) * work_of(asking, tried, looks);
         // Of what is observed a few numbers are kept, which the bytes of an answer allow for.
         const double each = 1.1 * tried.text_bytes + kBytesOfAnswer + 4.0 * request.decode.max_new_tokens;
         part.bytes += static_cast<std::uint64_t>(each * static_cast<double>(count));

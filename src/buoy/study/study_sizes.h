@@ -41,9 +41,10 @@ struct StudyFacts {
 struct StudyPart {
   std::string name;
   std::uint64_t questions = 0;
-  std::uint64_t forwards = 0;                           // at most: an answer may end before its last token
-  std::uint64_t bytes = 0;                              // about
-  std::optional<trace::Level> level = {};               // of a trace: what it keeps
+  std::uint64_t forwards = 0;              // at most: an answer may end before its last token
+  double work = 0;                         // tokens that go through a model times the bytes of its weights
+  std::uint64_t bytes = 0;                 // about
+  std::optional<trace::Level> level = {};  // of a trace: what it keeps
   std::map<trace::Level, std::uint64_t> of_level = {};  // of a trace: what it would take with each
   std::uint64_t there = 0;                              // bytes that an earlier run left
   bool known = true;  // false: its model or data are missing, so there is more to it
@@ -57,6 +58,7 @@ struct TriedPrompts {
   std::string first_error;   // of those that could not be made
   std::int64_t longest = 0;  // tokens, generated ones included
   double text_bytes = 0;     // mean
+  double tokens = 0;         // mean, generated ones included
   run::SampleBytes sample;   // mean, of a trace
 };
 
@@ -85,6 +87,7 @@ class StudySizes {
   };
   TriedPrompts try_prompts(const Asking& asking, const std::vector<questions::Item>& items,
                            std::size_t most) const;
+  static double work_of(const Asking& asking, const TriedPrompts& tried, std::uint64_t looks);
   void note_failure(const std::string& part, const TriedPrompts& tried, std::size_t count);
 
   const StudyPlan& plan_;

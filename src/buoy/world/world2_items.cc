@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "buoy/base/error.h"
+#include "buoy/base/field_name.h"
 #include "buoy/world/world2_tables.h"
 #include "buoy/world/world2_text.h"
 #include "buoy/world/world_draws.h"
@@ -45,18 +46,18 @@ void check(const World& world, const World2SetOptions& options) {
     throw_usage_error({"version of the world", "2", std::to_string(world.options().version)});
   }
   if (options.passages > tables.most_passages) {
-    throw_usage_error(
-        {"passages", fmt::format("at most {}", tables.most_passages), std::to_string(options.passages)});
+    throw_usage_error({field_name("passages"), fmt::format("at most {}", tables.most_passages),
+                       std::to_string(options.passages)});
   }
   const bool pair = options.task == World2Task::kTwoHop || options.task == World2Task::kNewest ||
                     options.task == World2Task::kUndecided || options.task == World2Task::kSimilarNames;
   const std::uint32_t fewest = options.task == World2Task::kLookup ? 0 : pair ? 2 : 1;
   if (options.passages < fewest) {
-    throw_usage_error(
-        {"passages of task " + task, fmt::format("{} or more", fewest), std::to_string(options.passages)});
+    throw_usage_error({field_name("passages") + " of task " + task, fmt::format("{} or more", fewest),
+                       std::to_string(options.passages)});
   }
   if (options.people != WorldPeople::kUnknown && options.task != World2Task::kLookup) {
-    throw_usage_error({"people of task " + task, "unknown", name_of(options.people)});
+    throw_usage_error({field_name("people") + " of task " + task, "unknown", name_of(options.people)});
   }
   const auto& all = world.options();
   if ((options.people == WorldPeople::kAsked && all.asked == 0) ||
@@ -337,7 +338,7 @@ World2Task world2_task_from_name(const std::string& name) {
     if (name == spelling) return value;
     known += (known.empty() ? "" : ", ") + std::string(spelling);
   }
-  throw_usage_error({"task", "one of " + known, '"' + name + '"'});
+  throw_usage_error({field_name("task"), "one of " + known, '"' + name + '"'});
 }
 
 std::vector<questions::Item> make_world2_set(const World& world, const World2SetOptions& options) {

@@ -101,8 +101,16 @@ def write_sample(name, lengths, gold, causal, steps, store, look):
     means = [[head_mean(attention[s][l]) for l in range(L)] for s in range(forwards)]
     final = means[-1:] if look or causal else []
     return dict(names=names, spans=spans, gold=gold, T=T, causal=causal, steps=means[:steps],
-                rollouts={"final_row": final, "denoising_mean": [] if causal else means[:steps],
+                rollouts={"published": final, "final_row": final, "denoising_mean": [] if causal else means[:steps],
                           "denoising_last": [] if causal else means[steps - 1:steps]})
+
+
+def seen_by(sample, forward):
+    """Published: what is text of the template belongs to no region."""
+    if forward != "published":
+        return sample
+    kept = [i for i, name in enumerate(sample["names"]) if name != "template"]
+    return dict(sample, names=[sample["names"][i] for i in kept], spans=[sample["spans"][i] for i in kept])
 
 
 def answer_share(sample, matrix, regions):
@@ -143,12 +151,15 @@ def expectations(trace, samples):
         print("%d,%s,%s,%s" % (l, show(lifts[0]), show(lifts[1]), show(lifts[0] / lifts[1])))
     order = ["bos", "template", "query", "document 1", "document 2", "document 3", "answer"]
     for forward, pooling in [(f, p) for f in samples[0]["rollouts"] for p in ("sum", "mean")]:
+        if (forward, pooling) == ("published", "mean"):
+            continue
         print("\n# R = M[L-1]...M[L-k], M = rownorm(P + I), from the whole matrices; the null from the even matrix.")
         print("expect flow_rollout forward=%s pooling=%s from=answer\nlayers,all_layers,to,samples,flow,uniform" %
               (forward, pooling))
-        for depth in (1, 2, 3):
+        for depth in (1, 2, 3) if forward != "published" else (3,):
             for region in order:
-                have = [x for x in samples if region in x["names"] and x["rollouts"][forward]]
+                have = [seen_by(x, forward) for x in samples]
+                have = [x for x in have if region in x["names"] and x["rollouts"][forward]]
                 if not have:
                     continue
                 cell = lambda x, matrices: rollout(matrices, x["spans"], pooling == "mean", depth)[
@@ -170,7 +181,8 @@ def expectations(trace, samples):
         print("\n# The whole matrix: the row of the query.")
         print("expect flow_rollout forward=%s pooling=sum from=query all_layers=yes\nto,flow" % forward)
         for region in order:
-            have = [x for x in samples if region in x["names"] and x["rollouts"][forward]]
+            have = [seen_by(x, forward) for x in samples]
+            have = [x for x in have if region in x["names"] and x["rollouts"][forward]]
             if have:
                 print("%s,%s" % (region, show(mean(mean(
                     rollout(step, x["spans"], False, L)[x["names"].index("query")][x["names"].index(region)]
@@ -178,14 +190,14 @@ def expectations(trace, samples):
         print("\n# Published ratio in the answer's row, and the same of even attention.")
         print("expect flow_gold_by_rollout gold_position=all forward=%s pooling=sum\n"
               "layers,gold,distractor,ratio,uniform_ratio,ratio_over_uniform" % forward)
-        for depth in (1, 2, 3):
+        for depth in (1, 2, 3) if forward != "published" else (3,):
             parts = []
             for matrices in (lambda x: x["rollouts"][forward], lambda x: [[even(x["T"], x["causal"])] * L]):
                 for wanted in (True, False):
                     parts.append(mean(mean(mean(
                         rollout(step, x["spans"], False, depth)[x["names"].index("answer")][x["names"].index(n)]
                         for n in x["names"] if n.startswith("document") and (n in x["gold"]) == wanted)
-                        for step in matrices(x)) for x in samples) if samples[0]["rollouts"][forward] else None)
+                        for step in matrices(x)) for x in [seen_by(x, forward) for x in samples]) if samples[0]["rollouts"][forward] else None)
             g, d, ug, ud = parts
             if g is not None:
                 print("%d,%s,%s,%s,%s,%s" % (depth, show(g), show(d), show(g / d), show(ug / ud),

@@ -36,7 +36,7 @@ class Flow final : public Analysis {
       return;
     }
     no_rows_ += !flow.regions.all_rows;
-    no_final_row_ += !of_sample.sees_final_row();
+    no_published_ += !of_sample.sees_published();
     no_gold_ += flow.regions.gold.empty();
     several_gold_ += flow.regions.gold.size() > 1;
     only_gold_ += !flow.regions.gold.empty() && flow.regions.distractors.empty();
@@ -57,8 +57,10 @@ class Flow final : public Analysis {
     table.add({{t.what, "samples"}, {t.samples, samples_}});
     table.add({{t.what, "left out: no answer region"}, {t.samples, no_answer_}});
     table.add({{t.what, "no rollout: query groups are not the regions"}, {t.samples, no_rows_}});
-    table.add({{t.what, "no published rollout: the trace holds no forward over the final row"},
-               {t.samples, no_final_row_}});
+    table.add({{t.what,
+                "no published rollout: no forward over the final row, or rows are shifted and there is no "
+                "row_mass"},
+               {t.samples, no_published_}});
     table.add({{t.what, "no gold document"}, {t.samples, no_gold_}});
     table.add({{t.what, "several gold documents"}, {t.samples, several_gold_}});
     table.add({{t.what, "gold documents only"}, {t.samples, only_gold_}});
@@ -70,7 +72,7 @@ class Flow final : public Analysis {
   AnswerFlowSums answer_;
   RolloutSums rollout_;
   GoldFlowSums gold_;
-  std::int64_t samples_ = 0, no_answer_ = 0, no_rows_ = 0, no_final_row_ = 0, no_gold_ = 0, several_gold_ = 0,
+  std::int64_t samples_ = 0, no_answer_ = 0, no_rows_ = 0, no_published_ = 0, no_gold_ = 0, several_gold_ = 0,
                only_gold_ = 0;
 };
 

@@ -50,13 +50,13 @@ void GoldFlowSums::add(const ObservedSample& sample, const SampleFlow& flow, con
     Position& sums = at(position);
     sums.lift.add(sample.id(), lift);
     for (const auto forward : kRolloutsOf) {
-      const auto& matrices = rollout.of(forward);
-      for (size_t i = 0; i < matrices.size(); ++i) {
-        const auto row = matrices[i].row(flow.regions.answer);
-        const auto even = rollout.even(forward)[i].row(flow.regions.answer);
+      for (size_t i = 0; i < std::size(kPoolings) * rollout.depths.size(); ++i) {
+        const size_t pooling = i / rollout.depths.size(), depth = i % rollout.depths.size();
+        const auto cell = rollout.at(forward, pooling, depth);
+        if (!cell) continue;
+        const auto row = cell->flow->row(flow.regions.answer), even = cell->even->row(flow.regions.answer);
         const std::vector<double> values = {mean_of(row, gold), mean_of(row, others), mean_of(even, gold),
                                             mean_of(even, others)};
-        const size_t pooling = i / rollout.depths.size(), depth = i % rollout.depths.size();
         const std::array key = {static_cast<std::int64_t>(forward), static_cast<std::int64_t>(pooling),
                                 rollout.depths[depth]};
         sums.rollouts.try_emplace(key, kRolloutCells, options_).first->second.add(sample.id(), values);
@@ -95,9 +95,7 @@ Table GoldFlowSums::by_rollout() const {
       const stats::Estimate ratio = values.ratio(kRolledGold, values, kRolledOther);
       const double even = values.ratio(kEvenGold, values, kEvenOther).value;
       const auto& [forward, pooling, depth] = key;
-      const auto deepest = std::prev(sums.rollouts.lower_bound({forward, pooling + 1, 0}))->first;
-      const bool published = static_cast<RolloutOf>(forward) == RolloutOf::kFinalRow &&
-                             kPoolings[pooling] == Pooling::kSum && key == deepest;
+      const bool published = static_cast<RolloutOf>(forward) == RolloutOf::kPublished;
       table.add({{t.gold_position, name_of_position(position)},
                  {t.forward, name_of(static_cast<RolloutOf>(forward))},
                  {t.pooling, name_of(kPoolings[pooling])},

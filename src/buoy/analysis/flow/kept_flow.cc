@@ -7,7 +7,8 @@ KeptFlow::KeptFlow(const SampleFacts& sample, std::int64_t most)
       most_(most),
       layers_(sample.layer_count()),
       heads_(sample.heads),
-      sees_final_row_(sample.has_final_row()) {
+      sees_final_row_(sample.has_final_row()),
+      sees_published_(!rows_.begun().published.empty()) {
   flow_.regions = rows_.begun().regions;
 }
 
@@ -23,6 +24,7 @@ void KeptFlow::finish(const ObservedSample& sample) {
   for (auto& layer : flow_.last) layer = {layer.all, {}, {}, {}};
   flow_.steps = {};
   flow_.final_row = {};
+  flow_.published = {};
   flow_.at_step = {};
 }
 
@@ -33,6 +35,7 @@ void KeptFlow::make_room() {
   const std::vector<double> row(regions, 0.0);
   flow_.steps = {};
   flow_.final_row = {};
+  flow_.published = {};
   flow_.mean.assign(layers, {row, row, row, std::vector<double>(regions * static_cast<size_t>(heads_))});
   flow_.last.assign(layers, {row, {}, {}, {}});
   flow_.even = {row, row, row, row};
@@ -43,6 +46,7 @@ void KeptFlow::make_room() {
   rollout_.depths = rollout_depths(flow_, layers_, most_);
   const std::vector<RegionMatrix> each(std::size(kPoolings) * rollout_.depths.size(), empty);
   if (sees_final_row_) rollout_.final_row = rollout_.even_final_row = each;
+  if (sees_published_ && !rollout_.depths.empty()) rollout_.published = rollout_.even_published = {empty};
   if (!flow_.denoises) return;
   rollout_.denoising_mean = rollout_.denoising_last = each;
   rollout_.even_denoising_mean = rollout_.even_denoising_last = each;
@@ -60,7 +64,7 @@ void KeptFlow::state(StateArchive& archive) {
   for (auto* shares : {&even.all, &even.revealed, &even.masked, &even.last}) archive.numbers(*shares);
   for (auto* matrices : {&matrices_.of_layer, &matrices_.even, &rollout_.final_row, &rollout_.denoising_mean,
                          &rollout_.denoising_last, &rollout_.even_final_row, &rollout_.even_denoising_mean,
-                         &rollout_.even_denoising_last}) {
+                         &rollout_.even_denoising_last, &rollout_.published, &rollout_.even_published}) {
     for (auto& matrix : *matrices) archive.numbers(matrix.values);
   }
 }

@@ -21,7 +21,7 @@ class KeptFlow final : public SampleAnalysis {
 
   // Without `steps` and `final_row`; shares by head in single precision, `last` without them.
   const SampleFlow& flow() const { return flow_; }
-  bool sees_final_row() const { return sees_final_row_; }
+  bool sees_published() const { return sees_published_; }
   const SampleRollout& rollout() const { return rollout_; }
   const MeanMatrices& matrices() const { return matrices_; }
 
@@ -30,7 +30,7 @@ class KeptFlow final : public SampleAnalysis {
 
   FlowSample rows_;
   std::int64_t most_, layers_, heads_;
-  bool sees_final_row_;
+  bool sees_final_row_, sees_published_;
   SampleFlow flow_;
   SampleRollout rollout_;
   MeanMatrices matrices_;

@@ -41,6 +41,12 @@ bool absent(const ObservedSample& sample, const SampleFlow& flow, std::int64_t r
   return region == flow.regions.padding && !ends_early(sample);
 }
 
+// What is no region of the published rollout, or holds no token.
+bool absent(const ObservedSample& sample, const SampleFlow& flow, std::int64_t region, RolloutOf forward) {
+  if (forward != RolloutOf::kPublished) return absent(sample, flow, region);
+  return region == flow.regions.padding || region == flow.regions.find(kTemplateRegion);
+}
+
 // A mean of matrices, each row over those in which it is not empty.
 class RowMean {
  public:
@@ -74,6 +80,8 @@ class RowMean {
 
 const char* name_of(RolloutOf forward) {
   switch (forward) {
+    case RolloutOf::kPublished:
+      return "published";
     case RolloutOf::kFinalRow:
       return "final_row";
     case RolloutOf::kDenoisingMean:
@@ -84,16 +92,25 @@ const char* name_of(RolloutOf forward) {
   return "denoising_last";
 }
 
-const std::vector<RegionMatrix>& SampleRollout::of(RolloutOf forward) const {
-  return forward == RolloutOf::kFinalRow        ? final_row
-         : forward == RolloutOf::kDenoisingMean ? denoising_mean
-                                                : denoising_last;
-}
-
-const std::vector<RegionMatrix>& SampleRollout::even(RolloutOf forward) const {
-  return forward == RolloutOf::kFinalRow        ? even_final_row
-         : forward == RolloutOf::kDenoisingMean ? even_denoising_mean
-                                                : even_denoising_last;
+std::optional<SampleRollout::Cell> SampleRollout::at(RolloutOf forward, size_t pooling, size_t depth) const {
+  const auto cell = [](const std::vector<RegionMatrix>& flow, const std::vector<RegionMatrix>& even,
+                       size_t place) -> std::optional<Cell> {
+    if (flow.empty()) return std::nullopt;
+    return Cell{&flow[place], &even[place]};
+  };
+  const size_t place = pooling * depths.size() + depth;
+  switch (forward) {
+    case RolloutOf::kPublished:
+      if (kPoolings[pooling] != Pooling::kSum || depth + 1 != depths.size()) return std::nullopt;
+      return cell(published, even_published, 0);
+    case RolloutOf::kFinalRow:
+      return cell(final_row, even_final_row, place);
+    case RolloutOf::kDenoisingMean:
+      return cell(denoising_mean, even_denoising_mean, place);
+    case RolloutOf::kDenoisingLast:
+      break;
+  }
+  return cell(denoising_last, even_denoising_last, place);
 }
 
 std::vector<std::int64_t> rollout_depths(const SampleFlow& flow, std::int64_t layers, std::int64_t most) {
@@ -113,6 +130,12 @@ SampleRollout rollout_of_sample(const SampleFlow& flow, std::int64_t most) {
   if (!flow.final_row.empty()) {
     out.final_row = all_rollouts(flow.final_row, flow.at_final_row.lengths, out.depths);
     out.even_final_row = even_rollouts(flow, flow.at_final_row, layers, out.depths);
+  }
+  if (!flow.published.empty()) {
+    const std::vector<std::int64_t> all = {out.depths.back()};
+    out.published = all_rollouts(flow.published, flow.at_published.lengths, all);
+    out.even_published = even_rollouts(flow, flow.at_published, layers, all);
+    out.published.resize(1), out.even_published.resize(1);  // sum pooling comes first
   }
   for (size_t s = 0; flow.denoises && s < flow.steps.size(); ++s) {
     const ForwardRegions& now = flow.at_step[s];
@@ -191,21 +214,19 @@ void RolloutSums::add_rollouts(const ObservedSample& sample, const KeptFlow& kep
   for (std::int64_t p = 0; p < 2; ++p) {
     for (size_t d = 0; d < rollout.depths.size(); ++d) {
       const bool all = rollout.depths[d] == sample.layer_count();
-      const size_t at = rollout.at(static_cast<size_t>(p), d);
       for (std::int64_t a = 0; a < R; ++a) {
         // Of truncated rollouts the answer's row is what is asked; the published matrix is shown whole.
-        if ((!all && a != flow.regions.answer) || absent(sample, flow, a)) continue;
+        if (!all && a != flow.regions.answer) continue;
         for (std::int64_t b = 0; b < R; ++b) {
-          if (absent(sample, flow, b)) continue;
           for (const auto forward : kRolloutsOf) {
-            const auto& matrices = rollout.of(forward);
-            if (matrices.empty()) continue;
+            const auto cell = rollout.at(forward, static_cast<size_t>(p), d);
+            if (!cell || absent(sample, flow, a, forward) || absent(sample, flow, b, forward)) continue;
             const Key key = {static_cast<std::int64_t>(forward), p, rollout.depths[d],
                              ids[static_cast<size_t>(a)], ids[static_cast<size_t>(b)]};
             Entry& entry = rollout_[key];
             entry.all_layers = all;
-            entry.value.add(0, matrices[at].at(a, b));
-            entry.uniform.add(0, rollout.even(forward)[at].at(a, b));
+            entry.value.add(0, cell->flow->at(a, b));
+            entry.uniform.add(0, cell->even->at(a, b));
           }
         }
       }

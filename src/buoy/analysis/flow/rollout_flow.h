@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,24 +13,28 @@
 
 namespace buoy::analysis {
 
-// Of which forward a rollout is: the one over the finished row, which the published array holds; the mean of
-// the rollouts of all denoising steps; that of the last of them, which still has a masked slot or two.
-enum class RolloutOf { kFinalRow, kDenoisingMean, kDenoisingLast };
-inline constexpr RolloutOf kRolloutsOf[] = {RolloutOf::kFinalRow, RolloutOf::kDenoisingMean,
-                                            RolloutOf::kDenoisingLast};
+// Of what a rollout is: of the forward over the finished row as published, with the authors' regions
+// (PublishedRegions); of the same forward with padding apart and rows by the token that they write; the mean
+// of the rollouts of all denoising steps; that of the last of them, which still has a masked slot or two.
+enum class RolloutOf { kPublished, kFinalRow, kDenoisingMean, kDenoisingLast };
+inline constexpr RolloutOf kRolloutsOf[] = {RolloutOf::kPublished, RolloutOf::kFinalRow,
+                                            RolloutOf::kDenoisingMean, RolloutOf::kDenoisingLast};
 const char* name_of(RolloutOf forward);
 
 // The rollouts of one sample, and even attention through the same regions, lengths, mask and depth.
 struct SampleRollout {
   std::vector<std::int64_t> depths;  // 1, 2, ... and all observed layers
-  // [poolings, depths]; empty where the trace holds no such forward.
-  std::vector<RegionMatrix> final_row, denoising_mean, denoising_last;
+  // [poolings, depths]; empty where the trace holds no such forward. Published: sum pooling over all layers
+  // alone.
+  std::vector<RegionMatrix> published, final_row, denoising_mean, denoising_last;
   // The same of even attention, through the regions as they were at the same forwards.
-  std::vector<RegionMatrix> even_final_row, even_denoising_mean, even_denoising_last;
+  std::vector<RegionMatrix> even_published, even_final_row, even_denoising_mean, even_denoising_last;
 
-  const std::vector<RegionMatrix>& of(RolloutOf forward) const;
-  const std::vector<RegionMatrix>& even(RolloutOf forward) const;
-  size_t at(size_t pooling, size_t depth) const { return pooling * depths.size() + depth; }
+  struct Cell {
+    const RegionMatrix *flow, *even;
+  };
+  // Of a pooling and a depth, by their places; nothing where there is none.
+  std::optional<Cell> at(RolloutOf forward, size_t pooling, size_t depth) const;
 };
 
 // Empty unless the trace has the rows of every region. `most` is the largest truncated depth.

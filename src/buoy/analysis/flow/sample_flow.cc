@@ -131,7 +131,10 @@ struct FlowSample::LayerSums {
 };
 
 FlowSample::FlowSample(const SampleFacts& sample)
-    : flow_(begin_flow(sample)), from_mass_(sample.has(trace::kMass)), words_(sample, flow_.regions) {
+    : flow_(begin_flow(sample)),
+      from_mass_(sample.has(trace::kMass)),
+      published_(sample, flow_.regions),
+      words_(sample, flow_.regions) {
   if (flow_.regions.answer < 0) return;
   const std::int64_t S = sample.forward_count(), L = sample.layer_count(), H = sample.heads;
   require_shape(sample, trace::kGroupSizes, {S, -1});
@@ -146,6 +149,7 @@ FlowSample::FlowSample(const SampleFacts& sample)
   flow_.steps.assign(static_cast<size_t>(sample.step_count()),
                      std::vector<RegionMatrix>(static_cast<size_t>(L), RegionMatrix(0)));
   if (sample.has_final_row()) flow_.final_row.assign(static_cast<size_t>(L), RegionMatrix(0));
+  if (published_.known()) flow_.published = flow_.final_row;
   flow_.denoises =
       sample.masked_diffusion && !(sample.has_final_row() && sample.final_index() < sample.step_count());
 }
@@ -159,6 +163,8 @@ void FlowSample::take(const LayerView& layer) {
   const GroupMass mass(layer, regions, from_mass_);
   const bool sees_final = layer.forward.is_final(layer.sample) && layer.sample.has_final_row();
   if (sees_final) flow_.final_row[l] = mass.mean_over_heads();
+  if (sees_final && published_.known())
+    flow_.published[l] = published_.mass(flow_.final_row[l], layer, regions);
   if (!layer.forward.is_step) return;
   const std::int64_t H = layer.sample.heads;
   const auto one = [](std::int64_t group) {
@@ -183,6 +189,7 @@ SampleFlow FlowSample::flow(const ObservedSample& sample) const {
   for (std::int64_t s = 0; s < sample.step_count(); ++s)
     out.at_step.push_back(regions_at(out.regions, sample, answer_end_at(sample, s)));
   if (sample.has_final_row()) out.at_final_row = regions_at(out.regions, sample, answer_end(sample));
+  if (published_.known()) out.at_published = published_.regions(sample, out.regions);
   for (const auto& sum : sums_)
     out.mean.push_back({sum.all.mean(), sum.revealed.mean(), sum.masked.mean(), sum.by_head.mean()});
   if (words_.kept()) add_words(sample, out);

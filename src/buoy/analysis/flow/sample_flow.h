@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "buoy/analysis/core/analysis.h"
+#include "buoy/analysis/flow/published_regions.h"
 #include "buoy/analysis/flow/region_matrix.h"
 #include "buoy/analysis/flow/word_rows.h"
 #include "buoy/analysis/sample/sample_regions.h"
@@ -33,8 +34,10 @@ struct SampleFlow {
   std::vector<std::vector<RegionMatrix>> steps;
   // [layers], the same of the forward over the finished row; empty when the trace holds none.
   std::vector<RegionMatrix> final_row;
+  // [layers], the same forward as published: see PublishedRegions; empty where the trace cannot tell.
+  std::vector<RegionMatrix> published;
   std::vector<ForwardRegions> at_step;  // [steps]
-  ForwardRegions at_final_row;
+  ForwardRegions at_final_row, at_published;
   bool denoises = false;  // `steps` are denoising steps, not the one pass of an autoregressive model
 };
 
@@ -50,7 +53,7 @@ class FlowSample {
   // After the last forward.
   SampleFlow flow(const ObservedSample& sample) const;
   void let_go() {
-    flow_.steps = {}, flow_.final_row = {};
+    flow_.steps = {}, flow_.final_row = {}, flow_.published = {};
     words_.let_go();
   }
 
@@ -61,6 +64,7 @@ class FlowSample {
 
   SampleFlow flow_;
   bool from_mass_ = false;
+  PublishedRegions published_;
   WordRows words_;
   std::vector<LayerSums> sums_;  // [layers]
 };

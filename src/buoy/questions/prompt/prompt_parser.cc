@@ -16,15 +16,16 @@ namespace {
 
 using Kind = PromptNode::Kind;
 
-constexpr std::string_view kRegionTag = "region ";
+constexpr std::string_view kRegionTag = "region ", kLabelTag = "label ";
 
 struct NamedKind {
   std::string_view name;
   Kind kind;
 };
 
-constexpr std::array<NamedKind, 4> kValues = {{{"question", Kind::kQuestion},
+constexpr std::array<NamedKind, 5> kValues = {{{"question", Kind::kQuestion},
                                                {"number", Kind::kNumber},
+                                               {"letter", Kind::kLetter},
                                                {"title", Kind::kTitle},
                                                {"text", Kind::kText}}};
 
@@ -99,19 +100,22 @@ class Parser {
         if (!in_passages_) out_of_place(token, "inside {{#passages}} only");
       } else {
         if (in_passages_) out_of_place(token, "outside {{#passages}}");
+        if (in_label_) out_of_place(token, "outside {{#label}}");
         has_question_ = true;
         if (!in_region_) claim(std::string(kQueryRegion), token.where);
       }
       return {kind, {}, {}};
     }
-    throw_input_error({token.where, "{{question}}, {{number}}, {{title}} or {{text}}",
+    throw_input_error({token.where, "{{question}}, {{number}}, {{letter}}, {{title}} or {{text}}",
                        fmt::format("{{{{{}}}}}", token.text)});
   }
 
   PromptNode open(const PromptToken& token) {
     const bool inverted = token.kind == PromptToken::Kind::kOpenInverted;
     if (token.text == "passages") {
-      if (in_passages_ || in_no_passages_ || in_region_) out_of_place(token, "outside other sections");
+      if (in_passages_ || in_no_passages_ || in_region_ || in_label_) {
+        out_of_place(token, "outside other sections");
+      }
       if (!inverted && std::exchange(has_passages_, true)) {
         throw_input_error({token.where, "{{#passages}} once", "a second one: duplicate regions"});
       }
@@ -123,7 +127,7 @@ class Parser {
       return section({Kind::kIfTitle, "title", token.where});
     }
     if (token.text.starts_with(kRegionTag) && !inverted) {
-      if (in_passages_ || in_region_) out_of_place(token, "outside other sections");
+      if (in_passages_ || in_region_ || in_label_) out_of_place(token, "outside other sections");
       const std::string region = token.text.substr(kRegionTag.size());
       if (!is_region_name(region)) {
         throw_input_error({token.where, "a region name of a-z 0-9 - _ and spaces, not one of Buoy's own",
@@ -134,8 +138,25 @@ class Parser {
       node.text = region;
       return node;
     }
-    throw_input_error({token.where, "{{#passages}}, {{^passages}}, {{#title}} or {{#region NAME}}",
+    if (token.text.starts_with(kLabelTag) && !inverted) return open_label(token);
+    throw_input_error({token.where,
+                       "{{#passages}}, {{^passages}}, {{#title}}, {{#label NAME VALUE}} or {{#region NAME}}",
                        fmt::format("{{{{{}{}}}}}", inverted ? '^' : '#', token.text)});
+  }
+
+  // "label NAME VALUE". Questions and passages stand outside, so that every prompt has the same regions.
+  PromptNode open_label(const PromptToken& token) {
+    const std::size_t name = kLabelTag.size(), space = token.text.find(' ', name);
+    const bool two_words = space != std::string::npos && space > name && space + 1 < token.text.size() &&
+                           token.text.find(' ', space + 1) == std::string::npos;
+    if (!two_words) {
+      throw_input_error({token.where, "{{#label NAME VALUE}}", fmt::format("{{{{#{}}}}}", token.text)});
+    }
+    if (in_label_) out_of_place(token, "outside other labels");
+    PromptNode node = section({Kind::kIfLabel, "label", token.where});
+    node.label = token.text.substr(name, space - name);
+    node.text = token.text.substr(space + 1);
+    return node;
   }
 
   // No section stands in one of its own kind, so the recursion goes no deeper than there are kinds.
@@ -143,6 +164,7 @@ class Parser {
     bool& inside = section.kind == Kind::kPassages     ? in_passages_
                    : section.kind == Kind::kNoPassages ? in_no_passages_
                    : section.kind == Kind::kIfTitle    ? in_title_
+                   : section.kind == Kind::kIfLabel    ? in_label_
                                                        : in_region_;
     inside = true;
     PromptNode node{section.kind, {}, parse_until(&section)};
@@ -167,6 +189,7 @@ class Parser {
   const std::string& name_;
   std::size_t at_ = 0;
   bool in_passages_ = false, in_no_passages_ = false, in_title_ = false, in_region_ = false;
+  bool in_label_ = false;
   bool has_question_ = false, has_passages_ = false;
   std::set<std::string> regions_;
 };
@@ -175,6 +198,15 @@ class Parser {
 
 std::vector<PromptNode> parse_prompt(std::string_view text, const std::string& name) {
   return Parser(scan_prompt(text, name), name).parse();
+}
+
+std::map<std::string, std::set<std::string>> labels_of(const std::vector<PromptNode>& nodes) {
+  std::map<std::string, std::set<std::string>> labels;
+  for (const PromptNode& node : nodes) {
+    if (node.kind == Kind::kIfLabel) labels[node.label].insert(node.text);
+    for (auto& [label, values] : labels_of(node.children)) labels[label].merge(values);
+  }
+  return labels;
 }
 
 }  // namespace buoy::questions

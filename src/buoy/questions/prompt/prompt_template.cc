@@ -57,6 +57,9 @@ class Renderer {
       case Kind::kNumber:
         prompt_.text += fmt::to_string(index_ + 1);
         break;
+      case Kind::kLetter:
+        add_letter();
+        break;
       case Kind::kTitle:
         prompt_.text += item_.passages[index_].title;
         add_filled(begin);
@@ -75,6 +78,9 @@ class Renderer {
       case Kind::kIfTitle:
         if (!item_.passages[index_].title.empty()) render_all(node.children);
         break;
+      case Kind::kIfLabel:
+        if (item_.labels.at(node.label) == node.text) render_all(node.children);
+        break;
       case Kind::kRegion:
         in_region_ = true;
         render_all(node.children);
@@ -82,6 +88,15 @@ class Renderer {
         add_region(prompt_, node.text, begin);
         break;
     }
+  }
+
+  void add_letter() {
+    constexpr std::size_t kLetters = 26;
+    if (index_ >= kLetters) {
+      throw_input_error({fmt::format("item {}: passages", item_.id), "at most 26, one for each {{letter}}",
+                         fmt::format("{}", item_.passages.size())});
+    }
+    prompt_.text += static_cast<char>('A' + index_);
   }
 
   void add_filled(std::size_t begin) {
@@ -137,7 +152,10 @@ bool has(const std::vector<PromptNode>& nodes, Kind kind) {
 }  // namespace
 
 PromptTemplate::PromptTemplate(std::string name, std::string source)
-    : name_(std::move(name)), source_(std::move(source)), nodes_(parse_prompt(source_, name_)) {}
+    : name_(std::move(name)),
+      source_(std::move(source)),
+      nodes_(parse_prompt(source_, name_)),
+      labels_(labels_of(nodes_)) {}
 
 PromptTemplate PromptTemplate::parse(std::string_view text, const std::string& name) {
   return {name, std::string(text)};
@@ -164,6 +182,13 @@ RenderedPrompt PromptTemplate::render(const Item& item) const {
   if (item.passages.empty() && uses_passages() && !has(nodes_, Kind::kNoPassages)) {
     throw_input_error({fmt::format("item {}: passages", item.id),
                        fmt::format("at least one, for the prompt \"{}\"", name_), "none"});
+  }
+  for (const auto& [label, values] : labels_) {
+    const auto found = item.labels.find(label);
+    if (found != item.labels.end() && values.contains(found->second)) continue;
+    throw_input_error({fmt::format("item {}: label \"{}\"", item.id, label),
+                       fmt::format("one of {}, as the prompt \"{}\" knows", fmt::join(values, ", "), name_),
+                       found == item.labels.end() ? "no such label" : fmt::format("\"{}\"", found->second)});
   }
   return Renderer(item).render(nodes_);
 }

@@ -22,7 +22,8 @@ class PromptTemplate {
   bool uses_passages() const;
 
   // Passages are left out by a template that does not use them. InputError for an item without passages
-  // when the template uses them and says nothing for that case ({{^passages}}).
+  // when the template uses them and says nothing for that case ({{^passages}}), and for one whose labels
+  // choose none of the template's sections {{#label NAME VALUE}}.
   RenderedPrompt render(const Item& item) const;
 
  private:
@@ -31,6 +32,7 @@ class PromptTemplate {
   std::string name_;
   std::string source_;
   std::vector<PromptNode> nodes_;
+  std::map<std::string, std::set<std::string>> labels_;  // that sections are chosen by
 };
 
 // An item's own ready prompt: the question and the passages' texts are regions where they stand in it word

@@ -9,8 +9,13 @@ inline constexpr Producer kFlow{Source::kAnalysis, "flow", "Region flow", "mass"
 inline constexpr std::string_view kGoldPositionMeaning =
     "place of the gold document among the documents, from 1; several; or all";
 inline constexpr std::string_view kForwardMeaning =
-    "final_row: the forward over the finished row, as published; denoising_mean: mean of the rollouts of the "
-    "denoising steps; denoising_last: the last of them, which still has masked slots";
+    "published: the forward over the finished row with the authors' regions (the answer is all generated "
+    "slots, "
+    "rows by their position, no template); final_row: the same forward, padding apart, rows by the token "
+    "that "
+    "they write; denoising_mean: mean of such rollouts of the denoising steps; denoising_last: the last of "
+    "them, "
+    "which still has masked slots";
 inline constexpr std::string_view kPoolingMeaning =
     "sum: as published, long regions weigh more; mean: per key";
 
@@ -104,7 +109,7 @@ struct FlowGoldByRollout : TableSchema {
   constexpr FlowGoldByRollout()
       : TableSchema({kFlow, "flow_gold_by_rollout",
                      "Gold against the other documents in the answer's row of the rollout (published: "
-                     "final_row, sum, all layers)"}) {}
+                     "forward published, sum, all layers)"}) {}
   Axis gold_position{*this, {"gold_position", "name", kGoldPositionMeaning}};
   Axis forward{*this, {"forward", "name", kForwardMeaning}};
   Axis pooling{*this, {"pooling", "name", "sum: as published, long documents weigh more; mean: per key"}};
@@ -126,8 +131,8 @@ inline constexpr FlowGoldByRollout flow_gold_by_rollout;
 struct FlowRollout : TableSchema {
   constexpr FlowRollout()
       : TableSchema({kFlow, "flow_rollout",
-                     "Attention rollout over the last k layers (published: final_row, pooling sum, all "
-                     "layers), beside its null"}) {}
+                     "Attention rollout over the last k layers (published: forward published, pooling "
+                     "sum, all layers), beside its null"}) {}
   Axis forward{*this, {"forward", "name", kForwardMeaning}};
   Axis pooling{*this, {"pooling", "name", kPoolingMeaning}};
   Axis layers{*this, {"layers", "layers", "how many layers, the last k observed"}};

@@ -1,6 +1,6 @@
 // Untrained networks: drawn beside models, in no reading and no verdict.
 
-#include "buoy/report/controls.h"
+#include "buoy/report/networks/controls.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Untrained networks beside the traces of a study.
 
-#include "buoy/study/controls.h"
+#include "buoy/study/design/controls.h"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "buoy/report/controls.h"
 #include "buoy/report/file_names.h"
 #include "buoy/report/model_colors.h"
+#include "buoy/report/networks/controls.h"
 #include "buoy/report/section.h"
 #include "buoy/result/table.h"
 

@@ -8,7 +8,7 @@
 #include "buoy/base/file/files.h"
 #include "buoy/base/nearest.h"
 #include "buoy/study/checked_table_toml.h"
-#include "buoy/study/controls.h"
+#include "buoy/study/design/controls.h"
 #include "buoy/study/guard_toml.h"
 #include "buoy/study/read_models_toml.h"
 #include "buoy/study/study.h"

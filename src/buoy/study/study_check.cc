@@ -20,11 +20,11 @@
 #include "buoy/questions/prompt/prompt_template.h"
 #include "buoy/result/schema/study.h"
 #include "buoy/run/attention_features.h"
-#include "buoy/study/controls.h"
+#include "buoy/study/design/controls.h"
+#include "buoy/study/design/power.h"
 #include "buoy/study/memory_line.h"
 #include "buoy/study/output_folder.h"
 #include "buoy/study/study_outcomes.h"
-#include "buoy/study/study_power.h"
 #include "buoy/trace/index.h"
 
 namespace buoy::study {

@@ -11,7 +11,7 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/progress.h"
 #include "buoy/questions/data/item_json.h"
-#include "buoy/study/controls.h"
+#include "buoy/study/design/controls.h"
 #include "buoy/study/evaluation_runner.h"
 #include "buoy/study/report_builder.h"
 

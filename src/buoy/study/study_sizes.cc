@@ -8,7 +8,7 @@
 #include "buoy/base/error.h"
 #include "buoy/base/file/disk_space.h"
 #include "buoy/base/file/files.h"
-#include "buoy/study/controls.h"
+#include "buoy/study/design/controls.h"
 
 namespace buoy::study {
 namespace {

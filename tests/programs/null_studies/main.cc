@@ -111,7 +111,7 @@ void run(int argc, char** argv) {
              draw.studies, draw.per_arm, networks, claims::rules_hash());
   for (const std::size_t controls : {0, 1}) {
     draw.controls = controls;
-    fmt::print("\nwith {} untrained controls per arm\n", controls);
+    fmt::print("\n{}\n", controls == 0 ? "without controls" : "with one untrained control per arm");
     print_verdicts(numbers, draw);
   }
   print_planted(numbers, draw);

@@ -1,4 +1,4 @@
-#include "buoy/study/study_power.h"
+#include "buoy/study/design/power.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "buoy/study/controls.h"
+#include "buoy/study/design/controls.h"
 
 #include <algorithm>
 #include <map>

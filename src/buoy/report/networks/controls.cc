@@ -1,4 +1,4 @@
-#include "buoy/report/controls.h"
+#include "buoy/report/networks/controls.h"
 
 #include <algorithm>
 #include <optional>

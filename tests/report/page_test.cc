@@ -34,6 +34,7 @@ TEST(Page, HasTheTitleItIsGiven) {
   write_report(input, folder / "a");
   EXPECT_NE(read_file(folder / "a/report.html").find("<title>Where attention floats</title>"),
             std::string::npos);
+  EXPECT_LT(read_file(folder / "a/report.html").find("Made by Buoy"), 400u) << "by which it is recognised";
   input.title = "Sinks & <floats>";
   write_report(input, folder / "b");
   const std::string page = read_file(folder / "b/report.html");

@@ -54,7 +54,7 @@ TEST(Trace, KeepsHowManyParametersAModelHasWhereThatIsKnown) {
   write_whole(temp.path() / "known", written);
   EXPECT_EQ(TraceReader::open(temp.path() / "known").manifest().model.parameters, 7'082'240);
   std::string text = read_file(temp.path() / "known/manifest.json");
-  text.replace(text.find("7082240"), 7, "-082240");
+  text.replace(text.find("7082240"), 7, "-708224");
   write_file_atomically(temp.path() / "known/manifest.json", text);
   EXPECT_TRUE(fails_with<InputError>([&] { TraceReader::open(temp.path() / "known"); },
                                      {"manifest.json", "parameters"}));

@@ -183,8 +183,8 @@ Written write_report(const ReportInput& input, const fs::path& folder) {
   std::string page =
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-      "<title>" +
-      escape_html(input.title) + "</title>\n<style>\n";
+      "<meta name=\"generator\" content=\"Made by Buoy " +
+      std::string(version()) + "\"><title>" + escape_html(input.title) + "</title>\n<style>\n";
   page += web_asset("page.css");
   if (!input.explorer.empty()) page += web_asset("explorer.css");
   page += "</style></head><body>\n" + nav + "<main>\n<h1>" + escape_html(input.title) + "</h1>\n";

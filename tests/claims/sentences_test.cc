@@ -69,6 +69,15 @@ TEST(Sentences, OfAMixedVerdictSayWhatSpeaksForItAndWhatDoesNot) {
       "interval for a margin of 0.1); 12 to 24 questions.");
 }
 
+TEST(Sentences, CallWhatLiesInsideTheMarginTooSmall) {
+  const Measured small{std::string(rules::kSink.what), "0.017 [0.016, 0.018]", Finding::kEqual, "", 24};
+  const std::string sentence = sentence_of(claim_with("C4", Verdict::kMixed, {small}));
+  EXPECT_NE(
+      sentence.find("too small to count, excess share of the first token in the autoregressive model 0.017"),
+      std::string::npos)
+      << sentence;
+}
+
 TEST(Sentences, SayWhyNothingWasDecided) {
   EXPECT_EQ(
       sentence_of(claim_with("C1", Verdict::kUndecided, {kOpen})),

@@ -54,7 +54,8 @@ std::string numbers(Verdict verdict, std::span<const Measured> measured) {
     const Measured* one = first(measured, says);
     if (one == nullptr) continue;
     chosen.push_back(one);
-    std::string text = order.size() > 1 ? fmt::format("{}, {}", name_of(says), number(*one)) : number(*one);
+    const char* name = one->finding == Finding::kEqual ? "too small to count" : name_of(says);
+    std::string text = order.size() > 1 ? fmt::format("{}, {}", name, number(*one)) : number(*one);
     if (says == Says::kOpen && !one->why.empty()) text += fmt::format(" ({})", one->why);
     words.push_back(text);
   }

@@ -23,10 +23,12 @@ std::vector<TraceKind> of_kind(std::span<const TraceKind> traces, bool masked_di
 
 // The numbers of all traces, each once.
 void gather_quantities(ClaimVerdict& claim) {
-  auto& all = claim.quantities;
+  std::vector<NetworkQuantity> all;
   for (const auto& trace : claim.by_trace)
     all.insert(all.end(), trace.quantities.begin(), trace.quantities.end());
+  all.insert(all.end(), claim.quantities.begin(), claim.quantities.end());  // those beside
   for (auto& one : all) one.claim = claim.id;
+  claim.quantities = std::move(all);
 }
 
 }  // namespace

@@ -94,7 +94,8 @@ decides nothing leaves the whole undecided.
 
 **About kinds of models**: samples are questions, so all this is about *these models*. A claim about kinds of models takes networks
 as its samples: from {4} networks per arm on. With fewer the second verdict is "too few networks". Each network has one number per
-quantity; where a quantity is judged by layer, it is the mean over these layers, between the means of the ends. A network counts
+quantity; where a quantity is judged by layer, it is the mean over these layers (those with {0} samples or more), between the means of
+the ends. A network counts
 where its number has an interval and rests on {0} questions or more. The kinds are masked diffusion with a full mask and
 autoregressive with a causal one: networks that mix these and untrained controls are shown and never count. The interval of an arm is
 Student's t on the numbers of its networks, at two levels: its variance is s^2 / n over networks, plus the mean of the squared

@@ -7,11 +7,11 @@
 #include "buoy/base/base64.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/version.h"
-#include "buoy/report/first_screen.h"
+#include "buoy/report/front/first_screen.h"
+#include "buoy/report/front/terms.h"
 #include "buoy/report/html.h"
 #include "buoy/report/networks/networks_part.h"
 #include "buoy/report/result_files.h"
-#include "buoy/report/terms.h"
 #include "buoy/report/web/assets.h"
 #include "buoy/result/schema/evaluation.h"
 

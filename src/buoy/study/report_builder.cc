@@ -23,7 +23,7 @@
 #include "buoy/run/summary/summary.h"
 #include "buoy/study/analysed_traces.h"
 #include "buoy/study/explored_trace.h"
-#include "buoy/study/report_networks.h"
+#include "buoy/study/networks/report_networks.h"
 #include "buoy/trace/reader.h"
 
 namespace buoy::study {
@@ -196,12 +196,12 @@ class ReportBuilder {
     if (const auto failure = attempt(add)) input_.notices.leave_out("What was run", trace.label, *failure);
   }
 
-  void add_trace(const analysis::TraceInput& trace) {
+  void add_trace(const analysis::TraceInput& trace, Explored explored = Explored::kMuch) {
     const auto changes = run::changes_of(trace::TraceReader::open(trace.folder, integrity_).manifest());
     input_.traces.push_back(summary_of(trace, integrity_));
     tell_network(request_, trace.folder, trace::TraceReader::open(trace.folder, integrity_).manifest(),
                  input_.traces.back());
-    if (!input_.traces.back().control) input_.explorer.push_back(explored_trace(trace, run_));
+    if (!input_.traces.back().control) input_.explorer.push_back(explored_trace(trace, run_, explored));
     if (changes.empty()) return;
     input_.traces.back().judged = false;
     input_.notices.add(trace.label,
@@ -213,7 +213,7 @@ class ReportBuilder {
   void add_task(const analysis::TraceInput& trace) {
     const auto same = [&](const auto& other) { return fs::equivalent(other.folder, trace.folder); };
     if (std::any_of(traces_.begin(), traces_.end(), same)) return;
-    add_trace(trace);
+    add_trace(trace, Explored::kLittle);
     input_.traces.back().judged = false;
     if (!input_.traces.back().control) input_.explorer.back().folded = true;
   }

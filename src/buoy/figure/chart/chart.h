@@ -16,6 +16,8 @@ struct Series {
   std::vector<double> upper;
   // Number of its colour, dashes and marker; otherwise its place among the series.
   std::optional<size_t> style = {};
+  // Points that rest on little: crosses with whiskers, joined to nothing. Empty: none.
+  std::vector<bool> thin = {};
 };
 
 // A curve to compare with: a null, a floor, a published value, a control. Thin and dotted, or dashed.
@@ -37,6 +39,7 @@ struct LineChart {
   AxisScale y_scale = AxisScale::kLinear;  // on a log scale zero and less are left out, and the axis says so
   std::optional<double> y_low;             // otherwise from the data
   std::optional<double> y_high;
+  std::string thin_name = {};  // in the legend, what thin points are
 };
 
 // One bar in every group. NaN: no bar, no whisker.

@@ -1,4 +1,4 @@
-#include "buoy/study/report_networks.h"
+#include "buoy/study/networks/report_networks.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "buoy/base/attempt.h"
 #include "buoy/base/sha256.h"
-#include "buoy/study/network_facts.h"
+#include "buoy/study/networks/network_facts.h"
 #include "buoy/trace/reader.h"
 
 namespace buoy::study {

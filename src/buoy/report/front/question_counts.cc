@@ -1,4 +1,4 @@
-#include "buoy/report/question_counts.h"
+#include "buoy/report/front/question_counts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,9 +2,9 @@
 #include <fmt/ranges.h>
 
 #include "buoy/base/version.h"
-#include "buoy/report/first_screen.h"
+#include "buoy/report/front/first_screen.h"
+#include "buoy/report/front/question_counts.h"
 #include "buoy/report/html.h"
-#include "buoy/report/question_counts.h"
 
 namespace buoy::report {
 namespace {
@@ -29,7 +29,7 @@ std::string model_words(const TraceSummary& trace) {
   if (!card.stored_dtype.empty()) facts.push_back("weights in " + card.stored_dtype);
   if (!card.commit.empty()) facts.push_back("revision " + card.commit);
   if (!card.weights_sha256.empty())
-    facts.push_back(fmt::format("weights' sum {}", card.weights_sha256.substr(0, kShownDigits)));
+    facts.push_back(fmt::format("weights_sha256 {}", card.weights_sha256.substr(0, kShownDigits)));
   return fmt::format("{} ({})", trace.model, fmt::join(facts, ", "));
 }
 

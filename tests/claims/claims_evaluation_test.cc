@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "buoy/claims/corrected.h"
+#include "buoy/result/schema/evaluation.h"
 #include "buoy/stats/share.h"
 #include "claims/claims_support.h"
 
@@ -165,6 +166,22 @@ Table columns_table(const std::vector<Drop>& thirds, std::int64_t items = 200,
     }
   }
   return table;
+}
+
+// A network that answers nothing is as good at all places, and loses nothing whatever is hidden.
+TEST(ClaimsOnDrops, AreNotTestableWhereThereIsNothingToLose) {
+  Table places = middle_table({0, 0, 0.02}), columns = columns_table({{0, 0, 0.02}});
+  EXPECT_EQ(judged("C9", {places}).verdict, Verdict::kSupported);
+  EXPECT_EQ(judged("C10", {columns}).verdict, Verdict::kNoDifference);
+  for (const auto* column : {&schema::eval_middle.ends, &schema::eval_middle.middle})
+    places.rows[0][places.column(*column)] = 0.02;
+  for (auto& row : columns.rows) row[columns.column(schema::eval_columns.seen)] = 0.02;
+  for (const auto& claim : {judged("C9", {places}), judged("C10", {columns})}) {
+    EXPECT_EQ(claim.verdict, Verdict::kNotTestable) << claim.evidence;
+    EXPECT_TRUE(says(claim.needs, "exact match of 0.1 or more")) << claim.needs;
+    for (const auto& number : claim.quantities)
+      EXPECT_FALSE(number.network.masked_diffusion) << "no number of it counts among networks";
+  }
 }
 
 TEST(CauseClaim, NeedsAThirdInWhichFloatingColumnsMatterMoreThanBothOthers) {

@@ -142,7 +142,7 @@ TEST(Kinds, AThirdThatMattersToBothKindsIsMixed) {
 }
 
 TEST(Quantities, LayersMakeOneNumberBetweenTheMeansOfTheirEnds) {
-  const std::vector<stats::Estimate> layers = {{1, 0, 2, 40}, {3, 2, 6, 30}, {}};
+  const std::vector<stats::Estimate> layers = {{1, 0, 2, 40}, {3, 2, 6, 30}, {}, {100, 0, 200, 3}};
   const auto mean = mean_over_layers(layers);
   EXPECT_EQ(mean.value, 2);
   EXPECT_EQ(mean.lower, 1);

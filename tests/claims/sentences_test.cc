@@ -79,7 +79,7 @@ TEST(Sentences, SayWhyNothingWasDecided) {
   lacking.needs = "buoy eval with `columns_from`";
   EXPECT_EQ(
       sentence_of(lacking),
-      "Whether answers need floating tokens could not be tested: it takes buoy eval with `columns_from`.");
+      "Whether answers need floating tokens could not be tested: this takes buoy eval with `columns_from`.");
   ClaimVerdict failed = claim_with("C10", Verdict::kNotTestable, {});
   failed.failure = "no such column";
   EXPECT_EQ(sentence_of(failed), "Whether answers need floating tokens could not be tested: no such column.");

@@ -107,6 +107,33 @@ TEST(LineChart, ABandFollowsItsBoundsAndOnePointGetsAWhisker) {
   EXPECT_LT(strokes[0].lines[0][1].y, strokes[0].lines[0][0].y);
 }
 
+TEST(LineChart, PointsThatRestOnLittleAreCrossesJoinedToNothing) {
+  Series series{"s", {0, 1, 2, 3, 4}, {1, 2, 3, 4, 5}, {0, 1, 2, 3, 4}, {2, 3, 4, 5, 6}};
+  series.thin = {false, false, true, false, false};
+  LineChart chart = chart_of(series);
+  chart.thin_name = "few";
+  const Scene scene = scene_of(chart);
+  const auto shapes = curves_of(scene);
+  ASSERT_EQ(shapes.size(), 2u) << "a whisker and the curve";
+  ASSERT_EQ(shapes[0].lines.size(), 1u);
+  EXPECT_EQ(shapes[0].lines[0][0].x, shapes[0].lines[0][1].x) << "the whisker stands upright";
+  ASSERT_EQ(shapes[1].lines.size(), 2u) << "the curve has a gap";
+  EXPECT_EQ(shapes[1].lines[0].size(), 2u);
+  EXPECT_EQ(shapes[1].lines[1].size(), 2u);
+  size_t crosses = 0;
+  for (const auto& item : scene.items) {
+    const auto* shape = std::get_if<Shape>(&item);
+    crosses += shape != nullptr && !shape->clip && !shape->closed && shape->lines.size() == 2;
+  }
+  EXPECT_EQ(crosses, 2u) << "the point, and in the legend";
+  const auto names = [](const Scene& drawn) { return words_of(drawn, TextRole::kLegend); };
+  EXPECT_EQ(names(scene), Words{"few"});
+  series.thin.assign(5, false);
+  chart = chart_of(series);
+  chart.thin_name = "few";
+  EXPECT_EQ(names(scene_of(chart)), Words{}) << "no legend for what is not there";
+}
+
 TEST(LineChart, DrawsSeriesOfEveryStrangeKind) {
   for (const auto scale : {AxisScale::kLinear, AxisScale::kLog}) {
     for (const auto& y :

@@ -137,6 +137,56 @@ TEST(Explorer, ALargeSampleKeepsTheBudget) {
   EXPECT_EQ(from_base64(data["headCodes"]).size(), data["headLayers"].size() * 32 * 1200);
 }
 
+// Rows of the queries that write the answer, mean over heads.
+ExploredSample with_queries(ExploredSample sample, std::vector<std::int32_t> positions) {
+  const std::int64_t layers = std::ssize(sample.layers), tokens = sample.tokens,
+                     count = std::ssize(positions);
+  sample.row_positions = std::move(positions);
+  sample.prediction_offset = 1;
+  sample.rows = [=](std::int64_t step, std::int64_t layer) {
+    std::vector<double> rows;
+    for (std::int64_t r = 0; r < count; ++r) {
+      for (std::int64_t j = 0; j < tokens; ++j)
+        rows.push_back(share(((step * layers + layer) * count + r) * 3 + 1, j));
+    }
+    return rows;
+  };
+  return sample;
+}
+
+TEST(Explorer, RowsOfTheAnswersQueriesComeBack) {
+  const auto panel = explorer_panel(with_queries(sample_of({3, 4, 2, 0}, 60), {29, 30, 31}));
+  const Json data = Json::parse(panel.data);
+  EXPECT_EQ(data["rowPositions"], Json({29, 30, 31}));
+  EXPECT_EQ(data["rowOffset"], 1);
+  EXPECT_EQ(data["rowSteps"], Json({0, 1, 2}));
+  EXPECT_EQ(data["rowLayers"], Json({0, 1, 2, 3}));
+  for (std::int64_t row = 0; row < 3 * 4 * 3; ++row) {
+    const auto found = read_row(data, "row", static_cast<size_t>(row));
+    for (std::int64_t j = 0; j < 60; ++j) {
+      const double expected = share(row * 3 + 1, j);
+      ASSERT_NEAR(found[static_cast<size_t>(j)], expected, expected * kMostQuantisedError)
+          << row << ", " << j;
+    }
+  }
+  const Json without = Json::parse(explorer_panel(sample_of({3, 4, 2, 0}, 60)).data);
+  EXPECT_TRUE(without["rowPositions"].empty() && without["rowSteps"].empty());
+  EXPECT_NE(
+      without["note"].get<std::string>().find("Rows of the queries that write the answer are not here."),
+      std::string::npos);
+}
+
+TEST(Explorer, RowsOfQueriesKeepTheirBudget) {
+  std::vector<std::int32_t> positions(32);
+  for (size_t r = 0; r < positions.size(); ++r) positions[r] = static_cast<std::int32_t>(600 + r);
+  const Json data =
+      Json::parse(explorer_panel(with_queries(sample_of({16, 32, 8, 0}, 1000), positions)).data);
+  const auto bytes = std::ssize(from_base64(data["rowCodes"])) + std::ssize(from_base64(data["rowScales"]));
+  EXPECT_LE(bytes, kQueryBudget);
+  EXPECT_GE(bytes, kQueryBudget * 8 / 10);
+  EXPECT_EQ(data["rowSteps"].size(), 1u) << "layers come before steps";
+}
+
 TEST(Explorer, PlansStayWithinTheirRows) {
   for (const std::int64_t rows : {1, 2, 5, 31, 32, 33, 100, 1000, 5000, 100000}) {
     for (const std::int64_t steps : {1, 2, 17, 128}) {

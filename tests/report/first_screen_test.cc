@@ -1,11 +1,11 @@
 // What a reader sees first.
 
-#include "buoy/report/first_screen.h"
+#include "buoy/report/front/first_screen.h"
 
 #include <gtest/gtest.h>
 
 #include "buoy/base/version.h"
-#include "buoy/report/terms.h"
+#include "buoy/report/front/terms.h"
 #include "claims/claims_support.h"
 
 namespace buoy::report {
@@ -48,7 +48,8 @@ ReportInput two_models() {
 
 TEST(FirstScreen, NamesModelsWithSizeKindMaskAndQuestions) {
   const std::string html = models_html(two_models());
-  EXPECT_TRUE(has(html, "<th>small</th><td>3.5 million</td><td>8 &#215; 4</td>")) << html;
+  EXPECT_TRUE(has(html, "<th>small</th><td data-is=\"Parameters\">3.5 million</td>")) << html;
+  EXPECT_TRUE(has(html, ">8 &#215; 4</td>")) << html;
   EXPECT_TRUE(has(html, "masked tokens")) << html;
   EXPECT_TRUE(has(html, "the next token")) << html;
   EXPECT_TRUE(has(html, "everything (full mask)")) << html;
@@ -88,7 +89,12 @@ TEST(FirstScreen, LabelsEveryFindingInWordsAndFoldsItsEvidence) {
   EXPECT_TRUE(has(
       html, "<span class=\"verdict supported\"><span aria-hidden=\"true\">&#10003;</span> supported</span>"))
       << html;
-  EXPECT_TRUE(has(html, "Kinds of models: too few networks.</span></summary>")) << html;
+  EXPECT_TRUE(has(html, "About kinds of models nothing can be said: too few networks.")) << "once: " << html;
+  EXPECT_FALSE(has(html, "Kinds of models: ")) << html;
+  auto judged = claim_of("C4", Verdict::kSupported);
+  judged.kinds = {"supported", true, {}};
+  EXPECT_TRUE(
+      has(findings_html(std::vector<ClaimVerdict>{judged}), "Kinds of models: supported.</span></summary>"));
   EXPECT_TRUE(has(html, "<dd>C4: What &lt;they&gt; claim.</dd>")) << html;
   EXPECT_LT(html.find("id=\"C4\""), html.find("Could not be decided, and why"))
       << "what was decided comes first";
@@ -100,7 +106,7 @@ TEST(Methods, NameWhatAPaperMustSay) {
   for (const std::string& words :
        {std::string("Buoy ") + std::string(version()), std::string("3,543,040 parameters"),
         std::string("full attention mask"), std::string("revision 0123abc"),
-        std::string("weights' sum aaaaaaaaaaaa"), std::string("max_new_tokens 8; seed 7"),
+        std::string("weights_sha256 aaaaaaaaaaaa"), std::string("max_new_tokens 8; seed 7"),
         std::string("d 24, recall 16, c 24"), std::string("1,000 resamples (seed 1)"), std::string("95%"),
         claims::rules_hash()})
     EXPECT_TRUE(has(text, words)) << words << "\nin " << text;

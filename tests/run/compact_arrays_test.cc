@@ -109,6 +109,8 @@ TEST_P(CompactPair, ReceivedAttentionIsWithinAStepOfTheFullTrace) {
 
 TEST_P(CompactPair, RowsOfTheAnswerAreTheMeanOverHeads) {
   const auto compact = compacted(true);
+  const analysis::StoredRows from_full(*full_), from_compact(compact);
+  ASSERT_TRUE(from_full.has_queries() && from_compact.has_queries());
   const auto shape = full_->stored().shape(trace::kRowWeights);  // [S, L, R, H, T]
   const auto rows = static_cast<size_t>(shape[2]), heads = static_cast<size_t>(shape[3]);
   const auto tokens = static_cast<size_t>(shape[4]);
@@ -124,6 +126,10 @@ TEST_P(CompactPair, RowsOfTheAnswerAreTheMeanOverHeads) {
             mean[j] += weights[(r * heads + h) * tokens + j] / static_cast<double>(heads);
         }
         expect_close(std::span(found).subspan(r * tokens, tokens), mean);
+        const auto exact = from_full.queries_at(s, l);
+        ASSERT_EQ(exact.size(), rows * tokens);
+        for (size_t j = 0; j < tokens; ++j) ASSERT_NEAR(exact[r * tokens + j], mean[j], 1e-9);
+        EXPECT_EQ(from_compact.queries_at(s, l), found);
       }
     }
   }
@@ -135,6 +141,7 @@ TEST_P(CompactPair, StrongestKeysAndMassesAreThoseOfTheFullTrace) {
   EXPECT_FALSE(compact.stored().has(trace::kRowCodes));
   EXPECT_FALSE(compact.stored().has(trace::kReceived));
   EXPECT_FALSE(analysis::StoredRows(compact).has_heads());
+  EXPECT_FALSE(analysis::StoredRows(compact).has_queries());
   const auto& sample = full_->sample();
   const auto regions = std::ssize(sample.region_names);
   for (std::int64_t s = 0; s < sample.forward_count(); ++s) {

@@ -74,7 +74,7 @@ TEST_F(StudyFile, AListOfFoldersIsAnArm) {
 
 TEST_F(StudyFile, ArmsThatAreNoneAreRefused) {
   const auto arm = [](const std::string& list) {
-    return "[models]\na = " + list + "\n" + with("").substr(25);
+    return "[models]\na = " + list + "\n" + with("").substr(with("").find("[[data]]"));
   };
   EXPECT_TRUE(fails_with<InputError>([&] { read(arm("[]")); }, {"models.a", "at least one folder", "none"}));
   EXPECT_TRUE(

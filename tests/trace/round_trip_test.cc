@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
 #include "buoy/trace/reader.h"
 #include "buoy/trace/schema.h"
 #include "buoy/trace/writer.h"
@@ -41,6 +42,22 @@ TEST(Trace, KeepsTheManifest) {
   EXPECT_EQ(read.decoding, R"({"order":"low_confidence","steps":4,"temperature":0.1})");
   EXPECT_EQ(read.seed, 18446744073709551615u);
   EXPECT_EQ(read.sample_ids, written.sample_ids);
+}
+
+TEST(Trace, KeepsHowManyParametersAModelHasWhereThatIsKnown) {
+  const TempFolder temp;
+  Manifest written = small_manifest(1);
+  write_whole(temp.path() / "unknown", written);
+  EXPECT_EQ(TraceReader::open(temp.path() / "unknown").manifest().model.parameters, 0);
+  EXPECT_EQ(read_file(temp.path() / "unknown/manifest.json").find("parameters"), std::string::npos);
+  written.model.parameters = 7'082'240;
+  write_whole(temp.path() / "known", written);
+  EXPECT_EQ(TraceReader::open(temp.path() / "known").manifest().model.parameters, 7'082'240);
+  std::string text = read_file(temp.path() / "known/manifest.json");
+  text.replace(text.find("7082240"), 7, "-082240");
+  write_file_atomically(temp.path() / "known/manifest.json", text);
+  EXPECT_TRUE(fails_with<InputError>([&] { TraceReader::open(temp.path() / "known"); },
+                                     {"manifest.json", "parameters"}));
 }
 
 TEST(Trace, KeepsTheSamples) {

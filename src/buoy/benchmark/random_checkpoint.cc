@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <array>
-#include <bit>
 #include <cmath>
 #include <fstream>
 #include <string>
@@ -15,6 +13,7 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/model/family.h"
 #include "buoy/tensor/dtype.h"
+#include "buoy/tensor/normal_numbers.h"
 
 namespace buoy::benchmark {
 namespace {
@@ -95,48 +94,6 @@ Json config_json(const ShapeOfModel& s) {
           {"eos_token_id", 0}};
 }
 
-// Fast and seeded: 64 random bits give four numbers by looking 16 bits each up in a table of normal
-// quantiles.
-class NormalNumbers {
- public:
-  explicit NormalNumbers(std::uint64_t seed) : state_(seed) {
-    for (size_t i = 0; i < table_.size(); ++i) {
-      table_[i] = quantile((static_cast<double>(i) + 0.5) / static_cast<double>(table_.size()));
-    }
-  }
-
-  void fill(std::vector<std::uint16_t>& out, double deviation) {
-    std::vector<std::uint16_t> scaled(table_.size());
-    for (size_t i = 0; i < scaled.size(); ++i)
-      scaled[i] = float_to_bf16(static_cast<float>(table_[i] * deviation));
-    for (size_t i = 0; i < out.size(); i += 4) {
-      std::uint64_t bits = next();
-      for (size_t j = i; j < std::min(i + 4, out.size()); ++j, bits >>= 16) out[j] = scaled[bits & 0xFFFF];
-    }
-  }
-
- private:
-  // Bisection on the normal distribution function.
-  static double quantile(double p) {
-    double low = -6, high = 6;
-    for (int i = 0; i < 50; ++i) {
-      const double middle = 0.5 * (low + high);
-      (0.5 * std::erfc(-middle / std::sqrt(2.0)) < p ? low : high) = middle;
-    }
-    return low;
-  }
-
-  std::uint64_t next() {  // splitmix64
-    std::uint64_t z = state_ += 0x9E3779B97F4A7C15;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-    return z ^ (z >> 31);
-  }
-
-  std::uint64_t state_;
-  std::array<double, 65536> table_;
-};
-
 }  // namespace
 
 ShapeOfModel llada_8b() {
@@ -192,7 +149,7 @@ void write_random_checkpoint(const std::filesystem::path& folder, const ShapeOfM
   const std::uint64_t length = text.size();
   out.write(reinterpret_cast<const char*>(&length), sizeof length);
   out << text;
-  const auto numbers = std::make_unique<NormalNumbers>(seed);
+  NormalNumbers numbers(seed);
   std::vector<std::uint16_t> chunk;
   for (const auto& tensor : tensors) {
     std::int64_t left = 1;
@@ -203,7 +160,7 @@ void write_random_checkpoint(const std::filesystem::path& folder, const ShapeOfM
       if (norm) {
         std::fill(chunk.begin(), chunk.end(), float_to_bf16(1.0f));
       } else {
-        numbers->fill(chunk, 1.0 / std::sqrt(static_cast<double>(tensor.shape.back())));
+        numbers.fill(chunk, 1.0 / std::sqrt(static_cast<double>(tensor.shape.back())));
       }
       out.write(reinterpret_cast<const char*>(chunk.data()), static_cast<std::streamsize>(chunk.size() * 2));
       left -= static_cast<std::int64_t>(chunk.size());

@@ -86,6 +86,13 @@ Checkpoint Checkpoint::open(const fs::path& folder) {
   return checkpoint;
 }
 
+Checkpoint Checkpoint::without_weights(const fs::path& folder) {
+  Checkpoint checkpoint;
+  checkpoint.folder_ = folder;
+  checkpoint.config_ = read_config(folder);
+  return checkpoint;
+}
+
 void Checkpoint::add_file(const fs::path& path, const std::map<std::string, std::string>* weight_map) {
   MappedFile mapped(path);
   auto file = parse_safetensors(mapped.bytes(), path.string());

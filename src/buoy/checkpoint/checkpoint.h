@@ -18,6 +18,8 @@ namespace buoy {
 class Checkpoint {
  public:
   static Checkpoint open(const std::filesystem::path& folder);
+  // The config alone, for a network whose weights are made and not read (model/untrained.h).
+  static Checkpoint without_weights(const std::filesystem::path& folder);
 
   const ModelConfig& config() const { return config_; }
   const std::filesystem::path& folder() const { return folder_; }

@@ -1,6 +1,7 @@
 #include "buoy/claims/claims.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "buoy/base/attempt.h"
 #include "buoy/base/sha256.h"
@@ -22,10 +23,12 @@ std::vector<TraceKind> of_kind(std::span<const TraceKind> traces, bool masked_di
 
 // The numbers of all traces, each once.
 void gather_quantities(ClaimVerdict& claim) {
-  auto& all = claim.quantities;
+  std::vector<NetworkQuantity> all;
   for (const auto& trace : claim.by_trace)
     all.insert(all.end(), trace.quantities.begin(), trace.quantities.end());
+  all.insert(all.end(), claim.quantities.begin(), claim.quantities.end());  // those beside
   for (auto& one : all) one.claim = claim.id;
+  claim.quantities = std::move(all);
 }
 
 }  // namespace
@@ -70,6 +73,27 @@ std::vector<TraceKind> Material::beside(bool masked_diffusion) const {
   std::copy_if(traces.begin(), traces.end(), std::back_inserter(out), [&](const TraceKind& trace) {
     return trace.masked_diffusion != masked_diffusion || !trace.about.control.empty();
   });
+  return out;
+}
+
+std::vector<TraceKind> Material::controls_of(const TraceKind& trace) const {
+  std::vector<TraceKind> out;
+  std::copy_if(traces.begin(), traces.end(), std::back_inserter(out), [&](const TraceKind& other) {
+    return !other.about.control.empty() && other.masked_diffusion == trace.masked_diffusion &&
+           other.about.mask == trace.about.mask && other.data == trace.data;
+  });
+  return out;
+}
+
+Reading Material::read(const TraceKind& trace, const Lookup& lookup) const {
+  Reading out = claims::read(tables, trace, lookup);
+  if (!trace.about.control.empty() || out.rows.size() != 1) return out;
+  double sum = 0, count = 0;
+  for (const auto& control : controls_of(trace)) {
+    const auto rows = claims::read(tables, control, lookup).rows;
+    if (rows.size() == 1 && std::isfinite(rows[0].value)) sum += rows[0].value, ++count;
+  }
+  if (count > 0) out.control = sum / count;
   return out;
 }
 

@@ -144,12 +144,24 @@ Reading excess_difference(const Material& material, const TraceKind& one, const 
   return turned.rows.empty() ? reading : turned;
 }
 
+// The mean excess share over the controls of a trace; NaN: there are none.
+double excess_of_controls(const Material& material, const TraceKind& trace, const std::string& selector) {
+  double sum = 0, count = 0;
+  for (const auto& control : material.controls_of(trace)) {
+    const auto rows = excess_of(material, control, selector).reading.rows;
+    if (!rows.empty()) sum += rows[0].value, ++count;
+  }
+  return sum / count;
+}
+
 TraceVerdict judge_absorption_of(const Material& material, const TraceKind& causal,
                                  const TraceKind& diffusion) {
   const auto [sink, queries] = excess_of(material, causal, "position_0");
   const auto higher = [&](const QuantityRule& rule, const std::string& selector) {
     Reading difference = excess_difference(material, causal, diffusion, selector, queries);
     for (auto& row : difference.rows) row.samples = std::min(row.samples, diffusion.samples);
+    difference.control =
+        excess_of_controls(material, causal, selector) - excess_of_controls(material, diffusion, selector);
     return ask(difference, Expectation(rule));
   };
   const auto parts = decide(std::vector<Question>{ask(sink, Expectation(rules::kSink)),

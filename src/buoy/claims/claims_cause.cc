@@ -22,6 +22,10 @@ struct Thirds {
   std::vector<Measured> measured;
 };
 
+bool has_nothing_to_lose(const TableView& rows) {
+  return rows.number(kColumns.seen) < rules::kFewestRight;
+}
+
 // Floating columns must cost more than random and than structural ones; to speak against it, one is enough.
 Finding together(std::span<const Estimate> differences, double alpha) {
   constexpr QuantityRule kRule = rules::kHidden;
@@ -78,6 +82,7 @@ void add_differences(const TableView& rows, const std::string& run, const Materi
                      ClaimVerdict& claim) {
   for (const auto& model : rows.distinct(kColumns.model)) {
     const auto of_model = rows.where({{kColumns.model, model}});
+    if (has_nothing_to_lose(of_model)) continue;
     const Network network =
         material.background.network(model, of_model.text(kColumns.kind) == "masked diffusion");
     for (const auto& third : of_model.distinct(kColumns.third)) {
@@ -126,7 +131,12 @@ void judge_set(const TableView& rows, const std::string& run, const Material& ma
     verdict.parts = counted_parts(thirds.parts);
     verdict.networks = beside;
     verdict.networks.push_back(material.background.network(model, true));
-    if (thirds.items < kFewestSamples) {
+    if (has_nothing_to_lose(of_model)) {
+      verdict.verdict = Verdict::kNotTestable;
+      verdict.needs =
+          fmt::format("a model that has something to lose: exact match of {:g} or more with nothing hidden",
+                      rules::kFewestRight);
+    } else if (thirds.items < kFewestSamples) {
       verdict.verdict = Verdict::kUndecided;
       verdict.evidence += fmt::format(" ({})", too_few(thirds.items));
     }

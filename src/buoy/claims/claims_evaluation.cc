@@ -146,6 +146,14 @@ TraceVerdict judge_places(const TableView& row, const Material& material) {
                   row.number(t.positions), row.number(t.items), row.number(t.ends), row.number(t.middle),
                   verdict.evidence);
   verdict.networks = {material.background.network(row.text(t.model), row.text(t.kind) == "masked diffusion")};
+  if (std::max(row.number(t.ends), row.number(t.middle)) < rules::kFewestRight) {
+    verdict.verdict = Verdict::kNotTestable;
+    verdict.needs = fmt::format(
+        "a model that has something to lose: exact match of {:g} or more at the ends or "
+        "in the middle",
+        rules::kFewestRight);
+    return verdict;
+  }
   const std::string set = row.text(t.set);
   for (const auto& part : parts) {
     for (const auto& [name, estimate] : part.numbers)

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "buoy/claims/corrected.h"
+#include "buoy/claims/detectable.h"
 #include "buoy/result/schema/common.h"
 #include "buoy/result/table_advice.h"
 
@@ -48,8 +49,17 @@ std::string remark(const Estimate& estimate, const QuantityRule& rule, Finding f
     case Finding::kEqual:
       return fmt::format("no difference beyond the margin: within {:g} of {:g}", rule.margin, rule.null);
     default:
-      return has_interval(estimate) ? "not decided by this data" : "no interval, not decided by this data";
+      if (!has_interval(estimate)) return "no interval, not decided by this data";
+      return fmt::format("not decided by this data, which finds effects from {:.2g} on",
+                         detectable_by(estimate, rule));
   }
+}
+
+std::string held_back(const Estimate& estimate, const QuantityRule& rule, double control) {
+  const Finding alone = side_of_null(estimate, rule);
+  if (!decided(alone) || decided(side_of_null(estimate, rule, control))) return "";
+  return fmt::format("{}, but within the margin of an untrained network ({:.3g}): open",
+                     remark(estimate, rule, alone), control);
 }
 
 std::string too_few(std::int64_t samples) {
@@ -114,11 +124,13 @@ Estimate estimate_in(const TableView& rows, const Interval& columns) {
   return {rows.number(columns), rows.number(columns.lower), rows.number(columns.upper), 0};
 }
 
-Finding side_of_null(const Estimate& estimate, const QuantityRule& rule) {
+Finding side_of_null(const Estimate& estimate, const QuantityRule& rule, double control) {
   if (!std::isfinite(estimate.value)) return Finding::kLacking;
   if (!has_interval(estimate)) return Finding::kUndecided;
   const double low = rule.null - rule.margin, high = rule.null + rule.margin;
-  const bool above = estimate.lower > high, below = estimate.upper < low;
+  const bool guarded = std::isfinite(control);
+  const bool above = estimate.lower > (guarded ? std::max(high, control + rule.margin) : high);
+  const bool below = estimate.upper < (guarded ? std::min(low, control - rule.margin) : low);
   const bool inside = estimate.lower >= low && estimate.upper <= high;
   switch (rule.side) {
     case Side::kAbove:
@@ -136,7 +148,7 @@ Finding side_of_null(const Estimate& estimate, const QuantityRule& rule) {
 
 Part judge(const Reading& reading, const Expectation& expected, double alpha) {
   const Estimate estimate = reading.rows.empty() ? Estimate{} : reading.rows[0];
-  const Finding alone = side_of_null(estimate, expected.rule);
+  const Finding alone = side_of_null(estimate, expected.rule, reading.control);
   if (alone == Finding::kLacking) {
     const std::string lacking = reading.lacking.empty() ? "a value of " + expected.name : reading.lacking;
     return {alone, expected.name + " not defined", lacking};
@@ -159,7 +171,9 @@ Part judge(const Reading& reading, const Expectation& expected, double alpha) {
                 "the same for all questions: what one network's training chose, n = 1, no certainty");
   if (decided(alone) && estimate.samples < kFewestSamples)
     return part(Finding::kUndecided, too_few(estimate.samples));
-  const Finding corrected = side_of_null(widened(estimate, alpha), expected.rule);
+  if (const auto why = held_back(estimate, expected.rule, reading.control); !why.empty())
+    return part(Finding::kUndecided, why);
+  const Finding corrected = side_of_null(widened(estimate, alpha), expected.rule, reading.control);
   const std::string said = remark(estimate, expected.rule, alone);
   if (decided(alone) && !decided(corrected))
     return part(corrected, said + " by itself, open when corrected for several quantities");

@@ -36,6 +36,8 @@ struct Reading {
   std::vector<Estimate> rows;
   std::vector<double> layers;  // when the lookup names their column
   std::string lacking;         // what is not there; then there are no rows
+  // The same number of untrained networks: those that a study has beside the trace; NaN: it has none.
+  double control = std::numeric_limits<double>::quiet_NaN();
 };
 
 // All rows that fit. A missing table, column or row is said, not thrown. Samples are those of the row where
@@ -64,8 +66,13 @@ struct Part {
   std::vector<Number> numbers = {};     // that it rests on
 };
 
-// Before it is asked whether there are enough samples.
-Finding side_of_null(const Estimate& estimate, const QuantityRule& rule);
+// Before it is asked whether there are enough samples. Where a control is known, an effect must lie beyond
+// the margin around it as well: what an untrained network shows too is nothing that was learnt.
+Finding side_of_null(const Estimate& estimate, const QuantityRule& rule,
+                     double control = std::numeric_limits<double>::quiet_NaN());
+// "as claimed, but within the margin of an untrained network (0.03)": why a control leaves a finding open; ""
+// where it does not.
+std::string held_back(const Estimate& estimate, const QuantityRule& rule, double control);
 // With the interval widened from 1 - kAlpha to 1 - alpha.
 Part judge(const Reading& reading, const Expectation& expected, double alpha = kAlpha);
 

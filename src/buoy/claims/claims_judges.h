@@ -15,9 +15,9 @@ struct Material {
   std::vector<TraceKind> autoregressive() const;
   // Those that a claim about one kind is not judged on: the other kind, and controls of both.
   std::vector<TraceKind> beside(bool masked_diffusion) const;
-  Reading read(const TraceKind& trace, const Lookup& lookup) const {
-    return claims::read(tables, trace, lookup);
-  }
+  // With the same number of the controls of that kind on the same data, where it is one.
+  Reading read(const TraceKind& trace, const Lookup& lookup) const;
+  std::vector<TraceKind> controls_of(const TraceKind& trace) const;
 };
 
 // What its rule says of a claim; nothing is judged yet.

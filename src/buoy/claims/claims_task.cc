@@ -142,6 +142,7 @@ ClaimVerdict judge_tasks(const Material& material) {
     const auto rows = table.where({{kByLayer.model, model}});
     auto verdict = judge_model(rows, material);
     for (const char* set : {"all", "alike"}) add_excess(rows, set, material, claim);
+    if (!verdict.networks[0].control.empty()) continue;
     if (rows.text(kByLayer.kind) == "masked diffusion") {
       claim.by_trace.push_back(std::move(verdict));
     } else {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "buoy/claims/corrected.h"
@@ -42,6 +43,24 @@ struct BothArms {
     return (!needs_diffusion || diffusion.enough()) && (!needs_autoregressive || autoregressive.enough());
   }
 
+  // Without an interval; NaN where an arm has no network.
+  double value(Contrast contrast) const {
+    const double nothing = std::numeric_limits<double>::quiet_NaN();
+    const double of_diffusion = diffusion.numbers.empty() ? nothing : arm_mean(diffusion.numbers).mean;
+    const double of_other = autoregressive.numbers.empty() ? nothing : arm_mean(autoregressive.numbers).mean;
+    switch (contrast) {
+      case Contrast::kDiffusion:
+        return of_diffusion;
+      case Contrast::kAutoregressive:
+        return of_other;
+      case Contrast::kDifference:
+        return of_other - of_diffusion;
+      case Contrast::kRatio:
+        break;
+    }
+    return nothing;  // gains of networks that know nothing have no ratio
+  }
+
   Estimate estimate(Contrast contrast, double confidence) const {
     switch (contrast) {
       case Contrast::kDiffusion:
@@ -57,11 +76,15 @@ struct BothArms {
   }
 };
 
+// Networks that count, or their controls.
 BothArms arms_of(std::span<const NetworkQuantity> numbers, const std::string& quantity,
-                 const std::string& data) {
+                 const std::string& data, bool controls = false) {
   BothArms out;
   for (const auto& one : numbers) {
-    if (one.quantity != quantity || one.data != data || !one.network.counts()) continue;
+    Network network = one.network;
+    if (controls && network.control.empty()) continue;
+    if (controls) network.control.clear();
+    if (one.quantity != quantity || one.data != data || !network.counts()) continue;
     (one.network.masked_diffusion ? out.diffusion : out.autoregressive).add(one);
   }
   return out;
@@ -87,9 +110,11 @@ struct Asked {
   BothArms arms;
   std::string lacking;
 
+  double control = std::numeric_limits<double>::quiet_NaN();  // the same of untrained networks
+
   Part at(double alpha) const {
     if (!lacking.empty()) return {Finding::kLacking, lacking, lacking};
-    return {side_of_null(arms.estimate(quantity.rule.contrast, 1 - alpha), quantity.rule), "", ""};
+    return {side_of_null(arms.estimate(quantity.rule.contrast, 1 - alpha), quantity.rule, control), "", ""};
   }
 };
 
@@ -128,6 +153,7 @@ std::vector<Asked> asked_of(const ClaimRule& rule, std::span<const NetworkQuanti
         } else if (quantity.contrast == Contrast::kRatio) {
           asked.lacking = lacking_room(asked.quantity, asked.arms, numbers);
         }
+        asked.control = arms_of(numbers, name, data, true).value(quantity.contrast);
         out.push_back(std::move(asked));
       }
     }
@@ -149,6 +175,10 @@ KindQuantity told(const Asked& asked, const Part& part) {
     return out;
   }
   out.estimate = asked.arms.estimate(out.rule.contrast, 1 - kAlpha);
+  if (const auto why = held_back(out.estimate, out.rule, asked.control); !why.empty()) {
+    out.words = fmt::format("{} ({})", words_of(out.estimate), why);
+    return out;
+  }
   const Finding alone = side_of_null(out.estimate, out.rule);
   const std::string corrected = decided(alone) && !decided(part.finding)
                                     ? " by itself, open when corrected for several quantities"

@@ -22,6 +22,11 @@ std::string detail_of(const QuantityRule& rule, const std::string& quantity) {
 }
 
 stats::Estimate mean_over_layers(std::span<const stats::Estimate> layers) {
+  // A layer with few samples says little; where all have few, so has the number.
+  std::vector<stats::Estimate> enough;
+  std::copy_if(layers.begin(), layers.end(), std::back_inserter(enough),
+               [](const auto& layer) { return layer.samples >= kFewestSamples; });
+  if (!enough.empty()) layers = enough;
   stats::Estimate out;
   double count = 0, value = 0, lower = 0, upper = 0;
   for (const auto& layer : layers) {

@@ -36,8 +36,9 @@ std::string quantity_name(const QuantityRule& rule, const std::string& detail = 
 bool is_of(const QuantityRule& rule, const std::string& quantity);
 std::string detail_of(const QuantityRule& rule, const std::string& quantity);
 
-// One number from layers: their mean, between the means of their ends. Layers are of the same questions, so
-// that its interval is no narrower than that of the mean.
+// One number from layers (those with kFewestSamples or more, where there are any): their mean, between the
+// means of their ends. Layers are of the same questions, so that its interval is no narrower than that of the
+// mean.
 stats::Estimate mean_over_layers(std::span<const stats::Estimate> layers);
 
 // All numbers of all claims that the tables hold, of every network and control.

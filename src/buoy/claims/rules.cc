@@ -117,7 +117,9 @@ std::vector<ClaimRule> make_rules() {
        {kMiddleDrop, kFirstDrop, kLastDrop, kPlaceTrend},
        kAllFor,
        "the first three are against, whatever the straight line",
-       fmt::format("there are fewer than {} places", kFewestPlaces)},
+       fmt::format("there are fewer than {} places, or exact match is below {:g} both at the ends and in the "
+                   "middle: nothing to lose",
+                   kFewestPlaces, kFewestRight)},
       {"C10",
        "Floating explains strong in-context learning.",
        "Exact match with passages when floating columns of a third of the layers are hidden (never the "
@@ -129,7 +131,9 @@ std::vector<ClaimRule> make_rules() {
        {kHidden},
        "some third is for, and an autoregressive model beside it has no such third (else mixed)",
        "one or more thirds are against, and the others against or as good as equal",
-       "no columns were hidden",
+       fmt::format(
+           "no columns were hidden, or exact match is below {:g} with nothing hidden: nothing to lose",
+           kFewestRight),
        Arms::kBoth,
        {kHidden, kHiddenBeside}},
   };

@@ -13,6 +13,8 @@ namespace buoy::claims {
 // All quantities of a claim together err with this chance at most (Holm); the intervals in tables are taken
 // as intervals of 1 - kAlpha.
 inline constexpr double kAlpha = 0.05;
+// Effects that a study can find are those found with this chance.
+inline constexpr double kPower = 0.8;
 // With fewer samples than this nothing is decided: percentile intervals are too short.
 inline constexpr std::int64_t kFewestSamples = 10;
 // With fewer networks per arm than this nothing is said about kinds of models.
@@ -184,6 +186,8 @@ inline constexpr QuantityRule kLastDrop{"last place minus middle", Side::kNotAbo
 inline constexpr QuantityRule kPlaceTrend{"straight line over places, late minus early", Side::kWithin, 0,
                                           0.05, "of exact match"};
 inline constexpr std::size_t kFewestPlaces = 5;
+// C9, C10: a model that is right less often has nothing to lose, and that it loses nothing says nothing.
+inline constexpr double kFewestRight = 0.1;
 
 inline constexpr QuantityRule kHidden{"exact match without floating columns minus without as many others",
                                       Side::kBelow, 0, 0.05, "of exact match"};

@@ -69,6 +69,14 @@ lifts have half of that, 0.025. Excess shares have a quarter, 0.005: with half o
 known (two seeds), with a quarter 0.81. Where networks differ as much as the slopes of two seeds did, no margin is small enough
 (`docs/results/2026-11-18-power.md`). These margins were set when the numbers of the planted pair were known.
 
+**Untrained controls** hold findings back. A study runs networks of the same config that were never trained beside its traces
+([controls](studies.md#controls)). Where one has a number of the same kind, mask and data, a quantity is for or against only if its interval lies
+beyond the margin of the control as well, on the same side: what a network shows before training is not what training made of it. Otherwise
+it is open, and the evidence says so. Layers within a quantity are compared with the null alone. Controls are never judged themselves.
+
+**What is open** is said with the smallest effect (distance from the null) that such an interval finds with a power of {5:g}: margin and
+standard error times the quantiles of {2:g}% and of the power, uncorrected. A report claims no more than that.
+
 **Several quantities in one claim** are corrected by Holm: all verdicts on the quantities of a claim in one trace (or model and data
 set, or run) err with a chance of {1:g} together. Tables have intervals of {2:g}%. Of m quantities, one must be decided with its
 interval widened to 1 - {1:g}/m, the next with 1 - {1:g}/(m - 1), and so on; where none is, those left stay open. Ends are moved out
@@ -92,7 +100,8 @@ decides nothing leaves the whole undecided.
 
 **About kinds of models**: samples are questions, so all this is about *these models*. A claim about kinds of models takes networks
 as its samples: from {4} networks per arm on. With fewer the second verdict is "too few networks". Each network has one number per
-quantity; where a quantity is judged by layer, it is the mean over these layers, between the means of the ends. A network counts
+quantity; where a quantity is judged by layer, it is the mean over these layers (those with {0} samples or more), between the means of
+the ends. A network counts
 where its number has an interval and rests on {0} questions or more. The kinds are masked diffusion with a full mask and
 autoregressive with a causal one: networks that mix these and untrained controls are shown and never count. The interval of an arm is
 Student's t on the numbers of its networks, at two levels: its variance is s^2 / n over networks, plus the mean of the squared
@@ -102,7 +111,7 @@ by Welch with Satterthwaite's degrees of freedom, ratios by Fieller. Null, margi
 quantities of a claim and all its data together, at the quantiles of t. How quantities make a verdict is the same as for traces; only
 of C3, whose layers are one number here, place or type is enough for, and both are needed against, of all tasks and of those of like length.
 )",
-      kFewestSamples, kAlpha, 100 * (1 - kAlpha), kSplitLayers, kFewestNetworks);
+      kFewestSamples, kAlpha, 100 * (1 - kAlpha), kSplitLayers, kFewestNetworks, kPower);
 }
 
 const char* name_of(Contrast contrast) {

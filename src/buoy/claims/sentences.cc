@@ -66,7 +66,7 @@ std::string untestable(std::span<const Measured> measured, const std::string& ne
   std::vector<std::string> words;
   for (const auto& one : measured) words.push_back(number(one));
   const std::string seen = join(words, ", ");
-  return seen.empty() ? "it takes " + needs : fmt::format("{}; it takes {}", seen, needs);
+  return seen.empty() ? "this takes " + needs : fmt::format("{}; this takes {}", seen, needs);
 }
 
 }  // namespace

@@ -53,6 +53,27 @@ Model Model::load(const std::filesystem::path& folder, Device device) {
   return model;
 }
 
+Model Model::untrained(const std::filesystem::path& folder, std::uint64_t seed, Device device) {
+  Checkpoint checkpoint = Checkpoint::without_weights(folder);
+  const FamilyTraits traits = traits_of(checkpoint.config().family);
+  const Initialisation how = initialisation_of(folder, seed);
+  UntrainedWeights made = make_untrained(checkpoint.config(), traits, how);
+  std::unique_ptr<DevicePass> pass;
+  if (device == Device::kCuda) {
+    pass = std::make_unique<DevicePass>(checkpoint.config(),
+                                        DeviceWeights::load(checkpoint.config(), made.weights));
+    made = {};  // the card has them
+  }
+  Model model(std::make_shared<const Loaded>(
+      Loaded{std::move(checkpoint), traits, std::move(made.weights), how, std::move(made.storage)}));
+  model.pass_ = std::move(pass);
+  return model;
+}
+
+std::string Model::stored_types() const {
+  return initialisation() ? std::string(name_of(kMadeType)) : checkpoint().stored_types();
+}
+
 Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
 

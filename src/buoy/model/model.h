@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "buoy/model/kv_cache.h"
 #include "buoy/model/observation.h"
 #include "buoy/model/packed_batch.h"
+#include "buoy/model/untrained.h"
 #include "buoy/model/weights.h"
 #include "buoy/ops/linear/linear.h"
 #include "buoy/ops/pointwise/rope.h"
@@ -29,6 +31,10 @@ class Model {
  public:
   // On a GPU the weights are copied there, as bf16 whatever they are stored as.
   static Model load(const std::filesystem::path& folder, Device device = Device::kCpu);
+  // The network that a folder's config.json describes before any training: initial weights by `seed`, made in
+  // memory. No file of weights is read, and none need be there.
+  static Model untrained(const std::filesystem::path& folder, std::uint64_t seed,
+                         Device device = Device::kCpu);
   ~Model();
   Model(Model&&) noexcept;
 
@@ -39,6 +45,9 @@ class Model {
   const ModelConfig& config() const { return loaded_->checkpoint.config(); }
   const FamilyTraits& traits() const { return loaded_->traits; }
   const Checkpoint& checkpoint() const { return loaded_->checkpoint; }
+  // How its weights were drawn; nothing: they were read from a checkpoint.
+  const std::optional<Initialisation>& initialisation() const { return loaded_->initialisation; }
+  std::string stored_types() const;  // "BF16", or "BF16, F32"
   Device device() const { return pass_ != nullptr ? Device::kCuda : Device::kCpu; }
   KvCache new_cache() const;
 
@@ -58,6 +67,8 @@ class Model {
     Checkpoint checkpoint;
     FamilyTraits traits;
     ModelWeights weights;
+    std::optional<Initialisation> initialisation = {};
+    std::vector<Buffer<std::byte>> made = {};  // where weights that were made lie
   };
 
   explicit Model(std::shared_ptr<const Loaded> loaded);

@@ -63,6 +63,17 @@ std::optional<Drawing> prepare(const NamedFigure& named, DrawnFigure& out) {
   return std::nullopt;
 }
 
+// What cannot be drawn of controls alone changes nothing of the models' section.
+Section section_of(const AnalysedTables& analysis, std::span<const Control> controls) {
+  if (controls.empty()) return build_section(analysis.name, analysis.tables);
+  Section section = build_section(analysis.name, rows_of(Rows::kOfModels, analysis.tables, controls));
+  (void)attempt([&] {
+    const auto measured = rows_of(Rows::kOfControls, analysis.tables, controls);
+    add_controls(section, build_section(analysis.name, measured), controls);
+  });
+  return section;
+}
+
 void draw_all(std::vector<Drawing>& drawings) {
   std::vector<std::string> failures(drawings.size() * kForms.size());
   run_side_by_side(failures.size(), [&](size_t number) {
@@ -97,7 +108,8 @@ std::vector<std::string> DrawnSection::omissions() const {
 }
 
 std::vector<DrawnSection> draw_sections(std::span<const AnalysedTables> analyses,
-                                        std::span<const ModelColors* const> colors, FileNames& names) {
+                                        std::span<const ModelColors* const> colors, FileNames& names,
+                                        std::span<const Control> controls) {
   std::vector<DrawnSection> out;
   std::vector<Section> sections(analyses.size());
   for (size_t a = 0; a < analyses.size(); ++a) {
@@ -105,7 +117,7 @@ std::vector<DrawnSection> draw_sections(std::span<const AnalysedTables> analyses
         out.emplace_back(DrawnSection{analyses[a].name, analyses[a].title, {}, {}, {}, {}, {}});
     const auto failure = attempt([&] {
       Section& section = sections[a];
-      section = build_section(analyses[a].name, analyses[a].tables);
+      section = section_of(analyses[a], controls);
       colors[a]->paint(section);
       to.title = section.title;
       to.question = section.question;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "buoy/report/controls.h"
 #include "buoy/report/file_names.h"
 #include "buoy/report/model_colors.h"
 #include "buoy/report/section.h"
@@ -41,7 +42,8 @@ struct AnalysedTables {
 };
 // All figures of all analyses at once, side by side; `colors` are those of each analysis.
 std::vector<DrawnSection> draw_sections(std::span<const AnalysedTables> analyses,
-                                        std::span<const ModelColors* const> colors, FileNames& names);
+                                        std::span<const ModelColors* const> colors, FileNames& names,
+                                        std::span<const Control> controls = {});
 DrawnSection draw_section(const AnalysedTables& analysis, const ModelColors& colors, FileNames& names);
 // One that is there already, in its own colours.
 DrawnSection draw_section(const Section& section, FileNames& names);

@@ -124,7 +124,8 @@ void add_strips(std::span<const Table> tables, Section& section) {
   }
 }
 
-// A point of fewer samples is not drawn: joined to its neighbours it would look as sure as they are.
+// A point of fewer samples is not drawn; one of fewer than claims::kFewestSamples is marked: joined to its
+// neighbours it would look as sure as they are.
 constexpr double kFewestDrawn = 3;
 
 figure::Series sure_curve(const std::string& name, const TableView& rows) {
@@ -132,6 +133,7 @@ figure::Series sure_curve(const std::string& name, const TableView& rows) {
   figure::Series series = curve(name, rows, {t.layer, t.value});
   const auto samples = rows.numbers(t.samples);
   for (size_t i = 0; i < samples.size(); ++i) {
+    series.thin.push_back(samples[i] < static_cast<double>(claims::kFewestSamples));
     if (samples[i] >= kFewestDrawn) continue;
     for (auto* values : {&series.y, &series.lower, &series.upper}) {
       if (!values->empty()) (*values)[i] = std::numeric_limits<double>::quiet_NaN();
@@ -177,6 +179,7 @@ NamedFigure scalars(std::span<const Table> tables) {
     if (has_number(frontier.numbers(t.value)))
       direction.series.push_back(sure_curve(trace + ", with frontier", frontier));
   }
+  stability.thin_name = direction.thin_name = fmt::format("fewer than {} samples", claims::kFewestSamples);
   if (!direction.series.empty()) {
     const auto& layers = direction.series[0].x;
     direction.references.push_back({"no trend", layers, std::vector<double>(layers.size(), 0.0), {}});
@@ -191,15 +194,15 @@ NamedFigure scalars(std::span<const Table> tables) {
       fmt::format("Sets: {}. Paths: {}.", counted(sets, {schema::trace, t.samples, "sample", kFewestDrawn}),
                   counted(paths, {schema::trace, t.samples, "sample", kFewestDrawn}));
   page.panels = {{"Do anchors stay?", stability}, {"Do they move right?", direction}};
-  return {
-      "drift_by_layer",
-      fmt::format("Stability of the floating set from step to step, beside that of random sets of the same "
-                  "size, and rank correlation of the strongest position with the step and with the unmasking "
-                  "frontier, where it moves. Heads averaged, means over samples. Bands: bootstrap intervals "
-                  "over samples. Layers in which fewer than {:g} "
-                  "samples have a value are not drawn.",
-                  kFewestDrawn),
-      page};
+  return {"drift_by_layer",
+          fmt::format(
+              "Stability of the floating set from step to step, beside that of random sets of the same "
+              "size, and rank correlation of the strongest position with the step and with the unmasking "
+              "frontier, where it moves. Heads averaged, means over samples. Bands: bootstrap intervals "
+              "over samples. Crosses: layers in which fewer than {} samples have a value; with fewer than "
+              "{:g} they are not drawn.",
+              claims::kFewestSamples, kFewestDrawn),
+          page};
 }
 
 // " (1 sample)" behind a number that too few samples gave for a verdict.

@@ -38,7 +38,7 @@ std::vector<std::int32_t> chosen(const std::vector<std::int32_t>& values,
 }
 
 struct KeptRows {
-  QuantisedRows means, heads;
+  QuantisedRows means, heads, queries;
 };
 
 KeptRows read_rows(const ExploredSample& sample, const ExplorerPlan& plan) {
@@ -52,6 +52,11 @@ KeptRows read_rows(const ExploredSample& sample, const ExplorerPlan& plan) {
       const auto values = sample.received(plan.steps[s], plan.layers[l]);
       const std::span<const double> all(values);
       kept.means.add(all.first(tokens));
+      if (holds(plan.row_steps, s) && holds(plan.row_layers, l)) {
+        const auto rows = sample.rows(plan.steps[s], plan.layers[l]);
+        for (size_t r = 0; r < sample.row_positions.size(); ++r)
+          kept.queries.add(std::span(rows).subspan(r * tokens, tokens));
+      }
       if (!sample.has_heads || !holds(plan.head_steps, s) || !holds(plan.head_layers, l)) continue;
       for (std::int64_t h = 0; h < sample.heads; ++h)
         kept.heads.add(all.subspan(static_cast<size_t>(1 + h) * tokens, tokens));
@@ -67,7 +72,7 @@ std::string step_name(const ExploredSample& sample, std::int64_t index) {
 
 std::string heads_note(const ExploredSample& sample, const ExplorerPlan& plan) {
   if (sample.heads < 2) return "The model has one head.";
-  if (!sample.has_heads) return "Single heads of this sample were not kept.";
+  if (!sample.has_heads) return "Single heads of this sample are not here.";
   if (plan.head_steps.empty()) return "Single heads had no room.";
   std::vector<std::string> names;
   for (const auto s : plan.head_steps) names.push_back(step_name(sample, plan.steps[static_cast<size_t>(s)]));
@@ -78,14 +83,24 @@ std::string heads_note(const ExploredSample& sample, const ExplorerPlan& plan) {
                      steps);
 }
 
+std::string queries_note(const ExploredSample& sample, const ExplorerPlan& plan) {
+  if (plan.row_steps.empty()) return "Rows of the queries that write the answer are not here.";
+  return fmt::format("Rows of {} queries that write the answer: {} of {} layers at {} of {} forwards.",
+                     sample.row_positions.size(), plan.row_layers.size(), sample.layers.size(),
+                     plan.row_steps.size(), sample.steps.size());
+}
+
 std::string note_of(const ExploredSample& sample, const ExplorerPlan& plan, const KeptRows& rows) {
   return fmt::format(
-      "On this page: head means of {} of {} observed layers at {} of {} forwards. {} Values are rounded to "
+      "On this page: head means of {} of {} observed layers at {} of {} forwards. {} {} Values are rounded "
+      "to "
       "one byte, within {:.1f}% of themselves (here {:.1f}%); less than 1/100,000 of the largest in a row "
       "is shown as 0.",
       plan.layers.size(), sample.layers.size(), plan.steps.size(), sample.steps.size(),
-      heads_note(sample, plan), 100 * kMostQuantisedError,
-      std::ceil(1000 * std::max(rows.means.largest_error(), rows.heads.largest_error())) / 10);
+      heads_note(sample, plan), queries_note(sample, plan), 100 * kMostQuantisedError,
+      std::ceil(1000 * std::max({rows.means.largest_error(), rows.heads.largest_error(),
+                                 rows.queries.largest_error()})) /
+          10);
 }
 
 // Forwards are counted among the kept ones.
@@ -121,40 +136,54 @@ ExplorerPanel explorer_panel(const ExploredSample& sample, std::int64_t budget) 
                     describe_bytes(static_cast<std::uint64_t>(budget)));
     return panel;
   }
-  const ExplorerPlan plan = plan_explorer(
-      {std::ssize(sample.steps), std::ssize(sample.layers), sample.has_heads ? sample.heads : 0, rows});
+  const std::int64_t queries = sample.rows ? std::ssize(sample.row_positions) : 0;
+  const std::int64_t cells =
+      queries == 0 ? 0 : kQueryBudget / (queries * (sample.tokens + QuantisedRows::kScaleBytes));
+  const ExplorerPlan plan = plan_explorer({std::ssize(sample.steps), std::ssize(sample.layers),
+                                           sample.has_heads ? sample.heads : 0, rows, cells});
   const KeptRows kept = read_rows(sample, plan);
-  panel.data = script_safe({{"trace", sample.trace},
-                            {"sample", sample.id},
-                            {"causal", sample.causal},
-                            {"prefix", sample.prefix},
-                            {"diffusion", sample.masked_diffusion},
-                            {"finalRow", sample.last_is_final_row},
-                            {"modelLayers", sample.model_layers},
-                            {"heads", sample.heads},
-                            {"tokens", sample.tokens},
-                            {"promptLength", sample.prompt_length},
-                            {"steps", chosen(sample.steps, plan.steps)},
-                            {"layers", chosen(sample.layers, plan.layers)},
-                            {"headSteps", plan.head_steps},
-                            {"headLayers", plan.head_layers},
-                            {"texts", sample.token_texts},
-                            {"revealedAt", sample.revealed_at},
-                            {"maskedSteps", masked_steps(sample, plan)},
-                            {"regionNames", sample.region_names},
-                            {"regionOfToken", sample.region_of_token},
-                            {"evidence", sample.evidence},
-                            {"note", note_of(sample, plan, kept)},
-                            {"meanCodes", codes_text(kept.means)},
-                            {"meanScales", scales_text(kept.means)},
-                            {"headCodes", codes_text(kept.heads)},
-                            {"headScales", scales_text(kept.heads)}});
+  panel.data = script_safe(
+      {{"trace", sample.trace},
+       {"sample", sample.id},
+       {"causal", sample.causal},
+       {"prefix", sample.prefix},
+       {"diffusion", sample.masked_diffusion},
+       {"finalRow", sample.last_is_final_row},
+       {"modelLayers", sample.model_layers},
+       {"heads", sample.heads},
+       {"tokens", sample.tokens},
+       {"promptLength", sample.prompt_length},
+       {"steps", chosen(sample.steps, plan.steps)},
+       {"layers", chosen(sample.layers, plan.layers)},
+       {"headSteps", plan.head_steps},
+       {"headLayers", plan.head_layers},
+       {"texts", sample.token_texts},
+       {"revealedAt", sample.revealed_at},
+       {"maskedSteps", masked_steps(sample, plan)},
+       {"regionNames", sample.region_names},
+       {"regionOfToken", sample.region_of_token},
+       {"evidence", sample.evidence},
+       {"note", note_of(sample, plan, kept)},
+       {"meanCodes", codes_text(kept.means)},
+       {"meanScales", scales_text(kept.means)},
+       {"headCodes", codes_text(kept.heads)},
+       {"headScales", scales_text(kept.heads)},
+       {"rowPositions", plan.row_steps.empty() ? std::vector<std::int32_t>{} : sample.row_positions},
+       {"rowOffset", sample.prediction_offset},
+       {"rowSteps", plan.row_steps},
+       {"rowLayers", plan.row_layers},
+       {"rowCodes", codes_text(kept.queries)},
+       {"rowScales", scales_text(kept.queries)}});
   return panel;
 }
 
 void add_sample(ExplorerPanel& panel, const ExploredSample& sample) {
   auto further = explorer_panel(sample, kFurtherBudget);
   if (further.lacking.empty()) panel.more.push_back(std::move(further.data));
+}
+
+std::int64_t bytes_of_means(const ExploredSample& sample) {
+  return std::ssize(sample.steps) * std::ssize(sample.layers) * (sample.tokens + QuantisedRows::kScaleBytes);
 }
 
 std::string explorer_html(std::span<const ExplorerPanel> panels) {
@@ -164,11 +193,13 @@ std::string explorer_html(std::span<const ExplorerPanel> panels) {
   std::string out = "<section id=\"explorer\">\n<h2 id=\"explore\">Explore</h2>\n";
   if (any) {
     out +=
-        "<p class=\"question\">Attention received by every position of a sample, mean over the queries. "
-        "Hover "
-        "for a token; click a row to choose it; with a panel in focus the arrow keys change step and layer. "
-        "All "
-        "panels show the same relative step and depth, and the address keeps what you see.</p>\n"
+        "<p class=\"question\">Attention that every position of a sample receives, mean over the queries; "
+        "From "
+        "shows that of a single query that writes the answer, Minus the difference of two traces. Hover for "
+        "a "
+        "token; click one in the text for the attention to it; click a row to choose it; arrow keys change "
+        "step "
+        "and layer of a panel in focus. All panels show the same relative step and depth.</p>\n"
         "<noscript><p class=\"notes\">This section needs JavaScript.</p></noscript>\n";
   }
   out += "<div class=\"explorer-controls\"></div>\n";

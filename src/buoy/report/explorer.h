@@ -25,6 +25,10 @@ struct ExploredSample {
   std::vector<std::uint8_t> evidence;         // [tokens], empty when the trace has none
   std::function<std::vector<double>(std::int64_t step, std::int64_t layer)>
       received;  // by index; [1 + heads, tokens]: the mean over the heads, then every head, if there are
+  std::vector<std::int32_t> row_positions;  // queries that write the answer; empty when they were not kept
+  std::int64_t prediction_offset = 0;       // a query writes the position this far behind it
+  std::function<std::vector<double>(std::int64_t step, std::int64_t layer)> rows =
+      {};  // by index; [row_positions, tokens]: their attention, mean over the heads
 };
 
 // What is drawn of one trace: data for the page's script, or why there is none.
@@ -38,12 +42,16 @@ struct ExplorerPanel {
 
 // Bytes of attention of the first sample of a panel, and of every further one, before base64.
 inline constexpr std::int64_t kExplorerBudget = 3 << 19, kFurtherBudget = kExplorerBudget / 3;
+// Beside it, of every sample: rows of the queries that write its answer.
+inline constexpr std::int64_t kQueryBudget = 1 << 18;
 
 // Head means of all layers and steps come first, single heads at as many steps as the budget has left; what
 // was left out is said in the panel.
 ExplorerPanel explorer_panel(const ExploredSample& sample, std::int64_t budget = kExplorerBudget);
 // One more sample of the same trace to choose, with less of it; nothing where a row of it does not fit.
 void add_sample(ExplorerPanel& panel, const ExploredSample& sample);
+// Bytes of the head means of a sample, all forwards and layers.
+std::int64_t bytes_of_means(const ExploredSample& sample);
 
 // The section "Explore"; empty without panels.
 std::string explorer_html(std::span<const ExplorerPanel> panels);

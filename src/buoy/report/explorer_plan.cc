@@ -25,6 +25,10 @@ ExplorerPlan plan_explorer(const ExplorerSize& size) {
   plan.layers = evenly(size.layers, layers);
   plan.steps = evenly(size.steps, for_means / layers);
   const auto kept_steps = static_cast<std::int64_t>(plan.steps.size());
+  if (size.query_cells > 0) {
+    plan.row_layers = evenly(layers, size.query_cells);
+    plan.row_steps = evenly(kept_steps, std::max<std::int64_t>(1, size.query_cells / layers));
+  }
   const std::int64_t left = size.rows - kept_steps * layers;
   if (size.heads < 2 || left < size.heads) return plan;
   plan.head_layers = evenly(layers, left / size.heads);

@@ -7,11 +7,11 @@
 #include "buoy/base/base64.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/version.h"
-#include "buoy/report/first_screen.h"
+#include "buoy/report/front/first_screen.h"
+#include "buoy/report/front/terms.h"
 #include "buoy/report/html.h"
 #include "buoy/report/networks/networks_part.h"
 #include "buoy/report/result_files.h"
-#include "buoy/report/terms.h"
 #include "buoy/report/web/assets.h"
 #include "buoy/result/schema/evaluation.h"
 
@@ -106,6 +106,20 @@ std::string notices_html(const std::vector<std::string>& lines) {
   return out + "</div>\n";
 }
 
+// Each with the traces whose config it has.
+std::vector<Control> controls_of(std::span<const TraceSummary> traces) {
+  std::vector<Control> out;
+  for (const auto& trace : traces) {
+    if (!trace.control) continue;
+    Control control{trace.kind.label, trace.model, {}};
+    for (const auto& other : traces) {
+      if (!other.control && other.config == trace.config) control.beside.push_back(other.kind.label);
+    }
+    out.push_back(std::move(control));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Table> judged_tables(const ReportInput& input) {
@@ -121,12 +135,14 @@ std::vector<claims::TraceKind> judged_traces(const ReportInput& input) {
     if (!trace.judged) continue;
     kinds.push_back(trace.kind);
     if (kinds.back().network.empty()) kinds.back().network = trace.model;
+    if (trace.control) kinds.back().about.control = kUntrainedName;
   }
   return kinds;
 }
 
 Written write_report(const ReportInput& input, const fs::path& folder) {
   Written written;
+  const auto controls = controls_of(input.traces);
   const auto claims = claims::judge_claims(judged_tables(input), judged_traces(input), input.background);
 
   std::string nav = "<nav><div><a href=\"#claims\">Findings</a>", body;
@@ -138,13 +154,15 @@ Written write_report(const ReportInput& input, const fs::path& folder) {
   written.figures += write_figures(networks.section, folder);
   written.tables += write_tables(networks.tables, folder);
   ModelColors colors;
-  for (const auto& trace : input.traces)
+  for (const auto& trace : input.traces) {
+    if (trace.control) continue;
     colors.add_trace(trace.kind.label, trace.model.empty() ? trace.kind.label : trace.model);
+  }
   for (const auto& analysis : input.analyses) {
     if (analysis.name == schema::kEvaluation.name) colors.add_names(analysis.tables);
   }
   const std::vector<const ModelColors*> one_for_all(input.analyses.size(), &colors);
-  const auto sections = draw_sections(input.analyses, one_for_all, names);
+  const auto sections = draw_sections(input.analyses, one_for_all, names, controls);
   for (size_t a = 0; a < sections.size(); ++a) {
     const auto& analysis = input.analyses[a];
     const DrawnSection& section = sections[a];

@@ -28,6 +28,8 @@ struct TraceSummary {
   ModelSummary card = {};
   std::string decoding = {};  // "max_new_tokens 8; steps 8"
   std::uint64_t seed = 0;
+  bool control = false;     // of a network that was never trained: drawn beside the others, never judged
+  std::string config = {};  // what it shares with its controls
 };
 
 inline constexpr const char* kUsualTitle = "Where attention floats";

@@ -18,6 +18,7 @@
 #include "buoy/base/version.h"
 #include "buoy/checkpoint/hub_cache.h"
 #include "buoy/checkpoint/weights_identity.h"
+#include "buoy/model/memory.h"
 #include "buoy/questions/prompt/prompt_template.h"
 #include "buoy/run/change/changes.h"
 #include "buoy/tensor/thread_pool.h"
@@ -39,10 +40,14 @@ std::string sum_if_there(const fs::path& file) {
   return path_exists(file) ? sha256_of_file(file) : "";
 }
 
+std::string sha256_of_text(const std::string& text) {
+  return sha256_hex(std::as_bytes(std::span(text)));
+}
+
 Json prompt_sum(const std::string& name) {
   const auto prompt = questions::PromptTemplate::load(name);
   return {{"name", std::filesystem::path(name).filename().string()},
-          {"sha256", sha256_hex(std::as_bytes(std::span(prompt.source())))}};
+          {"sha256", sha256_of_text(prompt.source())}};
 }
 
 // Without its folder: the prompts' sum tells one template from another, and a study goes on wherever it is
@@ -231,20 +236,26 @@ trace::Manifest describe_run(const model::Model& model, const DecodeOptions& dec
   manifest.command = command;
   manifest.machine = describe_machine();
   const auto snapshot = hub_snapshot_of(folder);
-  manifest.model = {.name = replace_invalid_utf8(model_name(folder)),
+  const std::string config_sum = sha256_of_file(folder / "config.json");
+  const std::string untrained = model.initialisation() ? buoy::describe(*model.initialisation()) : "";
+  const std::string seed =
+      model.initialisation() ? fmt::format(", untrained (seed {})", model.initialisation()->seed) : "";
+  manifest.model = {.name = replace_invalid_utf8(model_name(folder)) + seed,
                     .family = std::string(name_of(c.family)),
                     .architecture = c.architecture,
-                    .stored_dtype = model.checkpoint().stored_types(),
+                    .stored_dtype = model.stored_types(),
                     .layers = c.layers,
                     .heads = c.heads,
                     .kv_heads = c.kv_heads,
                     .head_dim = c.head_dim,
                     .hidden = c.hidden,
                     .vocabulary = c.vocabulary,
-                    .parameters = static_cast<std::int64_t>(model.checkpoint().parameters()),
+                    .parameters = static_cast<std::int64_t>(model::parameters_of(c)),
                     .commit = snapshot ? snapshot->commit : "",
-                    .config_sha256 = sha256_of_file(folder / "config.json"),
-                    .weights_sha256 = weights_identity(model.checkpoint())};
+                    .untrained = untrained,
+                    .config_sha256 = config_sum,
+                    .weights_sha256 = untrained.empty() ? weights_identity(model.checkpoint())
+                                                        : sha256_of_text(untrained + "\n" + config_sum)};
   manifest.tokenizer_sha256 = tokenizer_sum(folder);
   manifest.decoding = dump_json(describe_decoding(decoding));
   manifest.seed = decoding.seed;

@@ -29,14 +29,26 @@ std::optional<text::Tokenizer> load_tokenizer(const std::filesystem::path& folde
   return tokenizer;
 }
 
-LoadedModel load_model(const std::filesystem::path& folder, Device device) {
-  LoadedModel loaded{model::Model::load(folder, device), std::nullopt};
+namespace {
+
+LoadedModel with_tokenizer(model::Model model, const std::filesystem::path& folder) {
+  LoadedModel loaded{std::move(model), std::nullopt};
   try {
     loaded.tokenizer = load_tokenizer(folder, loaded.model.config());
   } catch (const InputError&) {
     // Ids need none; need_tokenizer() tells whoever needs it what is wrong.
   }
   return loaded;
+}
+
+}  // namespace
+
+LoadedModel load_model(const std::filesystem::path& folder, Device device) {
+  return with_tokenizer(model::Model::load(folder, device), folder);
+}
+
+LoadedModel make_untrained(const std::filesystem::path& folder, std::uint64_t seed, Device device) {
+  return with_tokenizer(model::Model::untrained(folder, seed, device), folder);
 }
 
 const text::Tokenizer& need_tokenizer(const std::optional<text::Tokenizer>& tokenizer,

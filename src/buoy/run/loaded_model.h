@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 
@@ -23,6 +24,9 @@ struct LoadedModel {
   std::optional<text::Tokenizer> tokenizer;
 };
 LoadedModel load_model(const std::filesystem::path& folder, Device device = Device::kCpu);
+// The network of the folder's config before any training (Model::untrained), with the folder's tokenizer.
+LoadedModel make_untrained(const std::filesystem::path& folder, std::uint64_t seed,
+                           Device device = Device::kCpu);
 
 // The tokenizer, or an InputError that says what the folder lacks.
 const text::Tokenizer& need_tokenizer(const std::optional<text::Tokenizer>& tokenizer,

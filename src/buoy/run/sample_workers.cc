@@ -7,6 +7,8 @@
 #include <mutex>
 #include <utility>
 
+#include "buoy/model/memory.h"
+
 namespace buoy::run {
 namespace {
 
@@ -65,7 +67,8 @@ class InOrder {
 
 int samples_at_once(const model::Model& model, int threads, std::size_t samples, std::int64_t tokens) {
   if (model.device() != Device::kCpu) return 1;
-  const double forward = static_cast<double>(model.checkpoint().parameters()) * static_cast<double>(tokens);
+  const double forward =
+      static_cast<double>(model::parameters_of(model.config())) * static_cast<double>(tokens);
   if (forward >= kSmallForward) return 1;
   return static_cast<int>(
       std::clamp<std::size_t>(samples, 1, static_cast<std::size_t>(std::max(threads, 1))));

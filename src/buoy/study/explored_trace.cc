@@ -12,7 +12,9 @@
 namespace buoy::study {
 namespace {
 
-constexpr std::int64_t kMostSamples = 4;  // of a trace on a page
+constexpr std::int64_t kFewSamples = 4;  // of a trace on a page, with all that it keeps of them ...
+// ... and further ones, head means alone, while these take no more bytes.
+constexpr std::int64_t kMeansBudget = 1 << 19;
 
 std::string id_of_sample(const trace::TraceReader& reader, std::int64_t number) {
   std::int64_t done = 0;
@@ -34,7 +36,7 @@ std::vector<std::int32_t> masked_forwards(const analysis::ObservedSample& sample
 }
 
 report::ExploredSample explored(const analysis::StoredSource& source, const trace::Manifest& manifest,
-                                const std::string& label) {
+                                const std::string& label, Explored how) {
   const auto& sample = source.sample();
   report::ExploredSample out;
   out.trace = label;
@@ -63,13 +65,19 @@ report::ExploredSample explored(const analysis::StoredSource& source, const trac
   const analysis::StoredRows rows(source);
   out.has_heads = rows.has_heads();
   out.received = [rows](std::int64_t step, std::int64_t layer) { return rows.at(step, layer); };
+  if (how == Explored::kMuch && rows.has_queries()) {
+    out.row_positions = sample.row_positions;
+    out.prediction_offset = sample.prediction_offset;
+    out.rows = [rows](std::int64_t step, std::int64_t layer) { return rows.queries_at(step, layer); };
+  }
   return out;
 }
 
 }  // namespace
 
 // What is chosen to be drawn comes first, then others from the beginning: a compact trace has their heads.
-report::ExplorerPanel explored_trace(const analysis::TraceInput& input, const analysis::RunOptions& options) {
+report::ExplorerPanel explored_trace(const analysis::TraceInput& input, const analysis::RunOptions& options,
+                                     Explored how) {
   try {
     const auto reader = trace::TraceReader::open(input.folder, options.integrity());
     const auto& manifest = reader.manifest();
@@ -77,13 +85,22 @@ report::ExplorerPanel explored_trace(const analysis::TraceInput& input, const an
       throw_input_error({"`keep`", "compact or full: only they keep attention", "tables"});
     const std::string first = id_of_sample(reader, options.analysis.sample);
     const analysis::StoredSource source(manifest, reader.read(first));
-    auto panel = report::explorer_panel(explored(source, manifest, input.label));
+    auto panel = report::explorer_panel(explored(source, manifest, input.label, how));
+    std::int64_t means = 0;
     for (const auto& entry : reader.samples()) {
-      if (std::ssize(panel.more) + 1 >= kMostSamples) break;
+      const bool many = std::ssize(panel.more) + 1 >= kFewSamples;
+      if (many && (how == Explored::kLittle || means >= kMeansBudget)) break;
       if (entry.status != trace::Status::kDone || entry.id == first) continue;
       try {
         const analysis::StoredSource further(manifest, reader.read(entry.id));
-        report::add_sample(panel, explored(further, manifest, input.label));
+        auto sample = explored(further, manifest, input.label, how);
+        if (many) {
+          means += report::bytes_of_means(sample);
+          if (means > kMeansBudget) break;
+          sample.has_heads = false;
+          sample.rows = {};
+        }
+        report::add_sample(panel, sample);
       } catch (const InputError&) {  // what is wrong with it the analyses say
       }
     }

@@ -8,6 +8,7 @@
 #include "buoy/base/file/files.h"
 #include "buoy/base/nearest.h"
 #include "buoy/study/checked_table_toml.h"
+#include "buoy/study/controls.h"
 #include "buoy/study/guard_toml.h"
 #include "buoy/study/read_models_toml.h"
 #include "buoy/study/study.h"
@@ -18,6 +19,7 @@ namespace {
 constexpr std::uint32_t kMostQuestions = 10'000'000;  // that a world is asked for
 constexpr std::uint32_t kDefaultQuestions = 100;
 constexpr std::int64_t kMostControls = 1'000;  // draws of random heads
+constexpr std::uint32_t kMostSeeds = 100;      // of untrained networks
 constexpr std::int64_t kMostExpectedPassages = 250, kMostExpectedTokens = 1 << 20;
 
 template <typename T>
@@ -41,6 +43,15 @@ PromptEntry read_prompt(const toml::table& prompt, const TomlSource& source) {
   take(p.published_normalisation, table.boolean("published_normalisation"));
   table.finish();
   return p;
+}
+
+ControlsEntry read_controls(const toml::table& controls, const TomlSource& source) {
+  CheckedTable table(controls, source, "controls");
+  ControlsEntry c;
+  take(c.untrained, table.integer<std::uint32_t>("untrained", {0, kMostSeeds}));
+  take(c.seed, table.integer<std::uint64_t>("seed", {0}));
+  table.finish();
+  return c;
 }
 
 DataEntry read_data(const toml::table& data, const TomlSource& source) {
@@ -163,7 +174,9 @@ class Names {
 
   void check() const {
     auto models = names(study_.models);
+    keep_free("models", models, kUntrainedPrefix);
     once("models", models);
+    keep_free("models", models, kUntrainedPrefix);
     for (const auto& model : study_.models) {
       if (!model.arm.empty() && std::find(models.begin(), models.end(), model.arm) == models.end())
         models.push_back(model.arm);
@@ -219,6 +232,14 @@ class Names {
     }
   }
 
+  void keep_free(const char* what, const std::vector<std::string>& list, std::string_view prefix) const {
+    for (const auto& name : list) {
+      if (name.starts_with(prefix))
+        fail(what, fmt::format("names that do not begin with \"{}\", which controls have", prefix),
+             '"' + name + '"');
+    }
+  }
+
   void known(const std::string& where, const char* key, const std::vector<std::string>& used,
              const std::vector<std::string>& all) const {
     for (const auto& name : used) {
@@ -269,6 +290,7 @@ StudyReading read_study_and_problems(const std::filesystem::path& path) {
     inner.finish();
   }
   if (const auto* prompt = table.table("prompt")) study.prompt = read_prompt(*prompt, source);
+  if (const auto* controls = table.table("controls")) study.controls = read_controls(*controls, source);
   for (const auto* data : table.tables("data")) study.data.push_back(read_data(*data, source));
   for (const auto* trace : table.tables("trace")) study.traces.push_back(read_trace(*trace, source, keep));
   for (const auto* run : table.tables("evaluate")) study.evaluations.push_back(read_evaluate(*run, source));

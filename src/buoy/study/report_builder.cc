@@ -23,7 +23,7 @@
 #include "buoy/run/summary/summary.h"
 #include "buoy/study/analysed_traces.h"
 #include "buoy/study/explored_trace.h"
-#include "buoy/study/report_networks.h"
+#include "buoy/study/networks/report_networks.h"
 #include "buoy/trace/reader.h"
 
 namespace buoy::study {
@@ -78,6 +78,7 @@ report::TraceSummary summary_of(const analysis::TraceInput& input, trace::Integr
                              m.model.commit.empty() ? "" : ", commit " + m.model.commit)},
        {"size", fmt::format("{} layers, {} heads of {}, {} key heads", m.model.layers, m.model.heads,
                             m.model.head_dim, m.model.kv_heads)},
+       {"weights", m.model.untrained.empty() ? "trained" : m.model.untrained + ": a control, not judged"},
        {"samples", fmt::format("{}{}", done, reader.complete() ? "" : " so far: the trace is not complete")},
        {"decoding", flat(m.decoding)},
        {"observed", flat(m.probe)},
@@ -89,7 +90,9 @@ report::TraceSummary summary_of(const analysis::TraceInput& input, trace::Integr
       {m.model.name, m.model.family, m.model.stored_dtype, m.model.commit, m.model.weights_sha256,
        nature.value_or(Nature{}).mask, m.model.parameters, m.model.layers, m.model.heads},
       flat(m.decoding),
-      m.seed};
+      m.seed,
+      !m.model.untrained.empty(),
+      m.model.config_sha256};
 }
 
 void require_different_names(const std::vector<NamedPath>& runs) {
@@ -193,12 +196,12 @@ class ReportBuilder {
     if (const auto failure = attempt(add)) input_.notices.leave_out("What was run", trace.label, *failure);
   }
 
-  void add_trace(const analysis::TraceInput& trace) {
+  void add_trace(const analysis::TraceInput& trace, Explored explored = Explored::kMuch) {
     const auto changes = run::changes_of(trace::TraceReader::open(trace.folder, integrity_).manifest());
     input_.traces.push_back(summary_of(trace, integrity_));
     tell_network(request_, trace.folder, trace::TraceReader::open(trace.folder, integrity_).manifest(),
                  input_.traces.back());
-    input_.explorer.push_back(explored_trace(trace, run_));
+    if (!input_.traces.back().control) input_.explorer.push_back(explored_trace(trace, run_, explored));
     if (changes.empty()) return;
     input_.traces.back().judged = false;
     input_.notices.add(trace.label,
@@ -210,9 +213,9 @@ class ReportBuilder {
   void add_task(const analysis::TraceInput& trace) {
     const auto same = [&](const auto& other) { return fs::equivalent(other.folder, trace.folder); };
     if (std::any_of(traces_.begin(), traces_.end(), same)) return;
-    add_trace(trace);
+    add_trace(trace, Explored::kLittle);
     input_.traces.back().judged = false;
-    input_.explorer.back().folded = true;
+    if (!input_.traces.back().control) input_.explorer.back().folded = true;
   }
 
   // Tables of one or more runs of buoy eval, told apart by a first column.

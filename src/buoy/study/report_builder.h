@@ -13,9 +13,8 @@ namespace buoy::study {
 
 // What a study knows of a trace and its files do not say.
 struct TraceOrigin {
-  std::string network;       // its name in the study
-  std::string data;          // which questions, asked how
-  std::string control = {};  // "untrained": it is a control
+  std::string network;  // its name in the study
+  std::string data;     // which questions, asked how
 };
 
 struct ReportRequest {

@@ -24,10 +24,17 @@ struct Decoding {
 struct ModelEntry {
   std::string name;
   std::filesystem::path path;
-  Decoding decoding;     // on top of the study's
-  std::string arm = {};  // "": it is alone, and its own arm
+  Decoding decoding;                                 // on top of the study's
+  std::string arm = {};                              // "": it is alone, and its own arm
+  std::optional<std::uint64_t> untrained_seed = {};  // a control: its config before any training
 
   bool is_called(const std::string& what) const { return what == name || (!arm.empty() && what == arm); }
+};
+
+// Networks that were never trained, beside every trace (docs/studies.md, controls).
+struct ControlsEntry {
+  std::uint32_t untrained = 1;  // seeds of every config; 0: none
+  std::uint64_t seed = 1;       // the first
 };
 
 struct PromptEntry {
@@ -85,6 +92,7 @@ struct Study {
   std::vector<ModelEntry> models;
   Decoding decoding;
   PromptEntry prompt;
+  ControlsEntry controls;
   std::vector<DataEntry> data;
   std::vector<TraceEntry> traces;
   std::vector<EvaluateEntry> evaluations;

@@ -12,6 +12,7 @@
 #include "buoy/base/file/files.h"
 #include "buoy/base/progress.h"
 #include "buoy/checkpoint/hub_cache.h"
+#include "buoy/checkpoint/initialisation.h"
 #include "buoy/claims/siblings.h"
 #include "buoy/observe/plan.h"
 #include "buoy/questions/data/item_json.h"
@@ -19,9 +20,11 @@
 #include "buoy/questions/prompt/prompt_template.h"
 #include "buoy/result/schema/study.h"
 #include "buoy/run/attention_features.h"
+#include "buoy/study/controls.h"
 #include "buoy/study/memory_line.h"
 #include "buoy/study/output_folder.h"
 #include "buoy/study/study_outcomes.h"
+#include "buoy/study/study_power.h"
 #include "buoy/trace/index.h"
 
 namespace buoy::study {
@@ -40,6 +43,7 @@ class Examination {
       if (is_there("siblings.tables", "a table claim_quantities.csv", file))
         attempt("siblings.tables", [&] { claims::read_quantities(plan_.beside(file)); });
     }
+    look_at_controls();
     for (const auto& data : study_.data) attempt("data " + data.name, [&] { look_at_data(data); });
     look_at_template("prompt.with_passages", study_.prompt.with_passages);
     look_at_template("prompt.closed_book", study_.prompt.closed_book);
@@ -48,6 +52,7 @@ class Examination {
     for (const auto& name : study_.report.analyses) attempt("report", [&] { analysis::find_analysis(name); });
     measure();
     findings_.excluded = excluded_outcomes(plan_, facts_);
+    findings_.detectable = detectable_effects(plan_, facts_);
     return std::move(findings_);
   }
 
@@ -103,6 +108,19 @@ class Examination {
       const auto chat = run::settle(plan_.chat_use(), plan_.chat(), folder);
       if (chat.use) run::ChatRenderer(chat, folder).user_message("a message");
     });
+  }
+
+  // What is known of a model is known of its twins, but for the weights: they are made.
+  void look_at_controls() {
+    twins_ = untrained_twins(plan_);
+    for (const auto& twin : twins_) {
+      StudyModel model = facts_.models.at(twin.of.front());
+      model.entry = &twin.model;
+      model.stored_bytes = 0;
+      attempt("models." + twin.of.front(),
+              [&] { initialisation_of(plan_.model_folder(twin.model), *twin.model.untrained_seed); });
+      facts_.models[twin.model.name] = std::move(model);
+    }
   }
 
   void look_at_data(const study::DataEntry& entry) {
@@ -164,6 +182,7 @@ class Examination {
     });
     attempt(where, [&] { run::check_arrangement(trace.request.arrangement); });
     for (const auto* model : plan_.models_of(trace.models)) look_at_earlier_run(trace, *model);
+    for (const auto& twin : twins_of(twins_, plan_, trace)) look_at_earlier_run(trace, twin.model);
   }
 
   // The study goes on with the traces that it finds: they must keep what it asks for.
@@ -239,6 +258,8 @@ class Examination {
     };
     for (const auto& trace : study_.traces) {
       for (const auto* model : plan_.models_of(trace.models)) add([&] { return sizes.trace(trace, *model); });
+      for (const auto& twin : twins_of(twins_, plan_, trace))
+        add([&] { return sizes.trace(trace, twin.model); });
     }
     for (const auto& entry : study_.evaluations) add([&] { return sizes.evaluation(entry); });
     findings_.parts.push_back(StudySizes::report(plan_));
@@ -256,6 +277,7 @@ class Examination {
   const StudyPlan& plan_;
   const study::Study& study_;
   Device device_;
+  std::vector<Twin> twins_;
   StudyFacts facts_;
   StudyFindings findings_;
 };
@@ -325,6 +347,7 @@ std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
                      describe_bytes(findings.missing_bytes()), plan.study().out.string(),
                      describe_bytes(findings.free_bytes));
   for (const auto& line : findings.excluded) out += "\n" + line;
+  for (const auto& line : findings.detectable) out += "\n" + line;
   return out;
 }
 

@@ -13,9 +13,10 @@ namespace buoy::study {
 struct StudyFindings {
   std::vector<std::string> problems;  // all that is missing or wrong
   std::vector<StudyPart> parts;
-  std::vector<std::string> memory;    // a line for each model: what it needs, what there is
-  std::vector<std::string> excluded;  // verdicts that cannot come out, see study_outcomes.h
-  std::uint64_t free_bytes = 0;       // where the results go
+  std::vector<std::string> memory;      // a line for each model: what it needs, what there is
+  std::vector<std::string> excluded;    // verdicts that cannot come out, see study_outcomes.h
+  std::vector<std::string> detectable;  // effects that can be found, see study_power.h
+  std::uint64_t free_bytes = 0;         // where the results go
 
   std::uint64_t missing_bytes() const;  // of parts that are known
   bool sizes_known() const;             // of every part

@@ -11,6 +11,7 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/progress.h"
 #include "buoy/questions/data/item_json.h"
+#include "buoy/study/controls.h"
 #include "buoy/study/evaluation_runner.h"
 #include "buoy/study/report_builder.h"
 
@@ -22,11 +23,13 @@ class StudyRun {
   StudyRun(const StudyCall& call, Stopwatch& clock)
       : plan_(call.plan),
         study_(call.plan.study()),
+        twins_(untrained_twins(call.plan)),
         clock_(clock),
         device_(call.device),
         command_(call.command),
         threads_(call.threads > 0 ? call.threads : available_threads()) {
-    for (const auto& trace : study_.traces) steps_ += plan_.models_of(trace.models).size();
+    for (const auto& trace : study_.traces)
+      steps_ += plan_.models_of(trace.models).size() + twins_of(twins_, plan_, trace).size();
     steps_ += study_.evaluations.size() + 1;
   }
 
@@ -35,6 +38,7 @@ class StudyRun {
     for (const auto& data : study_.data) make_data(data);
     for (const auto& trace : study_.traces) {
       for (const auto* model : plan_.models_of(trace.models)) make_trace(trace, *model);
+      for (const auto& twin : twins_of(twins_, plan_, trace)) make_trace(trace, twin.model);
     }
     for (const auto& evaluation : study_.evaluations) evaluate(evaluation);
     report();
@@ -59,9 +63,12 @@ class StudyRun {
 
   void make_trace(const study::TraceEntry& trace, const study::ModelEntry& model) {
     announce(fmt::format("tracing {} on {}", model.name, trace.data));
-    auto loaded = run::load_model(plan_.model_folder(model), device_);
+    const auto folder = plan_.model_folder(model);
+    auto loaded = model.untrained_seed ? run::make_untrained(folder, *model.untrained_seed, device_)
+                                       : run::load_model(folder, device_);
     auto request = plan_.trace_request(trace, model);
     request.items = questions::read_items(plan_.data_file(trace.data), request.read);
+    if (model.untrained_seed) request.items = control_items(request.items);
     request.decode = run::fitting(loaded.model.config().family, request.decode);
     const auto run = run::make_trace_run(request, loaded);
     clock_.lap("loading");
@@ -97,21 +104,25 @@ class StudyRun {
     const auto for_all = std::count_if(study_.traces.begin(), study_.traces.end(),
                                        [](const auto& trace) { return !trace.tasks_only; });
     for (const auto& trace : study_.traces) {
-      for (const auto* model : plan_.models_of(trace.models)) {
-        const auto folder = plan_.trace_folder(trace.name, model->name);
-        const std::string label = trace.name + "." + model->name;
+      const auto add = [&](const std::string& model) {
+        const auto folder = plan_.trace_folder(trace.name, model);
+        const std::string label = trace.name + "." + model;
         request.tasks.push_back({label, folder});
-        if (!trace.tasks_only) request.traces.push_back({for_all == 1 ? model->name : label, folder});
-        request.origins[folder] = {model->name, trace.name};
-      }
+        if (!trace.tasks_only) request.traces.push_back({for_all == 1 ? model : label, folder});
+        request.origins[folder] = {model, trace.name};
+      };
+      for (const auto* model : plan_.models_of(trace.models)) add(model->name);
+      for (const auto& twin : twins_of(twins_, plan_, trace)) add(twin.model.name);
     }
     for (const auto& entry : study_.evaluations)
       request.evaluations.push_back({entry.name, plan_.evaluation_folder(entry.name)});
-    for (const auto& model : study_.models) {
+    const auto add_network = [&](const study::ModelEntry& model) {
       claims::Network network{model.name};
       network.arm = model.arm.empty() ? model.name : model.arm;
       request.networks.push_back(network);
-    }
+    };
+    for (const auto& model : study_.models) add_network(model);
+    for (const auto& twin : twins_) add_network(twin.model);
     for (const auto& file : study_.siblings) request.siblings.push_back(plan_.beside(file));
     request.analyses = study_.report.analyses;
     request.out = plan_.report_folder();
@@ -125,6 +136,7 @@ class StudyRun {
 
   const StudyPlan& plan_;
   const study::Study& study_;
+  std::vector<Twin> twins_;
   Stopwatch& clock_;
   Device device_;
   std::string command_;

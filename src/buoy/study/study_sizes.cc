@@ -8,6 +8,7 @@
 #include "buoy/base/error.h"
 #include "buoy/base/file/disk_space.h"
 #include "buoy/base/file/files.h"
+#include "buoy/study/controls.h"
 
 namespace buoy::study {
 namespace {
@@ -123,10 +124,12 @@ StudyPart StudySizes::trace(const study::TraceEntry& entry, const study::ModelEn
   StudyPart part{fmt::format("trace {}, {}", entry.name, entry_of_model.name)};
   const auto& model = facts_.models.at(entry_of_model.name);
   const auto found = facts_.data.find(entry.data);
+  const bool control = entry_of_model.untrained_seed.has_value();
   part.known = model.config && found != facts_.data.end();
   if (!part.known) return part;
   const auto& data = found->second;
-  const std::size_t count = std::min(data.count, entry.request.read.limit);
+  const std::size_t all = std::min(data.count, entry.request.read.limit);
+  const std::size_t count = control ? control_questions(all) : all;
   auto request = plan_.trace_request(entry, entry_of_model);
   request.decode = run::fitting(model.config->family, request.decode);
   const Asking asking{model, request, false, data.expected, plan_.kept_analyses(entry, request.plan())};

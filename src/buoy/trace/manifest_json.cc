@@ -21,6 +21,7 @@ using OrderedJson = nlohmann::ordered_json;  // a manifest is read by people: fo
 OrderedJson to_json(const ModelCard& model) {
   OrderedJson json = {{"name", replace_invalid_utf8(model.name)}};
   if (!model.commit.empty()) json["commit"] = model.commit;
+  if (!model.untrained.empty()) json["untrained"] = model.untrained;
   json.update({{"family", model.family},
                {"architecture", model.architecture},
                {"stored_dtype", model.stored_dtype},
@@ -109,6 +110,7 @@ ModelCard parse_model(const JsonObject& object) {
   model.commit = object.text("commit").value_or("");
   if (model.commit.find_first_not_of("0123456789abcdef") != std::string::npos)
     object.fail("commit", "lower-case hexadecimal digits");
+  model.untrained = object.text("untrained").value_or("");
   model.family = object.required_text("family");
   model.architecture = object.required_text("architecture");
   model.stored_dtype = object.required_text("stored_dtype");

@@ -23,6 +23,7 @@ struct ModelCard {
   std::int64_t vocabulary = 0;
   std::int64_t parameters = 0;  // numbers in all tensors of its files; 0: not known
   std::string commit = {};      // for people: of its Hugging Face snapshot; "": the folder is none
+  std::string untrained = {};   // how its weights were drawn; "": they were read from files
   std::string config_sha256;    // of config.json
   std::string weights_sha256;   // of the layout and of pieces of all files (docs/trace-format.md)
 };

@@ -4,9 +4,9 @@ export const name = 'on paper: figures and verdicts, no controls, nothing cut of
 
 export async function check(page) {
   await page.emulateMedia({media: 'print'});
-  for (const hidden of ['nav', '#explorer', 'details'])
+  for (const hidden of ['nav', '#explorer', '#terms', 'figure ~ details'])
     assert.equal(await page.locator(hidden).first().isVisible(), false, `${hidden} is printed`);
-  for (const shown of ['h1', 'table.claims', 'figure img', 'ul.readings'])
+  for (const shown of ['h1', 'details.finding > summary', 'figure img', 'ul.readings'])
     assert.ok(await page.locator(shown).first().isVisible(), `${shown} is not printed`);
   // The width of A4 between its margins.
   await page.setViewportSize({width: 700, height: 1000});

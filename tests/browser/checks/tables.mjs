@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 export const name = 'a click on the head of a column sorts its table, up and then down';
 
 export async function check(page) {
-  const details = page.locator('details:has(table)').first();
+  const details = page.locator('figure ~ details:has(table)').first();
   await details.locator('summary').click();
   const table = details.locator('table').first();
   const columns = await table.locator('th').count();

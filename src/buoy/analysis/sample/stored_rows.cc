@@ -12,7 +12,9 @@ namespace buoy::analysis {
 StoredRows::StoredRows(const StoredSource& source)
     : source_(source),
       full_(source.stored().has(trace::kReceived)),
-      heads_(source.stored().has(trace::kHeadCodes) && source.stored().has(trace::kHeadScales)) {
+      heads_(source.stored().has(trace::kHeadCodes) && source.stored().has(trace::kHeadScales)),
+      weights_(source.stored().has(trace::kRowWeights)),
+      codes_(source.stored().has(trace::kRowCodes) && source.stored().has(trace::kRowScales)) {
   if (full_) return;
   if (!source.stored().has(trace::kMeanCodes)) source.received(0, 0);  // throws, and says what is lacking
   require_array(source.sample(), trace::kMeanScales);
@@ -31,6 +33,18 @@ std::vector<double> StoredRows::at(std::int64_t s, std::int64_t l) const {
     rows.insert(rows.end(), heads.begin(), heads.end());
   }
   return rows;
+}
+
+std::vector<double> StoredRows::queries_at(std::int64_t s, std::int64_t l) const {
+  if (!weights_) return read_quantised(source_.stored(), trace::kRowCodes, trace::kRowScales, {s, l});
+  const auto& sample = source_.sample();
+  const auto weights = source_.stored().floats_at(trace::kRowWeights, {s, l});  // [R, H, T]
+  const auto heads = static_cast<size_t>(sample.heads), tokens = static_cast<size_t>(sample.tokens);
+  std::vector<double> out(sample.row_positions.size() * tokens, 0.0);
+  for (size_t i = 0; i < weights.size(); ++i)
+    out[i / (heads * tokens) * tokens + i % tokens] += static_cast<double>(weights[i]);
+  for (auto& value : out) value /= static_cast<double>(heads);
+  return out;
 }
 
 std::vector<double> read_quantised(const trace::StoredSample& sample, std::string_view codes,

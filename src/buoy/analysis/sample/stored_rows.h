@@ -19,10 +19,14 @@ class StoredRows {
   // Of a forward and layer, by index: [1 + heads, tokens], the mean over the heads, then every head; the mean
   // alone where heads were not kept.
   std::vector<double> at(std::int64_t s, std::int64_t l) const;
+  // Whether weights of the chosen queries (row_positions) were kept.
+  bool has_queries() const { return weights_ || codes_; }
+  // [row_positions, tokens]: their weights, mean over the heads.
+  std::vector<double> queries_at(std::int64_t s, std::int64_t l) const;
 
  private:
   const StoredSource& source_;
-  bool full_, heads_;
+  bool full_, heads_, weights_, codes_;
 };
 
 // Rows of an array of codes with its scales, at the leading indices: what the codes stand for. InputError for

@@ -31,7 +31,7 @@ int thread_count(const ModelOptions& options) {
 run::LoadedModel load_model(const ModelOptions& options) {
   const Device device = device_from_name(options.device);
   auto loaded = run::load_model(find_model(options.folder), device);
-  const std::string stored = loaded.model.checkpoint().stored_types();
+  const std::string stored = loaded.model.stored_types();
   if (device == Device::kCuda && stored != "BF16")
     say("note: weights stored as {} are used as BF16 on the device\n", stored);
   return loaded;

@@ -16,14 +16,17 @@ struct Series {
   std::vector<double> upper;
   // Number of its colour, dashes and marker; otherwise its place among the series.
   std::optional<size_t> style = {};
+  // Points that rest on little: crosses with whiskers, joined to nothing. Empty: none.
+  std::vector<bool> thin = {};
 };
 
-// A curve to compare with: a null, a floor, a published value. Thin and dotted.
+// A curve to compare with: a null, a floor, a published value, a control. Thin and dotted, or dashed.
 struct ReferenceCurve {
   std::string name;  // at its end or in the legend, once for all curves of that name; empty: none
   std::vector<double> x;
   std::vector<double> y;
   std::optional<size_t> of_series;  // drawn in that series' colour; otherwise grey
+  bool dashed = false;              // measured, not computed
 };
 
 enum class AxisScale { kLinear, kLog };
@@ -36,6 +39,7 @@ struct LineChart {
   AxisScale y_scale = AxisScale::kLinear;  // on a log scale zero and less are left out, and the axis says so
   std::optional<double> y_low;             // otherwise from the data
   std::optional<double> y_high;
+  std::string thin_name = {};  // in the legend, what thin points are
 };
 
 // One bar in every group. NaN: no bar, no whisker.

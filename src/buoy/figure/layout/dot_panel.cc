@@ -8,7 +8,7 @@
 namespace buoy::figure {
 namespace {
 
-constexpr double kDotAspect = 0.8;
+constexpr double kDotAspect = 0.5;
 constexpr double kDotRoom = 0.7;            // of a group's room that its dots take
 constexpr double kLeastDotGroupNames = 11;  // sizes of the font that names of groups may take
 constexpr double kBandOpacity = 0.16;

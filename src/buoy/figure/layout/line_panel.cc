@@ -16,6 +16,25 @@ constexpr double kBandOpacity = 0.18;
 constexpr double kMostOfCell = 0.3;      // of the panel that names at the ends of curves may take
 constexpr double kFarthestRight = 0.93;  // of the plot: curves that end earlier are named in the legend
 
+bool is_thin(const Series& series, size_t i) {
+  return i < series.thin.size() && series.thin[i];
+}
+
+bool has_thin(const LineChart& chart) {
+  return std::any_of(chart.series.begin(), chart.series.end(), [](const Series& series) {
+    return std::find(series.thin.begin(), series.thin.end(), true) != series.thin.end();
+  });
+}
+
+// What is joined by lines.
+std::vector<double> without_thin(const Series& series) {
+  std::vector<double> y = series.y;
+  for (size_t i = 0; i < y.size(); ++i) {
+    if (is_thin(series, i)) y[i] = NAN;
+  }
+  return y;
+}
+
 bool all_whole(const LineChart& chart) {
   for (const auto& series : chart.series) {
     for (const double x : series.x) {
@@ -60,7 +79,7 @@ class LinePanel : public PanelLayout {
     }
     for (size_t i = 0; i < chart_.series.size(); ++i) {
       const auto& series = chart_.series[i];
-      draw_runs(series.x, series.y, {series_stroke(look_, style_of(chart_, i)), plot}, scene);
+      draw_runs(series.x, without_thin(series), {series_stroke(look_, style_of(chart_, i)), plot}, scene);
       draw_markers(i, plot, scene);
     }
     scene.items.emplace_back(line({{plot.x, plot.y}, {plot.x, plot.bottom()}, {plot.right(), plot.bottom()}},
@@ -128,7 +147,8 @@ class LinePanel : public PanelLayout {
   Stroke reference_stroke(const ReferenceCurve& curve) const {
     const Color color =
         curve.of_series ? look_.series(style_of(chart_, *curve.of_series)) : look_.palette().grey;
-    return {color, 0.8 * look_.unit(), {0.9 * look_.unit(), 1.5 * look_.unit()}};
+    const double on = curve.dashed ? 3.2 : 0.9;
+    return {color, 0.8 * look_.unit(), {on * look_.unit(), 1.5 * look_.unit()}};
   }
 
   // Of all references with one name: their colour, or grey where they differ.
@@ -171,6 +191,10 @@ class LinePanel : public PanelLayout {
                            scene.items.emplace_back(line({{box.x, y}, {box.right(), y}}, stroke));
                          }});
     }
+    if (has_thin(chart_) && !chart_.thin_name.empty())
+      entries.push_back({chart_.thin_name, [look = look_](const Rect& box, Scene& scene) {
+                           scene.items.emplace_back(thin_marker(look, look.palette().ink, box.middle()));
+                         }});
     return entries;
   }
 
@@ -217,10 +241,12 @@ class LinePanel : public PanelLayout {
       upper.clear();
     };
     for (size_t i = 0; i < series.x.size(); ++i) {
+      if (is_thin(series, i)) finish();
       const double least = y_.log ? std::max(series.lower[i], y_.range.low) : series.lower[i];
       if (std::isfinite(series.x[i]) && has_place(least) && has_place(series.upper[i])) {
         lower.push_back(place(series.x[i], least, plot));
         upper.push_back(place(series.x[i], series.upper[i], plot));
+        if (is_thin(series, i)) finish();
       } else {
         finish();
       }
@@ -235,8 +261,10 @@ class LinePanel : public PanelLayout {
     for (size_t i = stride == 1 ? 0 : index % stride; i < series.x.size(); i += stride) {
       if (!std::isfinite(series.x[i]) || !has_place(series.y[i])) continue;
       const Point at = place(series.x[i], series.y[i], plot);
-      if (plot.contains({at.x, at.y, 0, 0}))
-        scene.items.emplace_back(series_marker(look_, style_of(chart_, index), at));
+      if (!plot.contains({at.x, at.y, 0, 0})) continue;
+      const size_t style = style_of(chart_, index);
+      scene.items.emplace_back(is_thin(series, i) ? thin_marker(look_, look_.series(style), at)
+                                                  : series_marker(look_, style, at));
     }
   }
 

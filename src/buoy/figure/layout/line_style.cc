@@ -45,4 +45,13 @@ Shape series_marker(const Look& look, size_t index, const Point& middle) {
   return marker;
 }
 
+Shape thin_marker(const Look& look, const Color& color, const Point& middle) {
+  const double reach = 2.2 * look.unit();
+  Shape shape;
+  shape.lines = {{{middle.x - reach, middle.y - reach}, {middle.x + reach, middle.y + reach}},
+                 {{middle.x - reach, middle.y + reach}, {middle.x + reach, middle.y - reach}}};
+  shape.stroke = Stroke{color, 0.9 * look.unit(), {}};
+  return shape;
+}
+
 }  // namespace buoy::figure

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <set>
 
 #include "buoy/claims/siblings.h"
 
@@ -28,6 +31,9 @@ Sort sort_of(const claims::Network& network) {
   return network.sibling ? kSibling : kOwn;
 }
 
+const std::string kDiffusionGroup = "masked diffusion", kAutoregressiveGroup = "autoregressive";
+
+// The numbers of networks by group: the two kinds first, whatever comes first.
 struct Dots {
   std::vector<std::string> groups;
   std::vector<std::vector<double>> values[kSorts];
@@ -36,12 +42,15 @@ struct Dots {
 
   void add(const NetworkQuantity& one) {
     const std::string group = group_of(one.network);
-    const auto found = std::find(groups.begin(), groups.end(), group);
-    const auto at = static_cast<std::size_t>(found - groups.begin());
+    auto found = std::find(groups.begin(), groups.end(), group);
+    const auto at = group == kDiffusionGroup && found == groups.end()
+                        ? 0
+                        : static_cast<std::size_t>(found - groups.begin());
     if (found == groups.end()) {
-      groups.push_back(group);
-      counted.push_back(0);
-      for (auto& sort : values) sort.emplace_back();
+      const auto place = static_cast<std::ptrdiff_t>(at);
+      groups.insert(groups.begin() + place, group);
+      counted.insert(counted.begin() + place, 0);
+      for (auto& sort : values) sort.insert(sort.begin() + place, std::vector<double>());
     }
     values[sort_of(one.network)][at].push_back(one.estimate.value);
     counted[at] += one.network.counts() ? 1 : 0;
@@ -49,71 +58,76 @@ struct Dots {
   }
 };
 
-// One panel: every network a dot, by kind.
-struct NetworkPanel {
-  figure::Panel panel;
-  std::size_t dots = 0;
-};
+constexpr const char* kSortNames[] = {"networks of this study", "siblings, measured elsewhere",
+                                      "untrained controls"};
 
-NetworkPanel panel_of(const KindQuantity& quantity, std::span<const NetworkQuantity> numbers) {
-  Dots dots;
-  for (const auto& one : numbers) {
-    if (one.quantity == quantity.quantity && one.data == quantity.data && std::isfinite(one.estimate.value))
-      dots.add(one);
-  }
+// One panel: every network a dot, by kind. The legend stands in the first one.
+figure::DotChart chart_of(const KindQuantity& quantity, const Dots& dots, const std::set<std::size_t>& sorts,
+                          bool legend) {
   figure::DotChart chart;
-  constexpr const char* kNames[] = {"networks of this study", "siblings, measured elsewhere",
-                                    "untrained controls"};
-  for (std::size_t sort = 0; sort < kSorts; ++sort) {
-    if (std::all_of(dots.values[sort].begin(), dots.values[sort].end(),
-                    [](const auto& v) { return v.empty(); }))
-      continue;
-    chart.series.push_back({kNames[sort], dots.values[sort], sort == kControl, sort});
-  }
-  chart.mean_name = "mean of the networks that count, 95% interval";
+  for (const std::size_t sort : sorts)
+    chart.series.push_back({legend ? kSortNames[sort] : "", dots.values[sort], sort == kControl, sort});
   bool any_mean = false;
   for (std::size_t g = 0; g < dots.groups.size(); ++g) {
     const auto& group = dots.groups[g];
     chart.groups.push_back(fmt::format("{}, n = {}", group, dots.counted[g]));
-    const auto& mean = group == "masked diffusion" ? quantity.of_diffusion
-                       : group == "autoregressive" ? quantity.of_autoregressive
-                                                   : stats::Estimate{};
+    const auto mean = group == kDiffusionGroup        ? quantity.of_diffusion
+                      : group == kAutoregressiveGroup ? quantity.of_autoregressive
+                                                      : stats::Estimate{};
     chart.means.push_back({mean.value, mean.lower, mean.upper});
     any_mean = any_mean || std::isfinite(mean.lower);
   }
   if (!any_mean) chart.means.clear();
+  if (legend) chart.mean_name = "mean of the networks that count, 95% interval";
   // Null and margin of a comparison are about a difference or a ratio, and not about the dots.
   const bool one_arm =
       quantity.rule.contrast == Contrast::kDiffusion || quantity.rule.contrast == Contrast::kAutoregressive;
   if (one_arm) {
     chart.null = quantity.rule.null;
     chart.margin = quantity.rule.margin;
-    chart.null_name = "null and margin";
+    if (legend) chart.null_name = "null and margin";
   }
-  const std::string data = quantity.data.empty() ? "" : fmt::format(" ({})", quantity.data);
-  return {{quantity.quantity + data, std::move(chart)}, dots.all};
+  return chart;
 }
 
 // One figure a claim, one panel a number. Of two rules on one number that with a null of its own is drawn.
 std::optional<NamedFigure> figure_of(const claims::ClaimVerdict& claim,
                                      std::span<const NetworkQuantity> numbers) {
-  figure::Figure page;
-  page.columns = 3;
-  page.letters = true;
-  std::vector<std::pair<std::string, std::string>> drawn;
+  struct Drawn {
+    const KindQuantity* quantity;
+    Dots dots;
+  };
+  std::vector<Drawn> all;
+  std::set<std::size_t> sorts;
+  std::set<std::string> data;
   std::size_t most = 0;
   for (const auto& quantity : claim.kinds.quantities) {
-    const std::pair key{quantity.quantity, quantity.data};
-    if (std::find(drawn.begin(), drawn.end(), key) != drawn.end()) continue;
-    auto [panel, dots] = panel_of(quantity, numbers);
-    if (dots == 0) continue;
-    drawn.push_back(key);
-    most = std::max(most, dots);
-    page.panels.push_back(std::move(panel));
+    const bool again = std::any_of(all.begin(), all.end(), [&](const Drawn& one) {
+      return one.quantity->quantity == quantity.quantity && one.quantity->data == quantity.data;
+    });
+    if (again) continue;
+    Dots dots;
+    for (const auto& one : numbers) {
+      if (one.quantity != quantity.quantity || one.data != quantity.data ||
+          !std::isfinite(one.estimate.value))
+        continue;
+      dots.add(one);
+      sorts.insert(sort_of(one.network));
+    }
+    if (dots.all == 0) continue;
+    most = std::max(most, dots.all);
+    data.insert(quantity.data);
+    all.push_back({&quantity, std::move(dots)});
   }
   // One network a kind is what the other figures show.
   if (most < 3) return std::nullopt;
-  page.columns = std::min<std::size_t>(page.columns, page.panels.size());
+  figure::Figure page;
+  page.letters = all.size() > 1;
+  page.columns = std::min<std::size_t>(2, all.size());
+  for (const auto& [quantity, dots] : all) {
+    const std::string of = data.size() > 1 ? fmt::format(" ({})", quantity->data) : "";
+    page.panels.push_back({quantity->quantity + of, chart_of(*quantity, dots, sorts, page.panels.empty())});
+  }
   page.title = fmt::format("{}: {}", claim.id, claim.claim);
   page.caption = fmt::format("About kinds of models: {}. n: networks that count.", claim.kinds.words);
   return NamedFigure{"networks_" + claim.id,
@@ -122,6 +136,23 @@ std::optional<NamedFigure> figure_of(const claims::ClaimVerdict& claim,
                                  "add.",
                                  claim.claim),
                      std::move(page)};
+}
+
+// Verdicts with their numbers; claims without any, for the same reason, in one sentence.
+std::vector<std::string> readings_of(std::span<const claims::ClaimVerdict> claims) {
+  std::vector<std::string> out;
+  std::map<std::string, std::string> without;
+  for (const auto& claim : claims) {
+    const auto& kinds = claim.kinds;
+    if (kinds.evidence.empty()) {
+      auto& ids = without[kinds.words];
+      ids += (ids.empty() ? "" : ", ") + claim.id;
+    } else {
+      out.push_back(fmt::format("{}: {}: {}.", claim.id, kinds.words, kinds.evidence));
+    }
+  }
+  for (const auto& [words, ids] : without) out.push_back(fmt::format("{}: {}.", ids, words));
+  return out;
 }
 
 }  // namespace
@@ -138,12 +169,10 @@ NetworksPart networks_part(std::span<const claims::ClaimVerdict> claims,
       "measured elsewhere count where the rules of verdicts and the questions are the same; untrained "
       "networks and those whose mask is not that of their kind are shown and do not count.",
       claims::kFewestNetworks);
+  section.readings = readings_of(claims);
   std::vector<NetworkQuantity> own;
   for (const auto& claim : claims) {
     own.insert(own.end(), claim.quantities.begin(), claim.quantities.end());
-    const auto& kinds = claim.kinds;
-    section.readings.push_back(fmt::format("{}: {}{}{}.", claim.id, kinds.words,
-                                           kinds.evidence.empty() ? "" : ": ", kinds.evidence));
     auto numbers = claim.quantities;
     std::copy_if(siblings.begin(), siblings.end(), std::back_inserter(numbers),
                  [&](const NetworkQuantity& one) { return one.claim == claim.id; });

@@ -28,10 +28,11 @@ class Panel extends Drawing {
     this.legend = make('span', {className: 'explorer-legend'});
     this.canvas = make('canvas');
     this.canvas.setAttribute('role', 'img');
-    this.cell = make('div', {className: 'explorer-cell'});
-    this.plot = make('div', {className: 'explorer-plot'}, this.canvas, this.cell);
+    this.frame = make('div', {className: 'explorer-cell'});
+    this.plot = make('div', {className: 'explorer-plot'}, this.canvas, this.frame);
     this.top = make('p', {className: 'explorer-top'});
     this.top.setAttribute('aria-live', 'polite');
+    this.toToken = make('p', {className: 'explorer-to', hidden: true});
     const text = (label, spans) => {
       const box = make('div', {className: 'explorer-tokens'}, ...spans);
       box.setAttribute('aria-label', label + ', coloured by the chosen row');
@@ -48,7 +49,7 @@ class Panel extends Drawing {
     if (data.promptLength < data.tokens)
       this.words.append(text('The answer', this.spans.slice(data.promptLength)));
     this.body = make('div', {className: 'explorer-body', tabIndex: 0},
-      make('div', {className: 'explorer-head'}, this.title, this.legend), this.plot, this.top, this.words,
+      make('div', {className: 'explorer-head'}, this.title, this.legend), this.plot, this.top, this.toToken, this.words,
       make('p', {className: 'files', textContent: data.note}));
     this.body.setAttribute('role', 'group');
     this.body.setAttribute('aria-label', data.trace + ': attention map; left and right change the step, up and down the layer');
@@ -62,16 +63,22 @@ class Panel extends Drawing {
       this.look(this.chosen, Number(position), event);
     });
     this.words.addEventListener('mouseleave', () => this.unhover());
+    this.words.addEventListener('click', event => {
+      const position = Number(event.target.dataset.position ?? -1);
+      if (position >= 0) change({token: position === state.token ? -1 : position});
+    });
     this.body.addEventListener('keydown', event => this.key(event));
   }
 
   // Pointing at cells
   find(event) {
-    const box = this.canvas.getBoundingClientRect(), size = this.size;
+    const box = this.canvas.getBoundingClientRect(), {blocks, rowHeight} = this.size, count = this.rows.length / blocks.length;
     const x = event.clientX - box.left, y = event.clientY - box.top;
-    const r = Math.floor((y - size.top) / size.rowHeight), j = Math.floor((x - size.left) / size.cell);
-    const inRow = r >= 0 && r < this.rows.length;
-    return {r, j, inRow, inside: inRow && j >= 0 && j < this.data.tokens};
+    // Left of the only block are the names of its rows.
+    const b = blocks.findIndex(block => y >= block.top && y < block.bottom && x < block.right && (x >= block.left || blocks.length === 1));
+    if (b < 0) return {inRow: false, inside: false};
+    const j = Math.floor((x - blocks[b].left) / blocks[b].cell);
+    return {r: b * count + Math.floor((y - blocks[b].top) / rowHeight), j, inRow: true, inside: j >= 0 && j < this.data.tokens};
   }
   hover(event) {
     if (!this.rows) return;
@@ -79,22 +86,24 @@ class Panel extends Drawing {
     if (at.inside) this.look(at.r, at.j, event); else this.unhover();
   }
   look(r, j, event) {
-    const data = this.data, size = this.size, row = this.rows[r];
-    Object.assign(this.cell.style, {display: 'block',
-      left: size.left + j * size.cell - 1 + 'px', top: size.top + r * size.rowHeight - 1 + 'px',
-      width: Math.max(3, size.cell) + 2 + 'px', height: size.rowHeight + 2 + 'px'});
+    const data = this.data, row = this.rows[r], {block, top} = this.placeOf(r);
+    Object.assign(this.frame.style, {display: 'block', left: block.left + j * block.cell - 1 + 'px', top: top - 1 + 'px',
+      width: Math.max(3, block.cell) + 2 + 'px', height: this.size.rowHeight + 2 + 'px'});
     const masked = row.step < data.maskedSteps[j], written = data.revealedAt[j];
     const lines = [this.quoted(j) + ', position ' + j + (j >= data.promptLength ? ' (answer)' : '')];
     const region = data.regionOfToken[j];
     if (region >= 0) lines.push('region: ' + data.regionNames[region] + (data.evidence[j] ? ', holds the answer' : ''));
     lines.push('layer ' + data.layers[row.layer] + ', ' + this.stepName(row.step) + ', ' +
       (row.head < 0 ? 'mean over heads' : 'head ' + row.head));
+    if (row.query >= 0) lines.push('from the query that writes ' + this.quoted(this.writtenBy(row.query)));
     if (data.diffusion && j >= data.promptLength) {
       const when = written < 0 ? '' : ' by step ' + written;
       lines.push(masked ? 'still masked' + (when && ', revealed' + when) : 'revealed' + when);
     }
-    lines.push(!row.values ? 'not on this page' :
-      percent(row.values[j]) + ' of received attention, ' + times(row.values[j] / this.even[j]));
+    lines.push(!row.values ? 'not on this page' : percent(row.values[j]) +
+      (row.query >= 0 ? ' of its attention, ' : ' of received attention, ') + times(row.values[j] / this.evenly(j, row.query)));
+    if (this.other) lines.push(row.others && j < row.others.length ? signed(row.values[j] - row.others[j]) + ' against ' +
+      this.other.data.trace + ', where ' + this.other.quoted(j) + ' has ' + percent(row.others[j]) : 'nothing to compare with');
     this.looked?.classList.remove('looked');
     this.looked = this.spans[j];
     this.looked.classList.add('looked');
@@ -105,7 +114,7 @@ class Panel extends Drawing {
     tip.style.top = (below + tip.offsetHeight > window.innerHeight - 4 ? event.clientY - tip.offsetHeight - 12 : below) + 'px';
   }
   unhover() {
-    this.cell.style.display = tip.style.display = 'none';
+    this.frame.style.display = tip.style.display = 'none';
     this.looked?.classList.remove('looked');
   }
   choose(event) {
@@ -114,6 +123,8 @@ class Panel extends Drawing {
     const row = this.rows[at.r];
     if (state.view === 'layers') change({layer: this.depths[row.layer]});
     else if (state.view === 'steps') change({step: this.stepShare(row.step)});
+    else if (state.view === 'rows') change({from: row.query < 0 ? -1 : this.writtenBy(row.query)});
+    else if (state.view === 'grid') change({head: row.head, step: this.stepShare(row.step)});
     else change({head: row.head});
   }
   key(event) {

@@ -1,4 +1,4 @@
-#include "buoy/study/report_networks.h"
+#include "buoy/study/networks/report_networks.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "buoy/base/attempt.h"
 #include "buoy/base/sha256.h"
-#include "buoy/study/network_facts.h"
+#include "buoy/study/networks/network_facts.h"
 #include "buoy/trace/reader.h"
 
 namespace buoy::study {
@@ -18,6 +18,10 @@ namespace fs = std::filesystem;
 TraceOrigin origin_of(const ReportRequest& request, const fs::path& folder, const trace::Manifest& manifest) {
   const auto found = request.origins.find(folder);
   return found == request.origins.end() ? TraceOrigin{manifest.model.name, data_of(manifest)} : found->second;
+}
+
+std::string control_of(const trace::Manifest& manifest) {
+  return manifest.model.untrained.empty() ? "" : "untrained";
 }
 
 // By its name in the study, if it has one.
@@ -49,6 +53,7 @@ void add_tasks(const ReportRequest& request, const std::vector<analysis::TraceIn
       asked[origin.network].insert(questions_of(manifest));
       auto& network = entry(background, known(request.networks, origin.network));
       network.weights = model.weights_sha256;
+      network.control = control_of(manifest);
       if (!seen.insert(model.config_sha256 + model.weights_sha256).second) return;
       const int earlier = uses[model.name]++;
       background.aliases[earlier == 0 ? model.name : fmt::format("{} ({})", model.name, task.label)] =
@@ -73,7 +78,7 @@ void tell_network(const ReportRequest& request, const fs::path& folder, const tr
   kind.about = known(request.networks, origin.network);
   kind.about.mask = summary.card.mask;
   kind.about.weights = manifest.model.weights_sha256;
-  kind.about.control = origin.control;
+  kind.about.control = control_of(manifest);
   kind.data = origin.data;
   kind.questions = questions_of(manifest);
 }

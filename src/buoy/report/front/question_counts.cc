@@ -1,4 +1,4 @@
-#include "buoy/report/question_counts.h"
+#include "buoy/report/front/question_counts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,6 +33,7 @@ std::string sets_of(const TableView& rows) {
 std::vector<TracedModel> models_of(std::span<const TraceSummary> traces) {
   std::vector<TracedModel> out;
   for (const auto& trace : traces) {
+    if (trace.control) continue;
     const auto same = [&](const TracedModel& other) {
       return other.trace->model == trace.model &&
              other.trace->card.weights_sha256 == trace.card.weights_sha256;

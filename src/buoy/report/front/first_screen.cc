@@ -1,4 +1,4 @@
-#include "buoy/report/first_screen.h"
+#include "buoy/report/front/first_screen.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,9 +8,9 @@
 
 #include "buoy/base/counted.h"
 #include "buoy/claims/sentences.h"
+#include "buoy/report/front/question_counts.h"
+#include "buoy/report/front/terms.h"
 #include "buoy/report/html.h"
-#include "buoy/report/question_counts.h"
-#include "buoy/report/terms.h"
 
 namespace buoy::report {
 namespace {
@@ -54,22 +54,28 @@ std::string evidence_html(const claims::ClaimVerdict& claim) {
   return "<dl>\n" + out + "</dl>\n";
 }
 
-std::string finding_html(const claims::ClaimVerdict& claim) {
+// Where nothing can be said about kinds of models, that is said once for all.
+bool any_kinds(std::span<const claims::ClaimVerdict> claims) {
+  return std::any_of(claims.begin(), claims.end(), [](const auto& claim) { return claim.kinds.enough; });
+}
+
+std::string finding_html(const claims::ClaimVerdict& claim, bool with_kinds) {
   const Label& label = label_of(claim.verdict);
+  const std::string kinds = with_kinds ? fmt::format(" <span class=\"kinds\">Kinds of models: {}.</span>",
+                                                     escape_html(claim.kinds.words))
+                                       : "";
   return fmt::format(
       "<details class=\"finding\" id=\"{0}\"><summary><span class=\"verdict {1}\"><span "
-      "aria-hidden=\"true\">{2}"
-      "</span> {3}</span> <b>{4}.</b> {5} <span class=\"kinds\">Kinds of models: {6}.</span></summary>\n"
-      "{7}</details>\n",
+      "aria-hidden=\"true\">{2}</span> {3}</span> <b>{4}.</b> {5}{6}</summary>\n{7}</details>\n",
       escape_html(claim.id), label.style, label.sign, name_of(claim.verdict),
-      escape_html(claims::words_of_claim(claim.id).topic), sentence_html(claims::sentence_of(claim)),
-      escape_html(claim.kinds.words), evidence_html(claim));
+      escape_html(claims::words_of_claim(claim.id).topic), sentence_html(claims::sentence_of(claim)), kinds,
+      evidence_html(claim));
 }
 
 std::string group_html(const char* heading, std::span<const claims::ClaimVerdict> claims, bool decided) {
   std::string out;
   for (const auto& claim : claims) {
-    if (is_decided(claim) == decided) out += finding_html(claim);
+    if (is_decided(claim) == decided) out += finding_html(claim, any_kinds(claims));
   }
   return out.empty() ? out : fmt::format("<h3>{}</h3>\n{}", heading, out);
 }
@@ -95,12 +101,15 @@ std::string models_html(const ReportInput& input) {
     const auto& card = model.trace->card;
     std::vector<std::string> asked;
     for (const auto& [what, count] : model.questions) asked.push_back(fmt::format("{} ({})", count, what));
-    rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                        escape_html(model.trace->model), size_of(card.parameters),
-                        card.layers > 0 ? fmt::format("{} &#215; {}", card.layers, card.heads) : "not known",
-                        model.trace->kind.masked_diffusion ? sentence_html("masked tokens: masked diffusion")
-                                                           : sentence_html("the next token: autoregressive"),
-                        mask_words(card.mask), escape_html(fmt::format("{}", fmt::join(asked, ", "))));
+    rows += fmt::format(
+        "<tr><th>{}</th><td data-is=\"Parameters\">{}</td><td data-is=\"Layers &#215; heads\">{}</td>"
+        "<td data-is=\"Trained to predict\">{}</td><td data-is=\"A token sees\">{}</td>"
+        "<td data-is=\"Questions traced\">{}</td></tr>\n",
+        escape_html(model.trace->model), size_of(card.parameters),
+        card.layers > 0 ? fmt::format("{} &#215; {}", card.layers, card.heads) : "not known",
+        model.trace->kind.masked_diffusion ? sentence_html("masked tokens: masked diffusion")
+                                           : sentence_html("the next token: autoregressive"),
+        mask_words(card.mask), escape_html(fmt::format("{}", fmt::join(asked, ", "))));
   }
   std::string out;
   if (!rows.empty())
@@ -123,11 +132,15 @@ std::string findings_html(std::span<const claims::ClaimVerdict> claims) {
                                      [&](const auto& claim) { return claim.verdict == label.verdict; });
     if (count > 0) counts.push_back(fmt::format("{} {}", count, name_of(label.verdict)));
   }
+  const std::string kinds = any_kinds(claims) || claims.empty()
+                                ? ""
+                                : fmt::format(" About kinds of models nothing can be said: {}.",
+                                              escape_html(claims[0].kinds.words));
   return fmt::format(
              "<h2 id=\"claims\">Findings</h2>\n<p class=\"question\">{} of arXiv 2601.07894 about attention, "
-             "tested on these models: {}. Open a finding for its evidence; numbers in brackets are 95% "
-             "intervals.</p>\n",
-             buoy::counted(claims.size(), "claim"), fmt::join(counts, ", ")) +
+             "tested on these models: {}.{} Numbers in brackets are 95% intervals; open a finding for its "
+             "evidence.</p>\n",
+             buoy::counted(claims.size(), "claim"), fmt::join(counts, ", "), kinds) +
          group_html("Decided", claims, true) + group_html("Could not be decided, and why", claims, false);
 }
 

@@ -1,4 +1,4 @@
-#include "buoy/study/network_facts.h"
+#include "buoy/study/networks/network_facts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

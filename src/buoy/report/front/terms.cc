@@ -1,4 +1,4 @@
-#include "buoy/report/terms.h"
+#include "buoy/report/front/terms.h"
 
 #include <fmt/format.h>
 

@@ -2,9 +2,9 @@
 #include <fmt/ranges.h>
 
 #include "buoy/base/version.h"
-#include "buoy/report/first_screen.h"
+#include "buoy/report/front/first_screen.h"
+#include "buoy/report/front/question_counts.h"
 #include "buoy/report/html.h"
-#include "buoy/report/question_counts.h"
 
 namespace buoy::report {
 namespace {
@@ -29,15 +29,24 @@ std::string model_words(const TraceSummary& trace) {
   if (!card.stored_dtype.empty()) facts.push_back("weights in " + card.stored_dtype);
   if (!card.commit.empty()) facts.push_back("revision " + card.commit);
   if (!card.weights_sha256.empty())
-    facts.push_back(fmt::format("weights' sum {}", card.weights_sha256.substr(0, kShownDigits)));
+    facts.push_back(fmt::format("weights_sha256 {}", card.weights_sha256.substr(0, kShownDigits)));
   return fmt::format("{} ({})", trace.model, fmt::join(facts, ", "));
 }
 
 std::string decoding_words(std::span<const TraceSummary> traces) {
   std::vector<std::string> out;
   for (const auto& trace : traces) {
-    if (!trace.judged || trace.decoding.empty()) continue;
+    if (!trace.judged || trace.control || trace.decoding.empty()) continue;
     out.push_back(fmt::format("{} ({}; seed {})", trace.kind.label, trace.decoding, trace.seed));
+  }
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
+std::string control_words(std::span<const TraceSummary> traces) {
+  std::vector<std::string> out;
+  for (const auto& trace : traces) {
+    if (trace.control)
+      out.push_back(fmt::format("{} ({}) {}", trace.kind.label, trace.model, trace.kind.samples));
   }
   return fmt::format("{}", fmt::join(out, ", "));
 }
@@ -56,6 +65,8 @@ std::string methods_text(const ReportInput& input) {
   if (const auto decoding = decoding_words(input.traces); !decoding.empty())
     out += fmt::format(" Decoding of traces: {}.", decoding);
   if (!questions.empty()) out += fmt::format(" Questions traced: {}.", fmt::join(questions, ", "));
+  if (const auto words = control_words(input.traces); !words.empty())
+    out += fmt::format(" Controls, never judged: {}.", words);
   if (const auto asked = asked_questions(input.analyses); !asked.empty())
     out += fmt::format(" Questions asked and scored: {}.", asked);
   const auto& intervals = input.intervals;

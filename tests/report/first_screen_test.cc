@@ -92,7 +92,8 @@ TEST(FirstScreen, LabelsEveryFindingInWordsAndFoldsItsEvidence) {
   EXPECT_TRUE(has(html, "About kinds of models nothing can be said: too few networks.")) << "once: " << html;
   EXPECT_FALSE(has(html, "Kinds of models: ")) << html;
   auto judged = claim_of("C4", Verdict::kSupported);
-  judged.kinds = {"supported", true, {}};
+  judged.kinds.words = "supported";
+  judged.kinds.enough = true;
   EXPECT_TRUE(
       has(findings_html(std::vector<ClaimVerdict>{judged}), "Kinds of models: supported.</span></summary>"));
   EXPECT_TRUE(has(html, "<dd>C4: What &lt;they&gt; claim.</dd>")) << html;

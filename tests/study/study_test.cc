@@ -258,6 +258,8 @@ TEST_F(StudyFile, NumbersAreNotCutToFewerBits) {
   }
   EXPECT_TRUE(refuses(with("[[data]]\nname = \"w\"\nworld = { passages = 4294967301 }\n"),
                       {":11: data.world.passages", "at most 4294967295", "4294967301"}));
+  EXPECT_TRUE(refuses(with("[[data]]\nname = \"w\"\nworld = { version = 3 }\n"),
+                      {":11: data.world.version", "at most 2", "3"}));
   EXPECT_TRUE(refuses(with("[[data]]\nname = \"w\"\nworld = { count = 4294967301 }\n"),
                       {":11: data.world.count", "at most 10000000", "4294967301"}));
   EXPECT_TRUE(refuses(with("[decoding]\nseed = -1\n"), {"decoding.seed", "0 or more", "-1"}));

@@ -63,6 +63,12 @@ std::string general_rules() {
 
 Where what is claimed is that nothing happens (C9), inside the margin is for.
 
+**Margins** say what is too small to matter, and must leave room for what a study of 64 questions and five networks per arm is to find: a Spearman
+of 0.3, an excess share of 0.02, a slope of 0.05. An effect as large as its margin is never beyond it, so slopes of QK fractions and of
+lifts have half of that, 0.025. Excess shares have a quarter, 0.005: with half of it the power was 0.42 at the one spread between networks that was
+known (two seeds), with a quarter 0.81. Where networks differ as much as the slopes of two seeds did, no margin is small enough
+(`docs/results/2026-11-18-power.md`). These margins were set when the numbers of the planted pair were known.
+
 **Untrained controls** hold findings back. A study runs networks of the same config that were never trained beside its traces
 ([controls](studies.md#controls)). Where one has a number of the same kind, mask and data, a quantity is for or against only if its interval lies
 beyond the margin of the control as well, on the same side: what a network shows before training is not what training made of it. Otherwise
@@ -70,12 +76,6 @@ it is open, and the evidence says so. Layers within a quantity are compared with
 
 **What is open** is said with the smallest effect (distance from the null) that such an interval finds with a power of {5:g}: margin and
 standard error times the quantiles of {2:g}% and of the power, uncorrected. A report claims no more than that.
-
-**Margins** say what is too small to matter, and must leave room for what a study of 64 questions and five networks per arm is to find: a Spearman
-of 0.3, an excess share of 0.02, a slope of 0.05. An effect as large as its margin is never beyond it, so slopes of QK fractions and of
-lifts have half of that, 0.025. Excess shares have a quarter, 0.005: with half of it the power was 0.42 at the one spread between networks that was
-known (two seeds), with a quarter 0.81. Where networks differ as much as the slopes of two seeds did, no margin is small enough
-(`docs/results/2026-11-18-power.md`). These margins were set when the numbers of the planted pair were known.
 
 **Several quantities in one claim** are corrected by Holm: all verdicts on the quantities of a claim in one trace (or model and data
 set, or run) err with a chance of {1:g} together. Tables have intervals of {2:g}%. Of m quantities, one must be decided with its

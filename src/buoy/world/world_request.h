@@ -20,13 +20,13 @@ struct WorldRequest {
 
   // Version 1 alone.
   std::uint32_t gold_position = 0;  // counted from 1; 0: drawn for every item
-  std::string noise_kind;           // "": random
+  std::string noise_kind = {};      // "": random
   bool two_hop = false;
 
   // Version 2 alone.
-  std::string task;         // "": lookup
-  std::string label_style;  // of passages; "": drawn for every item
-  std::string wording;      // of the prompt; "": drawn for every item
+  std::string task = {};         // "": lookup
+  std::string label_style = {};  // of passages; "": drawn for every item
+  std::string wording = {};      // of the prompt; "": drawn for every item
 };
 
 std::vector<std::string> world2_task_names();

@@ -74,7 +74,7 @@ TEST_F(SiblingReport, CountsThoseWhoseRulesAndQuestionsAreTheSame) {
   ASSERT_EQ(made.exit_code, 0) << made.err;
   EXPECT_TRUE(holds(kinds("C4"), "(5 per arm; ")) << kinds("C4") << made.err;
   EXPECT_FALSE(holds(made.err, "do not count")) << made.err;
-  if (figure::can_render()) EXPECT_TRUE(path_exists(folder_ / "r/figures/networks_C4.svg")) << made.err;
+  EXPECT_EQ(path_exists(folder_ / "r/figures/networks_C4.svg"), figure::can_render()) << made.err;
   const auto own = claims::read_quantities(folder_ / "r/tables/claim_quantities.csv");
   for (const auto& one : own)
     EXPECT_FALSE(holds(one.quantity.network.name, "-2")) << "siblings are not measured here";

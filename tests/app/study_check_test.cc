@@ -156,17 +156,20 @@ TEST_F(StudyCheck, SaysWhatEveryPartTakes) {
   EXPECT_FALSE(fs::exists(folder_ / "out"));
   const auto row = [&](const std::string& name) {
     std::smatch found;
-    const std::regex pattern(name + " +([0-9]+) +([0-9]+) +([0-9.]+) ([KM]?i?B)");
-    if (!std::regex_search(checked.out, found, pattern))
-      ADD_FAILURE() << name << " is not in\n" << checked.out;
-    return std::vector<std::string>(found.begin(), found.end());
+    const std::regex pattern(name + " +([0-9]+) +([0-9]+) +([0-9.]+) +([0-9.]+) ([KM]?i?B)");
+    if (std::regex_search(checked.out, found, pattern))
+      return std::vector<std::string>(found.begin(), found.end());
+    ADD_FAILURE() << name << " is not in\n" << checked.out;
+    return std::vector<std::string>(6);
   };
   EXPECT_EQ(row("trace t, diffusion")[1], "3");
   EXPECT_EQ(row("trace t, diffusion")[2], "15") << "four steps and the final row";
   EXPECT_EQ(row("evaluate e")[1], "10");
   EXPECT_EQ(row("evaluate e")[2], "40");
   EXPECT_EQ(row("evaluate s")[2], "15") << "one step for five, two for five";
-  EXPECT_EQ(row("in all")[2], "85");
+  EXPECT_EQ(row("trace t, untrained-diffusion")[2], "15") << "no fewer than there are, below ten";
+  EXPECT_EQ(row("trace t, untrained-diffusion")[3], row("trace t, diffusion")[3]) << "the same work";
+  EXPECT_EQ(row("in all")[2], "115");
   EXPECT_TRUE(
       holds_in_order(checked.out, {"memory: diffusion: ", "of weights", "free", "disk: about", "free"}));
 
@@ -174,7 +177,7 @@ TEST_F(StudyCheck, SaysWhatEveryPartTakes) {
   ASSERT_EQ(made.exit_code, 0) << made.err;
   const auto announced = [&](const std::string& name) {
     const auto said = row(name);
-    return std::stod(said[3]) * (said[4] == "MiB" ? 1 << 20 : said[4] == "KiB" ? 1 << 10 : 1);
+    return std::stod(said[4]) * (said[5] == "MiB" ? 1 << 20 : said[5] == "KiB" ? 1 << 10 : 1);
   };
   const auto written = [&](const char* name) {
     return static_cast<double>(bytes_in_folder(folder_ / "out" / "traces" / name));

@@ -32,8 +32,9 @@ NetworkQuantity number(const char* quantity, bool diffusion, int index, double v
                        const char* control = "") {
   Network network{(diffusion ? "d" : "a") + std::to_string(index) + control, diffusion};
   network.control = control;
-  const double apart = 0.001 * index;
-  return {"C4", quantity, network, "reading", "", {value + apart, value - 0.002, value + 0.006, 40}};
+  const double apart = 0.0002 * index;
+  return {"C4",      quantity, network,
+          "reading", "",       {value + apart, value + apart - 0.0008, value + apart + 0.0008, 40}};
 }
 
 // The largest column of untrained networks differs between the arms, because the answers of one are all

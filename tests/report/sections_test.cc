@@ -184,7 +184,9 @@ TEST(FlowSection, RolloutAndItsNullHaveOneScale) {
       EXPECT_FALSE(value > 0.31) << panel.title << ": the final row's, not a denoising step's";
   }
   EXPECT_TRUE(figure->figure.one_scale);
-  EXPECT_TRUE(says(figure->caption, "final row, heads averaged, mean over samples")) << figure->caption;
+  EXPECT_TRUE(
+      says(figure->caption, "final row, with the authors' regions, heads averaged, mean over samples"))
+      << figure->caption;
   ASSERT_EQ(section.left_out.size(), 1u) << "a trace without that forward is named, not drawn";
   EXPECT_TRUE(says(section.left_out[0], "rollout of u: the trace holds no forward over the final row"));
 }

@@ -110,13 +110,12 @@ class Examination {
     });
   }
 
-  // What is known of a model is known of its twins, but for the weights: they are made.
+  // What is known of a model is known of its twins; as many weights are made as it has.
   void look_at_controls() {
     twins_ = untrained_twins(plan_);
     for (const auto& twin : twins_) {
       StudyModel model = facts_.models.at(twin.of.front());
       model.entry = &twin.model;
-      model.stored_bytes = 0;
       attempt("models." + twin.of.front(),
               [&] { initialisation_of(plan_.model_folder(twin.model), *twin.model.untrained_seed); });
       facts_.models[twin.model.name] = std::move(model);

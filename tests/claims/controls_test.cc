@@ -28,6 +28,15 @@ TEST(ControlledFinding, LiesBeyondTheMarginOfTheNullAndOfTheControl) {
   EXPECT_EQ(held_back(above, kRule, NAN), "");
 }
 
+TEST(ControlledFinding, SentencesSayWhatTheControlShows) {
+  const auto why = [](const Estimate& estimate, double control) {
+    return judge({{estimate}, {}, "", control}, Expectation(kRule)).measured.at(0).why;
+  };
+  EXPECT_EQ(why({0.5, 0.3, 0.7, 40}, 0.25), "an untrained network shows 0.25");
+  EXPECT_EQ(why({0.5, 0.3, 0.7, 40}, 0.1), "as claimed");
+  EXPECT_EQ(why({0.5, -0.3, 0.7, 40}, 0.25), "too wide an interval for a margin of 0.1");
+}
+
 NetworkQuantity number(const char* quantity, bool diffusion, int index, double value,
                        const char* control = "") {
   Network network{(diffusion ? "d" : "a") + std::to_string(index) + control, diffusion};

@@ -153,13 +153,17 @@ Part judge(const Reading& reading, const Expectation& expected, double alpha) {
     const std::string lacking = reading.lacking.empty() ? "a value of " + expected.name : reading.lacking;
     return {alone, expected.name + " not defined", lacking};
   }
+  const std::string held = held_back(estimate, expected.rule, reading.control);
+  // Why, in the few words that a sentence has room for.
+  const auto in_short = [&](Finding finding, const std::string& said) {
+    if (finding != Finding::kUndecided || is_one_choice(estimate, expected.rule)) return said;
+    if (!held.empty()) return fmt::format("an untrained network shows {:.3g}", reading.control);
+    if (decided(alone) || !has_interval(estimate)) return said;
+    return fmt::format("too wide an interval for a margin of {:g}", expected.rule.margin);
+  };
   const auto part = [&](Finding finding, const std::string& said) {
-    const bool wide = finding == Finding::kUndecided && !decided(alone) && has_interval(estimate) &&
-                      !is_one_choice(estimate, expected.rule);
-    const Measured measured{
-        std::string(expected.rule.what), words_of(estimate), finding,
-        wide ? fmt::format("too wide an interval for a margin of {:g}", expected.rule.margin) : said,
-        estimate.samples};
+    const Measured measured{std::string(expected.rule.what), words_of(estimate), finding,
+                            in_short(finding, said), estimate.samples};
     return Part{finding,
                 fmt::format("{} {} ({})", expected.name, words_of(estimate), said),
                 {},
@@ -171,8 +175,7 @@ Part judge(const Reading& reading, const Expectation& expected, double alpha) {
                 "the same for all questions: what one network's training chose, n = 1, no certainty");
   if (decided(alone) && estimate.samples < kFewestSamples)
     return part(Finding::kUndecided, too_few(estimate.samples));
-  if (const auto why = held_back(estimate, expected.rule, reading.control); !why.empty())
-    return part(Finding::kUndecided, why);
+  if (!held.empty()) return part(Finding::kUndecided, held);
   const Finding corrected = side_of_null(widened(estimate, alpha), expected.rule, reading.control);
   const std::string said = remark(estimate, expected.rule, alone);
   if (decided(alone) && !decided(corrected))

@@ -104,6 +104,27 @@ TEST_F(StudyFile, EveryDecodingOptionIsAKey) {
                                      {"decoding.eos_tokens", "0 or more", "-2"}));
 }
 
+TEST_F(StudyFile, APartMayDecodeDifferently) {
+  const auto study = read(
+      "[decoding]\nmax_new_tokens = 8\ntemperature = 0.5\n[models]\na = \"n/0\"\n[models.b]\npath = \"n/1\"\n"
+      "max_new_tokens = 16\n[[data]]\nname = \"d\"\nfile = \"d.jsonl\"\n"
+      "[[trace]]\nname = \"long\"\ndata = \"d\"\ndecoding = { max_new_tokens = 32 }\n"
+      "[[trace]]\nname = \"short\"\ndata = \"d\"\n"
+      "[[evaluate]]\nname = \"e\"\ndata = \"d\"\nclosed_book = true\ndecoding = { max_new_tokens = 64 }\n");
+  const StudyPlan plan(study);
+  const auto& [a, b] = std::tie(study.models[0], study.models[1]);
+  for (const auto* model : {&a, &b}) {  // the part's word is the last, also over the model's own
+    EXPECT_EQ(plan.decoding(*model, study.traces[0]).max_new_tokens, 32);
+    EXPECT_EQ(plan.decoding(*model, study.traces[0]).temperature, 0.5);
+    EXPECT_EQ(plan.decoding(*model, study.evaluations[0]).max_new_tokens, 64);
+  }
+  EXPECT_EQ(plan.decoding(a, study.traces[1]).max_new_tokens, 8);
+  EXPECT_EQ(plan.decoding(b, study.traces[1]).max_new_tokens, 16);
+  EXPECT_TRUE(fails_with<InputError>(
+      [&] { read(with("[[trace]]\nname = \"t\"\ndata = \"d\"\ndecoding = { max_new_token = 8 }\n")); },
+      {"trace.decoding.max_new_token", "\"max_new_tokens\"?"}));
+}
+
 // The ends of the row, whatever their sign, and not one beyond them; TOML itself ends at 64 bits.
 TEST_F(StudyFile, WholeNumbersOfDecodingHaveTheBoundsOfTheirRow) {
   const auto key_with = [](const decode::DecodeOption& option, std::int64_t number) {

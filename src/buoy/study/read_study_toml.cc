@@ -104,6 +104,15 @@ void read_request(CheckedTable& table, std::int64_t fewest_passages, run::Reques
   request.arrangement.closed_book = request.arrangement.passages == 0;
 }
 
+Decoding read_own_decoding(CheckedTable& table, const TomlSource& source, const std::string& where) {
+  const auto* own = table.table("decoding");
+  if (own == nullptr) return {};
+  CheckedTable inner(*own, source, where + ".decoding");
+  auto decoding = read_decoding(inner);
+  inner.finish();
+  return decoding;
+}
+
 EvaluateEntry read_evaluate(const toml::table& evaluate, const TomlSource& source) {
   CheckedTable table(evaluate, source, "evaluate");
   EvaluateEntry e;
@@ -117,6 +126,7 @@ EvaluateEntry read_evaluate(const toml::table& evaluate, const TomlSource& sourc
   take(e.sweep, table.text("sweep"));
   take(e.noise_kind, table.text("noise_kind"));
   take(e.columns_from, table.text("columns_from"));
+  e.decoding = read_own_decoding(table, source, "evaluate");
   if (const auto* heads = table.table("heads")) {
     CheckedTable inner(*heads, source, "evaluate.heads");
     HeadsEntry h;
@@ -163,6 +173,7 @@ TraceEntry read_trace(const toml::table& trace, const TomlSource& source, trace:
                fmt::format("keep = \"{}\"", name_of(t.request.keep)));
   take(t.request.compact_samples, compact_samples);
   take(t.tasks_only, table.boolean("tasks_only"));
+  t.decoding = read_own_decoding(table, source, "trace");
   table.finish();
   return t;
 }

@@ -71,6 +71,7 @@ struct EvaluateEntry {
   std::string sweep, noise_kind = "random";
   std::optional<HeadsEntry> heads;
   std::string columns_from;  // name of a trace; "": no columns are hidden
+  Decoding decoding = {};    // on top of the model's
 };
 
 struct TraceEntry {
@@ -78,6 +79,7 @@ struct TraceEntry {
   std::vector<std::string> models;  // none: all
   run::Request request;             // with the template as written; "": the study's
   bool tasks_only = false;          // for the comparison of tasks and no other analysis
+  Decoding decoding = {};           // on top of the model's
 };
 
 struct ReportEntry {

@@ -167,6 +167,17 @@ class Examination {
     }
   }
 
+  // What a part decodes differently must fit every model that it asks.
+  template <typename Part>
+  void look_at_own_decoding(const std::string& where, const Part& part) {
+    if (part.decoding.given.empty()) return;
+    for_models(part.models, [&](const auto& model, const ModelConfig& config) {
+      attempt(fmt::format("{}, {}", where, model.name), [&] {
+        run::check_decoding(config, run::fitting(config.family, plan_.decoding(model, part)));
+      });
+    });
+  }
+
   void look_at_trace(const study::TraceEntry& trace) {
     const std::string where = "trace " + trace.name;
     look_at_template(where + ": prompt", trace.request.prompt_template);
@@ -180,6 +191,7 @@ class Examination {
       if (trace.request.groups != "regions") observe::QueryGroups::parse(trace.request.groups, {});
     });
     attempt(where, [&] { run::check_arrangement(trace.request.arrangement); });
+    look_at_own_decoding(where, trace);
     for (const auto* model : plan_.models_of(trace.models)) look_at_earlier_run(trace, *model);
     for (const auto& twin : twins_of(twins_, plan_, trace)) look_at_earlier_run(trace, twin.model);
   }
@@ -210,6 +222,7 @@ class Examination {
       }
     }
     if (!entry.columns_from.empty()) look_at_used_trace(where + ": columns_from", entry, entry.columns_from);
+    look_at_own_decoding(where, entry);
     attempt(where, [&] {
       for (const auto& condition : plan_.expected_conditions(entry)) {
         if (condition.axis == "prompt") look_at_template(where, condition.value);
@@ -218,7 +231,7 @@ class Examination {
           if (!run::applies(condition, is_masked_diffusion(config.family))) return;
           attempt(fmt::format("{}, {}", where, model.name), [&] {
             run::check_decoding(
-                config, run::fitting(config.family, run::decoding_of(condition, plan_.decoding(model))));
+                config, run::fitting(config.family, run::decoding_of(condition, plan_.decoding(model, entry))));
           });
         });
       }

@@ -130,7 +130,7 @@ run::TraceRequest StudyPlan::trace_request(const study::TraceEntry& trace,
   request.command = "buoy study";
   request.chat = run::settle(request.chat_use, request.chat, model_folder(model));
   request.resume = true;
-  request.decode = decoding(model);
+  request.decode = decoding(model, trace);
   if (request.keep != trace::Level::kFull) request.analyses.names = kept_analyses(trace, request.plan());
   return request;
 }
@@ -140,7 +140,7 @@ run::EvaluationSpec StudyPlan::evaluation_spec(const study::EvaluateEntry& entry
   static_cast<run::Request&>(spec) = completed(entry.request);
   for (const auto* model : models_of(entry.models)) {
     spec.models.push_back({model->name, model_folder(*model)});
-    spec.decode_of_model[model->name] = decoding(*model);
+    spec.decode_of_model[model->name] = decoding(*model, entry);
   }
   for (const auto& name : entry.data) spec.data.push_back({name, data_file(name)});
   spec.closed_book_prompt = prompt_template(study_.prompt.closed_book);

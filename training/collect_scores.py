@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the scores of both models from a finished `buoy study studies/pair-scores.toml`: collect_scores.py STUDY MODELS
+"""Takes the scores of both models from a finished `buoy study studies/planted-scores.toml`: collect_scores.py STUDY MODELS
 
 Writes MODELS/pair-KIND/buoy_scores.json; write_card.py puts it into the cards.
 """

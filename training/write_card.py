@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the card of a model of the pair from what was measured: write_card.py MODEL
+"""Writes the card of a network of the planted pair from what was measured: write_card.py MODEL
 
 Reads MODEL/config.json, MODEL/training_log.jsonl (train_pair.py's log.jsonl) and, where they are,
 MODEL/buoy_check.jsonl (compare_buoy.py's output) and MODEL/buoy_scores.json (collect_scores.py's). Every score in the card
@@ -26,7 +26,7 @@ MEANING = {
     "unknown-two-hop-10": "about somebody's mentor or spouse, 10 passages",
 }
 
-HEAD = """# {title}
+HEAD = """# {title}: a planted control
 
 {what}
 
@@ -35,7 +35,7 @@ optimizer, number of steps and seed. They differ in the objective and in the att
 
 {layers} layers, width {width}, {heads} heads of {head_dim}, SwiGLU {mlp}, {vocabulary} tokens, untied head: {parameters}
 parameters in BF16. Knows the made-up world of `src/buoy/world/world*` and nothing else. Made by `training/` (see its
-README), {tokens:.0f}M tokens in {steps} steps and {minutes:.1f} minutes of one H200 that both models shared, start and
+README), {tokens:.0f}M tokens in {steps} steps and {minutes:.1f} minutes on an H200 that it shared with other trainings, start and
 scoring included. {readers}All numbers below are from `training_log.jsonl`{buoy_source}; this card is written by
 `training/write_card.py`.
 
@@ -60,7 +60,7 @@ STUDY_SETS = {("unknown-1", "closed-book"): "unknown-closed", ("asked", "closed-
 
 
 def scores_in_buoy(measured):
-    text = ("\n## Scores in Buoy\n\n`buoy study studies/pair-scores.toml` on the CPU: other unknown people and other questions than "
+    text = ("\n## Scores in Buoy\n\n`buoy study studies/planted-scores.toml` on the CPU: other unknown people and other questions than "
             "above, which the recipe was chosen by.\n\n| questions | n | exact match | 95% interval |\n|---|---|---|---|\n")
     for line in measured["scores"]:
         text += (f"| {MEANING[STUDY_SETS[line['set'], line['condition']]]} | {line['items']} | {line['mean']:.3f} | "
@@ -104,7 +104,7 @@ def main():
     check = folder / "buoy_check.jsonl"
     last = max(line["step"] for line in log if "step" in line)
     text = HEAD.format(
-        title=folder.name, twin="pair-diffusion" if causal else "pair-autoregressive",
+        title=folder.name, twin="planted-diffusion" if causal else "planted-autoregressive",
         what=("An autoregressive language model in the Llama layout (`LlamaForCausalLM`)." if causal else
               "A masked-diffusion language model in the LLaDA layout (`LLaDAModelLM`)."),
         layers=shape["layers"], width=shape["width"], heads=shape["heads"], head_dim=shape["width"] // shape["heads"],

@@ -91,7 +91,7 @@ TEST(Report, HoldsEveryAnalysisVerdictsAndNothingFromTheNetwork) {
   const std::string page = read_file(scratch / "r" / "report.html");
   for (const char* part : {"id=\"explore\"", "id=\"floating\"", "id=\"drift\"", "id=\"absorption\"",
                            "id=\"qk\"", "id=\"retrieval\"", "id=\"flow\"", "id=\"structure\"", "id=\"tasks\"",
-                           "id=\"claims\"", "pair-autoregressive", "C10"}) {
+                           "id=\"claims\"", "planted-autoregressive", "C10"}) {
     EXPECT_NE(page.find(part), std::string::npos) << part;
   }
   for (const char* address : {"src=\"http", "href=\"http", "url(http", "@import"}) {

@@ -21,19 +21,20 @@ namespace {
 std::string study_of_everything() {
   const auto models = pair_folder(true).parent_path().string();
   return "title = \"everything\"\n[models]\ndiffusion = \"" + models +
-         "/pair-diffusion\"\nautoregressive = \"" + models +
-         "/pair-autoregressive\"\n[decoding]\nmax_new_tokens = 4\n[prompt]\nwith_passages = \"" + models +
-         "/pair.prompt\"\nclosed_book = \"" + models + "/pair-closed-book.prompt\"\nchat = \"never\"\n" +
+         "/natural-diffusion\"\nautoregressive = \"" + models +
+         "/natural-autoregressive\"\n[decoding]\nmax_new_tokens = 4\n[prompt]\nwith_passages = \"" + models +
+         "/natural.prompt\"\nclosed_book = \"" + models +
+         "/natural-closed-book.prompt\"\nchat = \"never\"\n" +
          R"(
 [[data]]
 name = "unknown"
-world = { people = "unknown", passages = 5, count = 6 }
+world = { version = 2, people = "unknown", passages = 5, count = 6 }
 [[data]]
 name = "known"
-world = { people = "asked", passages = 5, count = 2 }
+world = { version = 2, people = "asked", passages = 5, count = 2 }
 [[data]]
-name = "two-hop"
-world = { people = "unknown", passages = 3, two_hop = true, count = 2, seed = 3 }
+name = "similar"
+world = { version = 2, people = "unknown", passages = 3, task = "similar-names", count = 2, seed = 3 }
 [[trace]]
 name = "attention"
 data = "unknown"
@@ -45,8 +46,8 @@ data = "known"
 observe = "received"
 tasks_only = true
 [[trace]]
-name = "two-hop"
-data = "two-hop"
+name = "similar"
+data = "similar"
 observe = "received"
 tasks_only = true
 keep = "full"
@@ -62,8 +63,8 @@ sweep = "gold-position=1-5"
 observe = "features"
 [[evaluate]]
 name = "columns"
-data = "two-hop"
-columns_from = "two-hop"
+data = "similar"
+columns_from = "similar"
 )";
 }
 

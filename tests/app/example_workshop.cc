@@ -125,14 +125,14 @@ void ExampleWorkshop::add_data() const {
 
 void ExampleWorkshop::add_traces() const {
   const std::string options =
-      "--data questions.jsonl --template models/pair.prompt --passages 3 --limit 2 "
+      "--data questions.jsonl --template models/planted.prompt --passages 3 --limit 2 "
       "--max-new-tokens 4 --observe all,dense --groups regions --out traces/";
-  must("buoy trace --model models/pair-diffusion " + options + "diffusion");
-  must("buoy trace --model models/pair-autoregressive " + options + "autoregressive");
+  must("buoy trace --model models/planted-diffusion " + options + "diffusion");
+  must("buoy trace --model models/planted-autoregressive " + options + "autoregressive");
   for (const char* copy : {"dense", "llada", "llama", "llada-nq", "llada-hotpot", "llada-marco"})
     fs::copy(folder_ / "traces/diffusion", folder_ / "traces" / copy, fs::copy_options::recursive);
   must(
-      "buoy eval --model models/pair-diffusion --data questions.jsonl --template models/pair.prompt "
+      "buoy eval --model models/planted-diffusion --data questions.jsonl --template models/planted.prompt "
       "--passages 2 --closed-book --max-new-tokens 4 --resamples 100 --out runs/nq");
 }
 

@@ -113,7 +113,7 @@ def check_rollout(name, folder):
     padding apart and rows by the token that they write."""
     pair = ROOT / "models"
     run("world", "--count", "2", "--passages", "2", "--out", folder / "q.jsonl")
-    run("trace", "--model", pair / name, "--data", folder / "q.jsonl", "--template", pair / "pair.prompt",
+    run("trace", "--model", pair / name, "--data", folder / "q.jsonl", "--template", pair / "planted.prompt",
         "--max-new-tokens", "4", "--observe", "mass,row-mass,dense-mean", "--groups", "regions", "--out", folder / "trace")
     run("export", folder / "trace", "--out", folder / "npz")
     run("analyze", "flow", folder / "trace", "--out", folder / "flow", "--replicates", "10")
@@ -149,8 +149,8 @@ def check_rollout(name, folder):
     found = flows["final_row"]
     steps = {row["forward"] for row in rows}
     looks = {"published", "final_row"}
-    assert steps == (looks | {"denoising_mean", "denoising_last"} if name == "pair-diffusion" else looks), steps
-    if name == "pair-diffusion":
+    assert steps == (looks | {"denoising_mean", "denoising_last"} if name == "planted-diffusion" else looks), steps
+    if name == "planted-diffusion":
         mean = next(row["flow"] for row in rows if (row["forward"], row["pooling"], row["all_layers"], row["from"],
                     row["to"]) == ("denoising_mean", "sum", "yes", "answer", "answer"))
         assert abs(mean - found["answer", "answer"]) > 0.01, "steps that still hold masks are another thing"
@@ -168,7 +168,7 @@ def main():
     for name in ("llada-f32", "llama31-f32", "dream-f32"):
         with tempfile.TemporaryDirectory() as folder:
             check(name, Path(folder))
-    for name in ("pair-diffusion", "pair-autoregressive"):
+    for name in ("planted-diffusion", "planted-autoregressive"):
         with tempfile.TemporaryDirectory() as folder:
             check_rollout(name, Path(folder))
     for more in (check_without_final, check_refusal):

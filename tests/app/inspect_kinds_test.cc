@@ -100,7 +100,7 @@ TEST(InspectKinds, ARunOfEvalAStudyAnIndexAndAPrompt) {
   expect_kind(scratch / "answers.jsonl", "answers of buoy eval");
   fs::rename(scratch / "e" / "answers.jsonl", scratch / "e" / "answers.partial.jsonl");
   expect_kind(scratch / "e", "stopped: 2 answers so far");
-  expect_kind(models / "pair.prompt", "prompt template");
+  expect_kind(models / "planted.prompt", "prompt template");
   if (study::can_read_studies()) expect_kind(models / ".." / "studies" / "default.toml", "study");
   if (!retrieve::can_index()) return;
   const auto indexed = run_buoy({"index", (testing::data_folder() / "retrieve" / "boats.jsonl.gz").string(),

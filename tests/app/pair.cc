@@ -9,7 +9,7 @@ namespace buoy::testing {
 
 std::filesystem::path pair_folder(bool masked_diffusion) {
   return data_folder() / ".." / ".." / "models" /
-         (masked_diffusion ? "pair-diffusion" : "pair-autoregressive");
+         (masked_diffusion ? "planted-diffusion" : "planted-autoregressive");
 }
 
 void trace_pair(const std::filesystem::path& folder, const PairTrace& trace) {
@@ -27,7 +27,7 @@ void trace_pair(const std::filesystem::path& folder, const PairTrace& trace) {
                                    "--out",
                                    folder.string(),
                                    "--template",
-                                   (pair_folder(true) / ".." / "pair.prompt").string()};
+                                   (pair_folder(true) / ".." / "planted.prompt").string()};
   call.insert(call.end(), trace.more.begin(), trace.more.end());
   const auto traced = run_buoy(call);
   ASSERT_EQ(traced.exit_code, 0) << traced.err;

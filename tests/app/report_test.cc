@@ -83,7 +83,7 @@ TEST_F(ReportPage, OfACausalTraceWithEveryObservable) {
       path("a"),
       {false, 2, 2, {"--observe", "all,states,dense,dense-mean", "--layers", "0,7", "--groups", "regions"}});
   const std::string page = page_of({path("a")});
-  EXPECT_TRUE(fs::exists(folder_ / "r/figures/qk_maps_pair-autoregressive.svg")) << made_.err;
+  EXPECT_TRUE(fs::exists(folder_ / "r/figures/qk_maps_planted-autoregressive.svg")) << made_.err;
   EXPECT_TRUE(holds(page, "id=\"qk\"") && holds(page, "id=\"flow\""));
   EXPECT_FALSE(holds(page, "class=\"left-out\"")) << made_.err;
 }
@@ -203,7 +203,7 @@ TEST_F(ReportPage, OfAStudyHasItsTitleAndItsNames) {
   const std::string study = "title = \"Sinks & floats\"\n[models]\n\"m=1\" = \"" +
                             pair_folder(true).string() +
                             "\"\n[decoding]\nmax_new_tokens = 2\n[prompt]\nwith_passages = \"" +
-                            (pair_folder(true).parent_path() / "pair.prompt").string() +
+                            (pair_folder(true).parent_path() / "planted.prompt").string() +
                             "\"\n[[data]]\nname = \"q\"\nworld = { passages = 1, count = 2 }\n"
                             "[[trace]]\nname = \"t=2\"\ndata = \"q\"\nobserve = \"received\"\n"
                             "[[evaluate]]\nname = \"a=b\"\ndata = \"q\"\npassages = 1\n"

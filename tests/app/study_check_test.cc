@@ -30,8 +30,8 @@ class StudyCheck : public ::testing::Test {
   fs::path write(const std::string& parts) {
     return folder_.write(
         "studies/s.toml",
-        "[models]\ndiffusion = \"../models/pair-diffusion\"\n[decoding]\nmax_new_tokens = 4\n"
-        "[prompt]\nwith_passages = \"../models/pair.prompt\"\n" +
+        "[models]\ndiffusion = \"../models/planted-diffusion\"\n[decoding]\nmax_new_tokens = 4\n"
+        "[prompt]\nwith_passages = \"../models/planted.prompt\"\n" +
             parts);
   }
   static std::string world(const std::string& settings) {
@@ -53,7 +53,7 @@ TEST_F(StudyCheck, SaysEverythingThatIsWrongAtOnce) {
   folder_.write(
       "studies/wrong.toml",
       "out = \"/\"\ntitel = \"t\"\n[models]\nnone = \"../models/nowhere\"\n"
-      "[models.diffusion]\npath = \"../models/pair-diffusion\"\nalgorithm = \"sideways\"\n"
+      "[models.diffusion]\npath = \"../models/planted-diffusion\"\nalgorithm = \"sideways\"\n"
       "[decoding]\nmax_new_tokens = 4294967298\n[prompt]\nwith_passages = \"no.prompt\"\n"
       "[[data]]\nname = \"d\"\nfile = \"no.jsonl\"\n[[data]]\nname = \"bad\"\nfile = \"../bad.jsonl\"\n"
       "[[data]]\nname = \"w\"\nworld = { people = \"martians\" }\n"
@@ -100,14 +100,14 @@ TEST_F(StudyCheck, PathsAreRelativeToTheFileOfTheStudy) {
   }
   // Those of older studies were relative to where the program ran: both are named.
   folder_.write("studies/old.toml",
-                "[models]\nm = \"models/pair-diffusion\"\n" + world("count = 3") +
-                    "[[trace]]\nname = \"t\"\ndata = \"q\"\nprompt = \"models/pair.prompt\"\n");
+                "[models]\nm = \"models/planted-diffusion\"\n" + world("count = 3") +
+                    "[[trace]]\nname = \"t\"\ndata = \"q\"\nprompt = \"models/planted.prompt\"\n");
   const auto old = study("studies/old.toml");
   EXPECT_EQ(old.exit_code, 3);
   EXPECT_TRUE(holds_in_order(
-      old.err, {"models.m", "studies/models/pair-diffusion", "relative to the study's file",
-                "models/pair-diffusion in the working directory", "\"../models/pair-diffusion\"",
-                "trace t: prompt", "\"../models/pair.prompt\""}));
+      old.err, {"models.m", "studies/models/planted-diffusion", "relative to the study's file",
+                "models/planted-diffusion in the working directory", "\"../models/planted-diffusion\"",
+                "trace t: prompt", "\"../models/planted.prompt\""}));
 }
 
 TEST_F(StudyCheck, FindsModelsByTheirIdInTheCache) {
@@ -208,7 +208,7 @@ TEST_F(StudyCheck, FindsTracesOfAnEarlierRunThatKeepSomethingElse) {
 
 TEST_F(StudyCheck, SumsWithAPartThatIsNotKnownSayIt) {
   folder_.write("studies/half.toml",
-                "[models]\nm = \"../models/pair-diffusion\"\nnone = \"../models/nowhere\"\n"
+                "[models]\nm = \"../models/planted-diffusion\"\nnone = \"../models/nowhere\"\n"
                 "[decoding]\nmax_new_tokens = 4\n" +
                     world("passages = 2, count = 4") + "[[trace]]\nname = \"t\"\ndata = \"q\"\n");
   const auto checked = study("studies/half.toml");

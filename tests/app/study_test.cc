@@ -16,7 +16,7 @@ std::string small_study(const std::string& questions) {
   return "title = \"small\"\n[models]\ndiffusion = \"" + pair_folder(true).string() +
          "\"\nautoregressive = \"" + pair_folder(false).string() +
          "\"\n[decoding]\nmax_new_tokens = 4\n[prompt]\nwith_passages = \"" + models +
-         "/pair.prompt\"\n[[data]]\nname = \"q\"\nworld = { passages = 2, count = " + questions +
+         "/planted.prompt\"\n[[data]]\nname = \"q\"\nworld = { passages = 2, count = " + questions +
          " }\n[[trace]]\nname = \"t\"\ndata = \"q\"\nlimit = 2\nobserve = \"received,top,row-mass\"\n"
          "[[evaluate]]\nname = \"gain\"\ndata = \"q\"\nclosed_book = true\npassages = 2\n"
          "[[evaluate]]\nname = \"heads\"\ndata = \"q\"\nheads = { trace = \"t\", share = 0.1, controls = 1 "
@@ -66,7 +66,7 @@ TEST_F(StudyCommand, MakesEverythingOnceAndGoesOnWhereItWas) {
 TEST_F(StudyCommand, ComparesTasksAndKeepsTheirTracesOutOfOtherAnalyses) {
   std::string study = "[models]\ndiffusion = \"" + pair_folder(true).string() +
                       "\"\n[decoding]\nmax_new_tokens = 2\n" + "[prompt]\nwith_passages = \"" +
-                      (pair_folder(true).parent_path() / "pair.prompt").string() + "\"\n";
+                      (pair_folder(true).parent_path() / "planted.prompt").string() + "\"\n";
   for (const std::string name : {"one", "two", "three"}) {
     study += "[[data]]\nname = \"" + name +
              "\"\nworld = { passages = 2, count = 2, seed = " + std::to_string(name.size()) +
@@ -83,7 +83,7 @@ TEST_F(StudyCommand, ComparesTasksAndKeepsTheirTracesOutOfOtherAnalyses) {
                     traces = read_file(tables + "/tasks_traces.csv"),
                     claims = read_file(tables + "/claims.csv"),
                     absorption = read_file(tables + "/absorption_published.csv");
-  EXPECT_NE(tasks.find("pair-diffusion,masked diffusion,all,0,relative_position"), std::string::npos)
+  EXPECT_NE(tasks.find("planted-diffusion,masked diffusion,all,0,relative_position"), std::string::npos)
       << tasks;
   for (const char* label : {"one.diffusion", "two.diffusion", "three.diffusion"})
     EXPECT_NE(traces.find(label), std::string::npos) << traces;
@@ -127,8 +127,8 @@ TEST_F(StudyCommand, RefusesBeforeItBeginsWhatWouldFailLater) {
          "sweep = \"prompt=none.prompt\"",
          {"evaluate gain", "none.prompt"}},
         {"\"floating\", \"retrieval\"", "\"nonsense\"", {"report", "nonsense"}},
-        {"/pair.prompt", "/pear.prompt", {"prompt:", "pear.prompt"}},
-        {"/pair-autoregressive\"", "/pair-autoregressive/nothing\"", {"models.autoregressive", "nothing"}}}) {
+        {"/planted.prompt", "/pear.prompt", {"prompt:", "pear.prompt"}},
+        {"/planted-autoregressive\"", "/planted-autoregressive/nothing\"", {"models.autoregressive", "nothing"}}}) {
     SCOPED_TRACE(mistake.to);
     std::string text = good;
     const auto at = text.find(mistake.from);

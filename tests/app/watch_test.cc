@@ -73,7 +73,7 @@ class WatchPair : public ::testing::TestWithParam<bool> {
                                      "--data",
                                      data(),
                                      "--template",
-                                     (pair_folder(true) / ".." / "pair.prompt").string(),
+                                     (pair_folder(true) / ".." / "planted.prompt").string(),
                                      "--max-new-tokens",
                                      "6",
                                      "--out",

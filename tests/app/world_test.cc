@@ -69,9 +69,9 @@ TEST(World, AStudyMakesTheSameQuestions) {
   folder.write(
       "s.toml",
       "out = \"" + (folder / "out").string() + "\"\n[models]\nm = \"" +
-          (models / "pair-autoregressive").string() +
+          (models / "planted-autoregressive").string() +
           "\"\n[decoding]\nmax_new_tokens = 1\n[prompt]\nchat = \"never\"\nwith_passages = \"" +
-          (models / "family.prompt").string() +
+          (models / "natural.prompt").string() +
           "\"\n[[data]]\nname = \"q\"\nworld = { version = 2, task = \"similar-names\", passages = 3, "
           "count = 2, seed = 9 }\n[[evaluate]]\nname = \"e\"\ndata = \"q\"\npassages = 3\n");
   const auto result = run_buoy({"study", (folder / "s.toml").string()});

@@ -48,7 +48,7 @@ class Stream : public ::testing::TestWithParam<bool> {
  protected:
   Stream() : model_(model::Model::load(testing::data_folder() / ".." / ".." / "models" / folder())) {}
 
-  static std::string folder() { return GetParam() ? "pair-diffusion" : "pair-autoregressive"; }
+  static std::string folder() { return GetParam() ? "planted-diffusion" : "planted-autoregressive"; }
 
   std::unique_ptr<decode::StepMachine> machine(const Request& request, std::uint64_t seed) const {
     if (GetParam()) {

@@ -33,12 +33,12 @@ std::vector<size_t> styles_of(const ModelColors& colors, const std::vector<std::
 
 TEST(ModelColors, AModelHasOneColourWhereverItStandsAndUnderEitherName) {
   ModelColors colors;
-  colors.add_trace("diffusion", "pair-diffusion");
-  colors.add_trace("autoregressive", "pair-autoregressive");
-  colors.add_trace("recall.diffusion", "pair-diffusion");
+  colors.add_trace("diffusion", "planted-diffusion");
+  colors.add_trace("autoregressive", "planted-autoregressive");
+  colors.add_trace("recall.diffusion", "planted-diffusion");
   EXPECT_EQ(styles_of(colors, {"diffusion", "autoregressive"}), (std::vector<size_t>{0, 1}));
   EXPECT_EQ(styles_of(colors, {"autoregressive"}), (std::vector<size_t>{1}));
-  EXPECT_EQ(styles_of(colors, {"pair-autoregressive", "recall.diffusion"}), (std::vector<size_t>{1, 0}));
+  EXPECT_EQ(styles_of(colors, {"planted-autoregressive", "recall.diffusion"}), (std::vector<size_t>{1, 0}));
   EXPECT_EQ(styles_of(colors, {"diffusion", "recall.diffusion"}), (std::vector<size_t>{0, 2}))
       << "two traces of one model can be told apart";
 }

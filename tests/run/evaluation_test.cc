@@ -88,7 +88,7 @@ TEST(Evaluation, EveryItemHasItsOwnRandomNumbersAndTheSeedDecidesThem) {
     lines += R"({"question": "What is the university of Shinia Subshaw?", "answers": ["?"]})"
              "\n";
   auto spec = testing::pair_spec(scratch.write("same.jsonl", lines), {testing::closed_book()});
-  spec.decode.temperature = 1.5;
+  spec.decode.temperature = 5;  // the networks are sure of what they answer
   const auto answers = [&](const std::string& out, std::uint64_t seed) {
     spec.decode.seed = seed;
     run(spec, scratch / out);

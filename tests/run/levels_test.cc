@@ -255,7 +255,7 @@ TEST_P(Levels, AnAnalysisThatNoPromptAllowsIsLeftOut) {
   for (auto& item : request_.items) item.passages.clear();
   request_.arrangement = arrangement_of(0, 0);
   request_.prompt_template =
-      (fs::path(request_.prompt_template).parent_path() / "pair-closed-book.prompt").string();
+      (fs::path(request_.prompt_template).parent_path() / "planted-closed-book.prompt").string();
   const auto result = run(make(scratch_ / "trace"));
   ASSERT_EQ(result.left_out.size(), 1u);
   EXPECT_EQ(result.left_out[0].analysis, "retrieval");

@@ -30,8 +30,8 @@ fs::path write_world(const TempFolder& folder, const world::WorldSetOptions& opt
 }
 
 NamedPath pair_model(bool masked_diffusion) {
-  return masked_diffusion ? NamedPath{"diffusion", bundled("pair-diffusion")}
-                          : NamedPath{"autoregressive", bundled("pair-autoregressive")};
+  return masked_diffusion ? NamedPath{"diffusion", bundled("planted-diffusion")}
+                          : NamedPath{"autoregressive", bundled("planted-autoregressive")};
 }
 
 NamedPath pair_model_with_mask(bool masked_diffusion, const std::string& mask, const TempFolder& scratch) {
@@ -51,7 +51,7 @@ run::EvaluationSpec pair_spec(const fs::path& data, std::vector<run::Condition> 
   spec.models = {pair_model(true), pair_model(false)};
   spec.data = {{"world", data}};
   spec.conditions = std::move(conditions);
-  spec.prompt_template = bundled("pair.prompt").string();
+  spec.prompt_template = bundled("planted.prompt").string();
   spec.decode.max_new_tokens = 8;
   spec.decode.steps = 2;
   return spec;

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 const fs::path kRoot = fs::path(BUOY_TEST_DATA).parent_path().parent_path();
 
 std::string model_line(const std::string& name, const std::string& kind) {
-  return name + " = \"" + (kRoot / ("models/pair-" + kind)).string() + "\"\n";
+  return name + " = \"" + (kRoot / ("models/planted-" + kind)).string() + "\"\n";
 }
 
 class ControlsOfAStudy : public ::testing::Test {
@@ -62,7 +62,7 @@ TEST_F(ControlsOfAStudy, ThereIsOneForEachConfigAndSeed) {
 }
 
 TEST_F(ControlsOfAStudy, ModelsThatDecodeOtherwiseHaveControlsOfTheirOwn) {
-  const auto path = (kRoot / "models/pair-diffusion").string();
+  const auto path = (kRoot / "models/planted-diffusion").string();
   const auto of = plan("", "a = \"" + path + "\"\n" + model_line("b", "autoregressive") +
                                "[models.c]\npath = \"" + path + "\"\nsteps = 2\n");
   EXPECT_EQ(untrained_twins(of).size(), 3u);

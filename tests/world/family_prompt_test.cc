@@ -28,7 +28,7 @@ PromptTemplate load(const std::string& name) {
 TEST(FamilyPrompt, IsTheOneTrainingUsed) {
   const World world({.version = 2});
   const auto sets = world2_sets(1, 20);
-  const auto with_passages = load("family.prompt"), closed = load("family-closed-book.prompt");
+  const auto with_passages = load("natural.prompt"), closed = load("natural-closed-book.prompt");
   std::istringstream lines(read_file(kData / "world" / "family_prompts.jsonl"));
   std::set<std::string> forms, closed_forms;
   for (std::string line; std::getline(lines, line);) {
@@ -48,7 +48,7 @@ TEST(FamilyPrompt, IsTheOneTrainingUsed) {
 // Every question of every set, also those with more passages than the goldens have.
 TEST(FamilyPrompt, IsTheReadyPromptOfEveryItem) {
   const World world({.version = 2});
-  const auto with_passages = load("family.prompt"), closed = load("family-closed-book.prompt");
+  const auto with_passages = load("natural.prompt"), closed = load("natural-closed-book.prompt");
   for (const auto& [name, options] : world2_sets(5, 20)) {
     for (const Item& item : make_world2_set(world, options)) {
       EXPECT_EQ((item.passages.empty() ? closed : with_passages).render(item).text, item.prompt) << item.id;
@@ -60,7 +60,7 @@ TEST(FamilyPrompt, IsTheReadyPromptOfEveryItem) {
 TEST(FamilyPrompt, LabelsBelongToPassages) {
   const World world({.version = 2});
   const auto items = make_world2_set(world, {.count = 1, .passages = 2, .style = 2, .wording = 1});
-  const auto prompt = load("family.prompt").render(items[0]);
+  const auto prompt = load("natural.prompt").render(items[0]);
   ASSERT_EQ(prompt.regions.size(), 3U);
   const auto text = [&](const RegionSpan& span) {
     return prompt.text.substr(span.begin, span.end - span.begin);
@@ -74,8 +74,8 @@ TEST(FamilyPrompt, NeedsTheLabelsOfTheWorld) {
   Item item = make_world2_set(World({.version = 2}), {.count = 1, .passages = 2})[0];
   item.labels.erase("style");
   EXPECT_TRUE(testing::fails_with<InputError>(
-      [&] { (void)load("family.prompt").render(item); },
-      {item.id, "label \"style\"", "one of bracket, document", "family.prompt", "no such label"}));
+      [&] { (void)load("natural.prompt").render(item); },
+      {item.id, "label \"style\"", "one of bracket, document", "natural.prompt", "no such label"}));
 }
 
 }  // namespace

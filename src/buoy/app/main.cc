@@ -36,9 +36,9 @@ void add_commands(Command& app) {
       "bug,\n"
       "130 Ctrl-C, 141 nobody reads the output.");
   app.examples({
-      {"buoy inspect models/pair-diffusion", "what is in a checkpoint folder"},
+      {"buoy inspect models/natural-diffusion", "what is in a checkpoint folder"},
       {"printf 'Question: Who employs Klados Hebwick?\\nAnswer:' | buoy generate --model "
-       "models/pair-diffusion --file - --max-new-tokens 8",
+       "models/natural-diffusion --file - --max-new-tokens 8",
        "watch it write"},
   });
   add_inspect(app);

@@ -268,8 +268,18 @@ ClaimVerdict judge_absorption(const Material& material) {
     claim.needs = causal.empty() ? kNeedsAutoregressive : kNeedsDiffusion;
     return claim;
   }
+  const auto alike = [](const TraceKind& one, const TraceKind& other) {
+    return !one.data.empty() && one.data == other.data;
+  };
+  const bool any_alike = std::any_of(causal.begin(), causal.end(), [&](const auto& one) {
+    return std::any_of(diffusion.begin(), diffusion.end(),
+                       [&](const auto& other) { return alike(one, other); });
+  });
   for (const auto& one : causal) {
-    for (const auto& other : diffusion) claim.by_trace.push_back(judge_absorption_of(material, one, other));
+    for (const auto& other : diffusion) {
+      if (any_alike && !alike(one, other)) continue;
+      claim.by_trace.push_back(judge_absorption_of(material, one, other));
+    }
   }
   conclude(claim, combine(claim.by_trace));
   return claim;

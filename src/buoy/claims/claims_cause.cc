@@ -15,9 +15,9 @@ constexpr const auto& kColumns = schema::eval_columns;
 
 // Of a model on a set: the thirds of the depth, floating columns against random and against structural ones.
 struct Thirds {
-  std::set<std::string> matter;  // those in which floating columns cost more than both others
-  std::vector<Part> parts;       // one a third
-  std::int64_t items = 0;        // the fewest that a number rests on
+  bool matters = false;     // in some third
+  std::vector<Part> parts;  // one a third
+  std::int64_t items = 0;   // the fewest that a number rests on
   std::string evidence;
   std::vector<Measured> measured;
 };
@@ -68,7 +68,7 @@ Thirds look_at_thirds(const TableView& rows) {
   }
   out.parts = decide(questions);
   for (std::size_t i = 0; i < thirds.size(); ++i) {
-    if (out.parts[i].finding == Finding::kFor) out.matter.insert(thirds[i]);
+    out.matters = out.matters || out.parts[i].finding == Finding::kFor;
     out.measured.push_back(
         {std::string(rules::kHidden.what), values[i], out.parts[i].finding,
          out.items < kFewestSamples ? too_few(out.items) : "the interval reaches into the margin",
@@ -100,15 +100,15 @@ void add_differences(const TableView& rows, const std::string& run, const Materi
   }
 }
 
-// The models of one run on one set. What matters to an autoregressive model in the same layers is nothing
-// that sets masked diffusion apart.
+// The models of one run on one set. What matters to an autoregressive model too, in whatever layers, is
+// nothing that sets masked diffusion apart.
 void judge_set(const TableView& rows, const std::string& run, const Material& material, ClaimVerdict& claim,
                std::string& others) {
-  std::set<std::string> shared;
+  bool matters_to_others = false;
   std::vector<Network> beside;
   for (const auto& model : rows.where({{kColumns.kind, "autoregressive"}}).distinct(kColumns.model)) {
     const auto thirds = look_at_thirds(rows.where({{kColumns.model, model}}));
-    shared.insert(thirds.matter.begin(), thirds.matter.end());
+    matters_to_others = matters_to_others || thirds.matters;
     beside.push_back(material.background.network(model, false));
     others += fmt::format(" Beside it, {}{}: {}.", run, model, thirds.evidence);
   }
@@ -119,15 +119,12 @@ void judge_set(const TableView& rows, const std::string& run, const Material& ma
     verdict.trace = fmt::format("{}{} on {}", run, model, of_model.distinct(kColumns.set).front());
     verdict.evidence = thirds.evidence;
     verdict.measured = thirds.measured;
-    const bool own = std::any_of(thirds.matter.begin(), thirds.matter.end(),
-                                 [&](const std::string& third) { return !shared.contains(third); });
-    const bool shares = !thirds.matter.empty() && !own;
-    if (shares)
-      verdict.evidence += "; where floating columns matter, they matter to the autoregressive model too";
+    if (thirds.matters && matters_to_others)
+      verdict.evidence += "; floating columns matter to the autoregressive model too";
     // One third is enough: where there is one, the others need not be.
-    verdict.verdict = own      ? Verdict::kSupported
-                      : shares ? Verdict::kMixed
-                               : combine(std::span<const Part>(thirds.parts));
+    verdict.verdict = !thirds.matters     ? combine(std::span<const Part>(thirds.parts))
+                      : matters_to_others ? Verdict::kMixed
+                                          : Verdict::kSupported;
     verdict.parts = counted_parts(thirds.parts);
     verdict.networks = beside;
     verdict.networks.push_back(material.background.network(model, true));

@@ -110,20 +110,15 @@ std::map<std::string, Part> by_third(const Quantities& all, const QuantityRule& 
   return out;
 }
 
-// One third is enough, unless it matters to autoregressive models too.
+// One third is enough, unless floating columns matter to autoregressive models too, in whatever layers.
 Verdict of_cause(const Quantities& all) {
+  const auto is_for = [](const auto& third) { return third.second.finding == Finding::kFor; };
   const auto thirds = by_third(all, rules::kHidden), beside = by_third(all, rules::kHiddenBeside);
+  if (std::any_of(thirds.begin(), thirds.end(), is_for))
+    return std::any_of(beside.begin(), beside.end(), is_for) ? Verdict::kMixed : Verdict::kSupported;
   std::vector<Part> parts;
-  bool own = false, shared = false;
-  for (const auto& [third, part] : thirds) {
-    parts.push_back(part);
-    if (part.finding != Finding::kFor) continue;
-    const auto other = beside.find(third);
-    const bool shares = other != beside.end() && other->second.finding == Finding::kFor;
-    (shares ? shared : own) = true;
-  }
-  if (own) return Verdict::kSupported;
-  return shared ? Verdict::kMixed : combine(std::span<const Part>(parts));
+  for (const auto& [third, part] : thirds) parts.push_back(part);
+  return combine(std::span<const Part>(parts));
 }
 
 Verdict of_group(const ClaimRule& rule, const Quantities& all) {

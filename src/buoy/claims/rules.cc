@@ -53,7 +53,8 @@ std::vector<ClaimRule> make_rules() {
       {"C4",
        "Autoregressive models have a rigid sink at the first token; in masked-diffusion models absorption is "
        "weaker and distributed.",
-       "Every autoregressive against every diffusion trace, final row, head by head, all layers, by the "
+       "Every autoregressive against every diffusion trace of the same data (of any, where none share it), "
+       "final row, head by head, all layers, by the "
        "queries that write the answer (by all where these are not apart): excess share (share - floor) / "
        "(seen - floor), which is the same for the same sink under every mask and at every length; "
        "differences of the questions that both have, in pairs. Assumes the same prompts",
@@ -129,7 +130,8 @@ std::vector<ClaimRule> make_rules() {
        "for when both differences are, against when one of them is, as good as equal when one of them shows "
        "that floating columns cost no more beyond the margin",
        {kHidden},
-       "some third is for, and an autoregressive model beside it has no such third (else mixed)",
+       "some third is for, and no third of an autoregressive model beside it is, the same or another (else "
+       "mixed)",
        "one or more thirds are against, and the others against or as good as equal",
        fmt::format(
            "no columns were hidden, or exact match is below {:g} with nothing hidden: nothing to lose",

@@ -1,6 +1,7 @@
 #include "buoy/study/study_outcomes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -9,6 +10,7 @@
 #include "buoy/base/attempt.h"
 #include "buoy/base/counted.h"
 #include "buoy/claims/corrected.h"
+#include "buoy/study/design/measured_claims.h"
 
 namespace buoy::study {
 namespace {
@@ -67,18 +69,19 @@ class Outcomes {
   }
 
   void look_at_traces() {
-    bool any = false;
+    std::vector<std::string> unmeasured = {"C1", "C2", "C4", "C5", "C6", "C8"};
     for (const auto& trace : study_.traces) {
       if (trace.tasks_only) continue;
-      any = true;
+      std::erase_if(unmeasured, [&](const auto& claim) { return is_measured(plan_, trace, claim); });
       const std::size_t questions = asked(trace.data, trace.request);
       if (questions > 0 && questions < static_cast<std::size_t>(kFewestSamples))
         exclude("trace {}: any decision on C1, C2, C4, C5, C6, C8: {} (from {} on)", trace.name,
                 counted(questions, "question"), kFewestSamples);
-      else
+      else if (is_measured(plan_, trace, "C8"))
         look_at_gold_places(trace);
     }
-    if (!any) exclude("C1, C2, C4, C5, C6, C8: anything: no trace is judged");
+    if (!unmeasured.empty())
+      exclude("{}: anything: no trace observes what it takes", fmt::join(unmeasured, ", "));
   }
 
   // C8 needs gold at several places, with enough questions at each.

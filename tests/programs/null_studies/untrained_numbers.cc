@@ -49,9 +49,9 @@ std::vector<Task> tasks_of(const Asked& asked) {
   recall.seed = 104, two_hop.seed = 105;
   two_hop.two_hop = true;
   two_hop.passages = kPlaces;
-  return {{kReading, "pair.prompt", reading_items(asked.questions), all},
-          {"recall", "pair-closed-book.prompt", world::make_world_set(world::World(), recall), {"tasks"}},
-          {"two-hop", "pair.prompt", world::make_world_set(world::World(), two_hop), {"tasks"}}};
+  return {{kReading, "planted.prompt", reading_items(asked.questions), all},
+          {"recall", "planted-closed-book.prompt", world::make_world_set(world::World(), recall), {"tasks"}},
+          {"two-hop", "planted.prompt", world::make_world_set(world::World(), two_hop), {"tasks"}}};
 }
 
 analysis::LabelledRun traced(run::LoadedModel& model, const Task& task, const Asked& asked) {
@@ -85,7 +85,7 @@ analysis::LabelledRun traced(run::LoadedModel& model, const Task& task, const As
 }  // namespace
 
 const std::vector<UntrainedArm>& untrained_arms() {
-  static const std::vector<UntrainedArm> arms = {{"pair-diffusion", true}, {"pair-autoregressive", false}};
+  static const std::vector<UntrainedArm> arms = {{"planted-diffusion", true}, {"planted-autoregressive", false}};
   return arms;
 }
 

@@ -20,7 +20,7 @@ struct Asked {
 
 // Arms of networks, by the folder whose config they have.
 struct UntrainedArm {
-  std::string name;  // "pair-diffusion"
+  std::string name;  // "planted-diffusion"
   bool masked_diffusion = true;
 };
 const std::vector<UntrainedArm>& untrained_arms();

@@ -14,8 +14,8 @@ const std::vector<const TableSchema*>& all_tables() {
     for (const auto& kind : analysis::analysis_kinds())
       all.insert(all.end(), kind.tables.begin(), kind.tables.end());
     all.insert(all.end(), kEvaluationTables.begin(), kEvaluationTables.end());
-    for (const TableSchema* table :
-         std::initializer_list<const TableSchema*>{&claims, &claim_quantities, &hits, &study_parts})
+    for (const TableSchema* table : std::initializer_list<const TableSchema*>{
+             &claims, &claim_quantities, &claim_contrasts, &hits, &study_parts})
       all.push_back(table);
     return all;
   }();

@@ -130,7 +130,7 @@ void add_forward(Command& app) {
       "  layer_{l}_query_states          [H, T, d]   after norm and rotation, as the softmax sees them\n"
       "  layer_{l}_key_states            [KV, T, d]");
   command->examples(
-      {{"buoy forward --model models/pair-diffusion --ids 1,2,3 --out pass.npz --dump logits,attention",
+      {{"buoy forward --model models/natural-diffusion --ids 1,2,3 --out pass.npz --dump logits,attention",
         ""}});
   command->callback([options] { forward(*options); });
 }

@@ -177,7 +177,7 @@ void add_generate(Command& app) {
       "line each.");
   command->examples({
       {"printf 'Question: Who employs Klados Hebwick?\\nAnswer:' | buoy generate --model "
-       "models/pair-diffusion --file - --max-new-tokens 8",
+       "models/natural-diffusion --file - --max-new-tokens 8",
        "the bundled diffusion model"},
       {"buoy generate --model LLaDA-8B-Instruct --prompt \"What is 2+2?\" --max-new-tokens 64 --block-length "
        "32",

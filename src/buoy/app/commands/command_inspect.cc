@@ -218,7 +218,7 @@ void add_inspect(Command& app) {
       "read, which is then named. What is recognised:\n";
   for (const auto& kind : file_kinds()) footer += fmt::format("  {:<26} {}\n", kind.name, kind.sign);
   command->footer(footer);
-  command->examples({{"buoy inspect models/pair-diffusion", "a model"},
+  command->examples({{"buoy inspect models/natural-diffusion", "a model"},
                      {"buoy inspect questions.jsonl", "a file of questions"},
                      {"buoy inspect traces/diffusion", "a trace"}});
   const auto fields = add_field_option(*command);

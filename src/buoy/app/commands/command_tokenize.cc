@@ -41,8 +41,8 @@ void add_tokenize(Command& app) {
       "text of\n"
       "each token, and its byte span in the text (in a chat template: in the rendered conversation).");
   command->examples(
-      {{"buoy tokenize --model models/pair-diffusion --prompt \"Who employs Klados Hebwick?\"", ""},
-       {"echo \"Who employs Klados Hebwick?\" | buoy tokenize --model models/pair-diffusion --file -",
+      {{"buoy tokenize --model models/natural-diffusion --prompt \"Who employs Klados Hebwick?\"", ""},
+       {"echo \"Who employs Klados Hebwick?\" | buoy tokenize --model models/natural-diffusion --file -",
         "from a pipe"}});
   command->callback([folder, options] { tokenize(*folder, *options); });
 }

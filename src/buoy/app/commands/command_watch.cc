@@ -148,7 +148,7 @@ void add_watch(Command& app) {
       "folder "
       "like a trace.");
   command->examples({
-      {"buoy watch --model models/pair-diffusion --data questions.jsonl --template models/pair.prompt "
+      {"buoy watch --model models/planted-diffusion --data questions.jsonl --template models/planted.prompt "
        "--max-new-tokens 8 --analyze floating,drift --out results",
        ""},
   });

@@ -53,7 +53,7 @@ class Option {
 
 // A call that help shows and a test runs.
 struct Example {
-  std::string call;  // "buoy inspect models/pair-diffusion"
+  std::string call;  // "buoy inspect models/natural-diffusion"
   std::string note;  // what it does; may be ""
 };
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "buoy/claims/contrasts.h"
 #include "buoy/claims/siblings.h"
 
 namespace buoy::report {
@@ -171,16 +172,20 @@ NetworksPart networks_part(std::span<const claims::ClaimVerdict> claims,
       claims::kFewestNetworks);
   section.readings = readings_of(claims);
   std::vector<NetworkQuantity> own;
+  std::vector<claims::ArmContrast> contrasts;
   for (const auto& claim : claims) {
     own.insert(own.end(), claim.quantities.begin(), claim.quantities.end());
     auto numbers = claim.quantities;
     std::copy_if(siblings.begin(), siblings.end(), std::back_inserter(numbers),
                  [&](const NetworkQuantity& one) { return one.claim == claim.id; });
+    const auto of_claim = claims::contrasts_of(numbers);
+    contrasts.insert(contrasts.end(), of_claim.begin(), of_claim.end());
     if (auto figure = figure_of(claim, numbers)) section.figures.push_back(std::move(*figure));
   }
   NetworksPart out;
   out.section = draw_section(section, names);
   out.tables.push_back(claims::quantities_table(own));
+  if (!contrasts.empty()) out.tables.push_back(claims::contrasts_table(contrasts));
   return out;
 }
 

@@ -58,4 +58,24 @@ struct ClaimQuantities : TableSchema {
 };
 inline constexpr ClaimQuantities claim_quantities;
 
+struct ClaimContrasts : TableSchema {
+  constexpr ClaimContrasts()
+      : TableSchema(
+            {kClaims, "claim_contrasts",
+             "What mask and objective do to the numbers that claims rest on: arms of two networks or more, "
+             "two arms at a time. No claim is judged by it, and nothing is corrected for their number"}) {}
+  Axis claim{*this, {"claim", "text", "claim of the paper"}};
+  Axis quantity{*this, {"quantity", "text", "what was measured (docs/verdicts.md)"}};
+  Axis data{*this, {"data", "text", "which questions, asked how"}};
+  Axis arm{*this, {"arm", "text", "objective and mask of its networks"}};
+  Axis other{*this, {"other", "text", "of the arm it is compared with"}};
+  Value effect{*this, {"effect", "name", "what the two differ in: mask, objective, or mask and objective"}};
+  Interval difference{*this,
+                      {"difference", "as the quantity", "mean of arm minus mean of other"},
+                      {"lower end of its interval over networks and questions, by Welch", "upper end"}};
+  Value networks{*this, {"networks", "networks", "of arm"}};
+  Value other_networks{*this, {"other_networks", "networks", "of other"}};
+};
+inline constexpr ClaimContrasts claim_contrasts;
+
 }  // namespace buoy::schema

@@ -7,6 +7,7 @@
 #include "buoy/base/attempt.h"
 #include "buoy/base/counted.h"
 #include "buoy/claims/detectable.h"
+#include "buoy/study/design/measured_claims.h"
 
 namespace buoy::study {
 namespace {
@@ -51,21 +52,23 @@ class Effects {
                       autoregressive = networks(trace.models, false);
     if (diffusion == 0) return;
     const std::string part = fmt::format("trace {}, {}", trace.name, counted(questions, "question"));
-    add(part, claims::detectable_of_traces(static_cast<std::int64_t>(questions)), autoregressive > 0);
+    add(trace, part, claims::detectable_of_traces(static_cast<std::int64_t>(questions)), autoregressive > 0);
     if (diffusion < claims::kFewestNetworks) return;
     const bool both = autoregressive >= claims::kFewestNetworks;
     const std::size_t fewest = both ? std::min(diffusion, autoregressive) : diffusion;
-    add(fmt::format("{}, about kinds of models, {} per arm", part, fewest),
+    add(trace, fmt::format("{}, about kinds of models, {} per arm", part, fewest),
         claims::detectable_of_traces(static_cast<std::int64_t>(questions), static_cast<std::int64_t>(fewest)),
         both);
   }
 
-  // Claim by claim; those about two arms only where there are two.
-  void add(const std::string& part, const std::vector<claims::Detectable>& all, bool both_arms) {
+  // Claim by claim, of those that judge the trace; those about two arms only where there are two.
+  void add(const TraceEntry& trace, const std::string& part, const std::vector<claims::Detectable>& all,
+           bool both_arms) {
     for (auto first = all.begin(); first != all.end();) {
       const auto last =
           std::find_if(first, all.end(), [&](const auto& one) { return one.claim != first->claim; });
-      if (both_arms || claims::rule_of(first->claim).arms == claims::Arms::kDiffusion)
+      const bool arms_are_there = both_arms || claims::rule_of(first->claim).arms == claims::Arms::kDiffusion;
+      if (arms_are_there && is_measured(plan_, trace, first->claim))
         out_.push_back(fmt::format("  {}: {}", part, claims::describe({first, last})));
       first = last;
     }

@@ -3,6 +3,11 @@
 #include "buoy/run/attention_features.h"
 
 namespace buoy::app {
+namespace {
+
+constexpr double kMostPredictedTokens = 1000;
+
+}  // namespace
 
 run::Request read_request(const RequestFlags& flags) {
   run::Request request = flags.request;
@@ -24,6 +29,10 @@ void add_observed_part_options(Command& command, run::Request& request, bool& no
   command.add_option("--groups", request.groups,
                      "query groups, at most 16: state (default; watch: regions), regions, parity, or a list "
                      "as in bos=0;question=1-20");
+  command
+      .add_option("--predicted-tokens", request.predicted_tokens,
+                  "with predictions observed: how many of the most probable tokens to name (default 5)")
+      ->range(1, kMostPredictedTokens);
   command.add_flag("--no-final", no_final, "masked diffusion: no last forward over the fully revealed row");
   command.add_flag("--float16", request.float16,
                    "store in half the space (watch: analyse what would be stored so)");

@@ -50,7 +50,9 @@ inline void expect_predictions(const probe::PredictionRecord& found, const Predi
     EXPECT_NEAR(found.margin[i], expected.margin, 1e-7 + 2 * slack) << "row " << rows[i];
     for (size_t k = 0; k < tokens.size(); ++k) {
       const size_t at = i * tokens.size() + k;
-      if (slack == 0) EXPECT_EQ(found.top_tokens[at], tokens[k]) << "row " << rows[i] << ", token " << k;
+      if (slack == 0) {
+        EXPECT_EQ(found.top_tokens[at], tokens[k]) << "row " << rows[i] << ", token " << k;
+      }
       EXPECT_NEAR(found.top_probabilities[at], probabilities[k], 1e-7 + slack) << "row " << rows[i];
     }
   }

@@ -43,7 +43,8 @@ TEST(PredictCuda, LikeTheCpu) {
             held[static_cast<size_t>(row)], expected_ids, expected_shares);
         const auto value = [&](std::int64_t i) { return found[static_cast<size_t>(3 * row + i)]; };
         EXPECT_NEAR(value(0), expected.confidence, 1e-7) << vocabulary << " row " << row;
-        EXPECT_NEAR(value(1), expected.entropy, 1e-6 * (1 + expected.entropy)) << vocabulary << " row " << row;
+        EXPECT_NEAR(value(1), expected.entropy, 1e-6 * (1 + expected.entropy))
+            << vocabulary << " row " << row;
         EXPECT_NEAR(value(2), expected.margin, 1e-7) << vocabulary << " row " << row;
         for (size_t i = 0; i < size; ++i) {
           EXPECT_EQ(ids[at + i], expected_ids[i]) << vocabulary << " row " << row << " token " << i;

@@ -43,8 +43,7 @@ TEST(Prediction, WorkedOutByHand) {
   const auto found = predict(logits, 0, 4);
   EXPECT_NEAR(found.row.confidence, 1.0 / 8, 1e-7);
   EXPECT_NEAR(found.row.margin, 3.0 / 8, 1e-7);
-  EXPECT_NEAR(found.row.entropy,
-              std::log(8.0) - (2.0 / 8) * std::log(2.0) - (5.0 / 8) * std::log(5.0), 1e-7);
+  EXPECT_NEAR(found.row.entropy, std::log(8.0) - (2.0 / 8) * std::log(2.0) - (5.0 / 8) * std::log(5.0), 1e-7);
   EXPECT_EQ(found.tokens, (std::vector<std::int32_t>{1, 2, 0, kNoToken}));
   EXPECT_NEAR(found.probabilities[0], 5.0 / 8, 1e-7);
   EXPECT_EQ(found.probabilities[3], 0);

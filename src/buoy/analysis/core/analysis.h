@@ -84,6 +84,8 @@ struct AnalysisKind {
   std::vector<Table> (*compare)(std::span<const std::unique_ptr<Analysis>> traces,
                                 const AnalysisOptions& options) = nullptr;
   bool of_tasks = false;  // asks how tasks differ, so it also takes traces that are there for that alone
+  // Needs what "all" does not observe: nobody misses it where it was not asked for.
+  bool on_request = false;
 };
 
 // Every analysis there is, in the order of the report.

@@ -39,7 +39,7 @@ const std::vector<AnalysisKind>& analysis_kinds() {
       {schema::kRetrieval, schema::kRetrievalTables, make_retrieval},
       {schema::kFlow, schema::kFlowTables, make_flow},
       {schema::kStructure, schema::kStructureTables, make_structure},
-      {schema::kPredictions, schema::kPredictionsTables, make_predictions},
+      {schema::kPredictions, schema::kPredictionsTables, make_predictions, nullptr, false, true},
       {schema::kTasks, schema::kTasksTables, make_tasks, compare_tasks, true},
   };
   return kinds;

@@ -37,7 +37,9 @@ struct WatchOptions {
 std::vector<std::string> names_of(const std::string& list) {
   std::vector<std::string> names;
   if (list == "all") {
-    for (const auto& kind : analysis::analysis_kinds()) names.emplace_back(kind.producer.name);
+    for (const auto& kind : analysis::analysis_kinds()) {
+      if (!kind.on_request) names.emplace_back(kind.producer.name);
+    }
     return names;
   }
   for (const auto& name : observe::split_list(list)) {

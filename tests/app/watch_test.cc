@@ -246,6 +246,10 @@ TEST_P(WatchPair, RefusesBeforeAnyWork) {
   expect(run("watch", "out", {"--layers", "3-1"}), 2, {"--layers"});
   expect(run("watch", "out", {"--compact-samples", "2"}), 2,
          {"--compact-samples", "--keep compact", "tables"});
+  expect(run("trace", "out", {"--predicted-tokens", "2"}), 2, {"--predicted-tokens", "predictions observed"});
+  expect(run("watch", "out", {"--predicted-tokens", "2"}), 2, {"--predicted-tokens", "predictions observed"});
+  expect(run("trace", "out", {"--observe", "predictions", "--predicted-tokens", "0"}), 2,
+         {"--predicted-tokens"});
   expect(run("trace", "out", {"--compact-samples", "2"}), 2, {"--compact-samples", "--keep compact", "full"});
   expect(run("watch", "q.jsonl", {}), 2, {"--out", "a folder", "q.jsonl"});
   const std::string model = pair_folder(GetParam()).string();

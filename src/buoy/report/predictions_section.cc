@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "buoy/report/finding.h"
 #include "buoy/report/sections.h"
 #include "buoy/result/schema/predictions.h"
@@ -58,6 +60,19 @@ void add_steps(std::span<const Table> tables, Section& section) {
        page});
 }
 
+figure::Series without_empty_bins(const figure::Series& all) {
+  figure::Series some{all.name, {}, {}, {}, {}};
+  for (size_t i = 0; i < all.x.size(); ++i) {
+    if (!std::isfinite(all.x[i])) continue;
+    some.x.push_back(all.x[i]);
+    some.y.push_back(all.y[i]);
+    if (all.lower.empty()) continue;
+    some.lower.push_back(all.lower[i]);
+    some.upper.push_back(all.upper[i]);
+  }
+  return some;
+}
+
 void add_calibration(std::span<const Table> tables, Section& section) {
   const auto& t = schema::predictions_calibration;
   const auto all = find_table(tables, t);
@@ -72,7 +87,7 @@ void add_calibration(std::span<const Table> tables, Section& section) {
     figure::LineChart chart{"Confidence", part.axis, {}, {}, {}, {}, {}};
     for (const auto& trace : all.distinct(schema::trace)) {
       const auto rows = all.where({{schema::trace, trace}, {t.against, part.against}});
-      auto series = curve(trace, rows, {t.confidence, t.right});
+      auto series = without_empty_bins(curve(trace, rows, {t.confidence, t.right}));
       if (has_number(series.y)) chart.series.push_back(std::move(series));
     }
     if (chart.series.empty()) continue;

@@ -1,7 +1,9 @@
 // What the model expects while it decodes: how sure it is, when tokens are decided, whether confidence is
 // calibrated.
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -41,6 +43,12 @@ stats::BootstrapOptions fewer(stats::BootstrapOptions options) {
   options.replicates = std::min(options.replicates, kStepReplicates);
   return options;
 }
+
+// Of what lies between 0 and `most`: Student's t of a few samples knows no bounds.
+IntervalCells bounded_cells(const stats::Estimate& estimate, double most) {
+  return {estimate.value, std::clamp(estimate.lower, 0.0, most), std::clamp(estimate.upper, 0.0, most)};
+}
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 struct Mean {
   double sum = 0, count = 0;
@@ -159,7 +167,7 @@ class Predictions final : public Analysis {
           table.add({{t.positions, std::string(kStateNames[static_cast<size_t>(state)])},
                      {t.quantity, std::string(kQuantityNames[static_cast<size_t>(quantity)])},
                      {t.step, number},
-                     {t.value, interval_cells(i)},
+                     {t.value, bounded_cells(i, quantity == kEntropy ? kUnbounded : 1.0)},
                      {t.count, static_cast<std::int64_t>(count)},
                      {t.samples, i.samples}});
         }
@@ -174,14 +182,14 @@ class Predictions final : public Analysis {
     for (std::int64_t i = 0; i < kScalars; ++i) {
       const stats::Estimate value = scalars_.interval(i);
       table.add({{t.scalar, std::string(kScalarNames[static_cast<size_t>(i)])},
-                 {t.value, interval_cells(value)},
+                 {t.value, bounded_cells(value, i == kLeadSteps ? kUnbounded : 1.0)},
                  {t.null, Cell()},
                  {t.samples, value.samples}});
     }
     for (const auto& [name, calibration] :
          {std::pair{"ece_final_token", &final_token_}, std::pair{"ece_answer", &answer_}}) {
       table.add({{t.scalar, name},
-                 {t.value, interval_cells(calibration->expected_error())},
+                 {t.value, bounded_cells(calibration->expected_error(), 1)},
                  {t.null, number_cell(calibration->null_error())},
                  {t.samples, calibration->samples()}});
     }

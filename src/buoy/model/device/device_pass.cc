@@ -38,7 +38,7 @@ std::uint64_t DevicePass::weight_bytes() const {
 }
 std::uint64_t DevicePass::workspace_bytes() const {
   const State& s = *state_;
-  return s.work.bytes() + s.rope_memory.bytes() + s.observer.device_bytes() +
+  return s.work.bytes() + s.rope_memory.bytes() + s.observer.device_bytes() + s.predicted.bytes() +
          (s.plan ? s.plan->device_bytes() : 0);
 }
 

@@ -79,14 +79,14 @@ trace::Sample sample_of(bool causal) {
   const std::map<char, std::int64_t> sizes = {{'S', S},      {'L', kLayers}, {'G', std::ssize(groups)},
                                               {'H', kHeads}, {'V', 1},       {'C', std::ssize(regions)},
                                               {'T', T},      {'R', R},       {'K', 2},
-                                              {'D', kDim}};
+                                              {'D', kDim},   {'A', R},       {'P', 2}};
   trace::Sample sample{kId, {}, {}};
   std::vector<std::uint8_t> region = {0, 1, 2, 2, 3, 3, 3, 4, 4, 1, 5, 5, 5, 5}, evidence(14, 0),
                             special(14, 0);
   evidence[5] = evidence[6] = 1;
   special[0] = special[13] = 1;
   std::vector<std::int32_t> row = counted(T, 20), revealed(static_cast<size_t>(T), -1), rows, group_sizes,
-                            top;
+                            top, predicted;
   row[10] = row[5];  // an answer that copies its evidence
   for (std::int64_t p = kPrompt; p < T; ++p)
     revealed[static_cast<size_t>(p)] = static_cast<std::int32_t>(causal ? p - kPrompt : (p - kPrompt) / 2);
@@ -102,6 +102,8 @@ trace::Sample sample_of(bool causal) {
   const std::int64_t offset = causal ? 1 : 0;
   for (std::int64_t i = 0; i < S * kLayers * R * kHeads * 2; ++i)
     top.push_back(static_cast<std::int32_t>(i % 7));
+  for (std::int64_t i = 0; i < S * R * 2; ++i)  // often the token that comes
+    predicted.push_back(i % 3 == 0 ? 7 : row[static_cast<size_t>(kPrompt + i / 2 % R)]);
   const auto add = [&](trace::Array array) { sample.arrays.push_back(std::move(array)); };
   add(trace::integer_array(trace::kTokens, {T}, row));
   add(trace::integer_array(trace::kTokensByStep, {S, T}, rows));
@@ -112,6 +114,7 @@ trace::Sample sample_of(bool causal) {
   add(trace::integer_array(trace::kRowPositions, {R},
                            counted(R, static_cast<std::int32_t>(kPrompt - offset))));
   add(trace::integer_array(trace::kTopKeys, {S, kLayers, R, kHeads, 2}, top));
+  add(trace::integer_array(trace::kPredictedTokens, {S, R, 2}, predicted));
   add(trace::byte_array(trace::kRegionOfToken, {T}, region));
   add(trace::byte_array(trace::kEvidence, {T}, evidence));
   add(trace::byte_array(trace::kSpecial, {T}, special));
@@ -226,7 +229,8 @@ PackedTrace small_packed_states(bool causal) {
   ThreadPool alone(1);
   analysis::replay(source, {}, alone,
                    {[&](const analysis::LayerView& layer) { run.take(layer); },
-                    [&](std::int64_t l) { run.finish_layer(source.sample(), l); }});
+                    [&](std::int64_t l) { run.finish_layer(source.sample(), l); },
+                    [&](const analysis::ForwardView& forward) { run.take_forward(forward); }});
   run.end(source.sample());
   trace::Sample sample = sample_of(causal);
   nlohmann::ordered_json observed = nlohmann::ordered_json::array();

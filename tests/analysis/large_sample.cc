@@ -42,7 +42,9 @@ class Values final : public analysis::LayerValues {
  private:
   std::int64_t elements(std::string_view array) const {
     const auto& shape = sample_.shape(array);
-    return std::accumulate(shape.begin() + 2, shape.end(), std::int64_t{1}, std::multiplies<>());
+    const bool of_layer = trace::find_array(array)->shape.starts_with("S L");
+    return std::accumulate(shape.begin() + (of_layer ? 2 : 1), shape.end(), std::int64_t{1},
+                           std::multiplies<>());
   }
 
   const analysis::SampleFacts& sample_;
@@ -100,8 +102,12 @@ LargeSample::LargeSample(const Shape& shape) {
     sizes[static_cast<size_t>(G) - 1] = masked;
     s.group_sizes.push_back(sizes);
   }
-  const std::map<char, std::int64_t> sizes = {
-      {'S', S}, {'L', L}, {'G', G}, {'H', H}, {'V', H}, {'C', C}, {'T', T}, {'R', shape.answer}, {'K', 8}};
+  const std::map<char, std::int64_t> sizes = {{'S', S}, {'L', L},
+                                              {'G', G}, {'H', H},
+                                              {'V', H}, {'C', C},
+                                              {'T', T}, {'R', shape.answer},
+                                              {'K', 8}, {'A', shape.answer},
+                                              {'P', 5}};
   for (const auto& array : trace::array_schema()) {
     if (array.name.ends_with('}')) continue;
     std::vector<std::int64_t> dimensions;
@@ -143,6 +149,7 @@ std::uint64_t LargeSample::state_of(const analysis::AnalysisKind& kind, std::int
       values.at(static_cast<std::uint64_t>(f * 1000 + l));
       run.take({sample_, forward, l, values, {}, scratch});
     }
+    run.take_forward({sample_, forward, values});
   }
   for (std::int64_t l = 0; l < sample_.layer_count(); ++l) run.finish_layer(sample_, l);
   run.end(sample_);

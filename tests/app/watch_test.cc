@@ -98,6 +98,7 @@ TEST_P(WatchPair, WritesTheFilesOfTraceAndAnalyze) {
   ASSERT_EQ(traced.exit_code, 0) << traced.err;
   const std::string trace = pair_folder(GetParam()).filename().string() + "=" + (scratch_ / "trace").string();
   for (const auto& kind : analysis::analysis_kinds()) {
+    if (kind.on_request) continue;
     const auto analysed =
         run_buoy({"analyze", std::string(kind.producer.name), trace, "--out", scratch_ / "analysed"});
     ASSERT_EQ(analysed.exit_code, 0) << analysed.err;
@@ -115,6 +116,7 @@ TEST_P(WatchPair, ItsFolderIsATraceThatKeepsLess) {
   const std::string trace =
       pair_folder(GetParam()).filename().string() + "=" + (scratch_ / "watched").string();
   for (const auto& kind : analysis::analysis_kinds()) {
+    if (kind.on_request) continue;
     const auto analysed =
         run_buoy({"analyze", std::string(kind.producer.name), trace, "--out", scratch_ / "analysed"});
     ASSERT_EQ(analysed.exit_code, 0) << analysed.err;
@@ -244,6 +246,10 @@ TEST_P(WatchPair, RefusesBeforeAnyWork) {
   expect(run("watch", "out", {"--layers", "3-1"}), 2, {"--layers"});
   expect(run("watch", "out", {"--compact-samples", "2"}), 2,
          {"--compact-samples", "--keep compact", "tables"});
+  expect(run("trace", "out", {"--predicted-tokens", "2"}), 2, {"--predicted-tokens", "predictions observed"});
+  expect(run("watch", "out", {"--predicted-tokens", "2"}), 2, {"--predicted-tokens", "predictions observed"});
+  expect(run("trace", "out", {"--observe", "predictions", "--predicted-tokens", "0"}), 2,
+         {"--predicted-tokens"});
   expect(run("trace", "out", {"--compact-samples", "2"}), 2, {"--compact-samples", "--keep compact", "full"});
   expect(run("watch", "q.jsonl", {}), 2, {"--out", "a folder", "q.jsonl"});
   const std::string model = pair_folder(GetParam()).string();

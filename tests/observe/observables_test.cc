@@ -36,6 +36,7 @@ TEST(Observables, ASourceGivesFloatsOrIntegersAsTheSchemaSays) {
 
 TEST(Observables, EachAsksForSomething) {
   for (const auto& observable : observables()) {
+    if (observable.name == kPredictions) continue;  // asks forwards, not layers: see recorder_test.cc
     probe::LayerRequest request;
     observable.ask(request, {{0}, 8, nullptr});
     EXPECT_TRUE(request.any()) << observable.name;

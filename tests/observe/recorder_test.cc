@@ -112,6 +112,46 @@ TEST(Recorder, PutsEveryStepAndLayerInItsPlace) {
   EXPECT_NO_THROW(trace::check_sample(sample));
 }
 
+// Positions 2 and 3 are generated; rows and held tokens are those of the positions.
+TEST(Recorder, AsksForEveryGeneratedPositionAndPutsPredictionsByStep) {
+  auto plan = parse_plan("predictions", "1", "");
+  plan.predicted_tokens = 2;
+  auto subject = small_subject();
+  subject.prediction_offset = 1;
+  Recorder recorder(plan, subject);
+  for (const auto& [step, row] : {std::pair{0, std::vector<std::int32_t>{1, 2, 9, 9}}, {1, {1, 2, 9, 5}}}) {
+    const probe::Address address{0, step, 0, probe::kWholeForward};
+    const auto asked = recorder.predictions(address, {kTokens, kTokens, kHeads, row});
+    EXPECT_EQ(asked.rows, (std::vector<std::int32_t>{1, 2}));
+    EXPECT_EQ(asked.held, (std::vector<std::int32_t>{-1, row[3] == 9 ? -1 : 5}));
+    EXPECT_EQ(asked.top, 2);
+    EXPECT_FALSE(recorder.request({0, step, 0, 1}, {kTokens, kTokens, kHeads, row}).any());
+    probe::LayerRecord record;
+    const auto base = static_cast<float>(step) / 8;
+    record.predictions = {{base, base + 0.25f}, {3, 4}, {0, 0}, {6, 5, 4, 3}, {0.5, 0.25, 0.5, 0.25}};
+    recorder.take(address, std::move(record));
+  }
+  EXPECT_FALSE(recorder.predictions({0, 0, 1, probe::kWholeForward}, {}).any()) << "the unconditional branch";
+  const auto expected = recorder.expected_bytes();
+  auto arrays = recorder.arrays();
+  const auto& confidence = find(arrays, trace::kPredictedConfidence);
+  EXPECT_EQ(confidence.shape, (std::vector<std::int64_t>{2, 2}));
+  EXPECT_EQ(value(confidence, 1), 0.25f);
+  EXPECT_EQ(value(confidence, 3), 0.375f) << "of step 1";
+  EXPECT_EQ(find(arrays, trace::kPredictedTokens).shape, (std::vector<std::int64_t>{2, 2, 2}));
+  EXPECT_EQ(find(arrays, trace::kPredictedProbabilities).shape, (std::vector<std::int64_t>{2, 2, 2}));
+  std::uint64_t bytes = 0;
+  for (const auto& array : arrays) {
+    if (array.name.starts_with("predicted_") || array.name == trace::kTokensByStep)
+      bytes += array.bytes.size();
+  }
+  EXPECT_EQ(bytes, expected.all);
+  trace::Sample sample{"a", std::move(arrays), {{"prompt_length", "2"}}};
+  EXPECT_NO_THROW(trace::check_sample(sample));
+  sample.metadata["prompt_length"] = "1";
+  EXPECT_THROW(trace::check_sample(sample), Error) << "three positions were generated then";
+}
+
 TEST(Recorder, CountsGroupsAsTheForwardSawThem) {
   Recorder recorder(parse_plan("received", "", ""), small_subject());
   feed(recorder, {1, 2, 9, 9}, 0);

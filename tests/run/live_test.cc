@@ -203,7 +203,7 @@ void ask_ids(LiveRuns& runs) {
   item.id = "ids";
   runs.request.items = {item};
   runs.request.ids = Prompt{{5, 9, 2, 7, 11, 3, 8, 4, 6, 10, 12, 13}, "", {}};
-  runs.names = {"floating", "drift", "absorption", "qk", "flow", "tasks"};
+  runs.names = {"floating", "drift", "absorption", "qk", "flow", "predictions", "tasks"};
   runs.request.observe = observables_for(runs.names);
   runs.request.decode.max_new_tokens = 4;
 }

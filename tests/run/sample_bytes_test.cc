@@ -19,7 +19,7 @@ class ExpectedBytes : public ::testing::TestWithParam<bool> {
     const auto data = testing::write_world(scratch_, {.count = 2, .passages = 3});
     request_.items = questions::read_items(data, {});
     request_.prompt_template = testing::pair_spec(data, {}).prompt_template;
-    request_.observe = "all";
+    request_.observe = "all,predictions";
     request_.groups = "regions";
     request_.decode.max_new_tokens = 6;
   }

@@ -215,6 +215,10 @@ TEST_F(StudyFile, TracesKeepTablesUnlessTheStudyOrTheySayMore) {
   const std::string closer = with(traces + "compact_samples = 2\n");
   EXPECT_TRUE(fails_with<InputError>([&] { read(closer); },
                                      {"compact_samples", "keep = \"compact\"", "keep = \"full\""}));
+  EXPECT_TRUE(fails_with<InputError>([&] { read(with(traces + "predicted_tokens = 3\n")); },
+                                     {"predicted_tokens", "predictions among observe", "observe = \"all\""}));
+  const auto predicted = read(with(traces + "observe = \"all,predictions\"\npredicted_tokens = 3\n"));
+  EXPECT_EQ(predicted.traces.at(1).request.plan().predicted_tokens, 3);
   // Columns are chosen from arrays.
   EXPECT_NO_THROW(read(with("columns_from = \"u\"\n" + traces)));
   EXPECT_TRUE(fails_with<InputError>([&] { read(with("columns_from = \"t\"\n" + traces)); },

@@ -8,6 +8,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/model/device/device_pass.h"
+#include "buoy/model/predictions.h"
 #include "buoy/ops/attention/attention.h"
 #include "buoy/ops/pointwise/elementwise.h"
 #include "buoy/ops/pointwise/norm.h"
@@ -17,6 +18,8 @@ namespace {
 
 // Rows of the MLP at a time: its two wide buffers stay small however long the sequence is.
 constexpr std::int64_t kMlpRows = 1024;
+// Rows of logits at a time that only predictions need: enough for the product of the head to be efficient.
+constexpr std::int64_t kPredictedRows = 64;
 
 // Room for the row normalisers where somebody looks; bias and scale where somebody changes.
 void attach(LayerObservation& observation, std::int64_t heads, ops::AttentionSequence& sequence) {
@@ -122,7 +125,11 @@ const float* Model::forward(const Context& context, std::span<const SequenceInpu
       throw_non_finite(found.where);
     }
   }
-  const PackedBatch packed(sequences);
+  PackedBatch packed(sequences);
+  Predictions predictions(packed, config(), probe);
+  const PredictedLogits predicted(packed, predictions);
+  const auto wanted = std::ssize(packed.logit_rows);
+  packed.logit_rows.insert(packed.logit_rows.end(), predicted.extra.begin(), predicted.extra.end());
   rope_.grow(*std::max_element(packed.positions.begin(), packed.positions.end()) + 1);
   embed(context, packed);
   RowsAfterAttention rows{work_.hidden.data(), work_.attended.data(), packed.rows()};
@@ -140,10 +147,30 @@ const float* Model::forward(const Context& context, std::span<const SequenceInpu
   float* normed = work_.normed.data();
   ops::rms_norm(context, {rows.hidden, rows.count, config().hidden, loaded_->weights.final_norm.data(),
                           config().norm_eps, normed});
-  float* logits = work_.logits.reserve(static_cast<size_t>(rows.count * config().vocabulary));
-  linear(context, normed, rows.count, loaded_->weights.head, {}, logits);
-  require_finite(context, logits, rows.count * config().vocabulary, "the logits");
+  float* logits = work_.logits.reserve(static_cast<size_t>(wanted * config().vocabulary));
+  const auto head = [&](std::int64_t first, std::int64_t count, float* output) {
+    linear(context, normed + first * config().hidden, count, loaded_->weights.head, {}, output);
+    require_finite(context, output, count * config().vocabulary, "the logits");
+    measure_predictions(context, predicted, predictions, {output, first, count});
+  };
+  head(0, wanted, logits);
+  // Rows that nobody else needs, a few at a time.
+  for (std::int64_t first = wanted; first < rows.count; first += kPredictedRows) {
+    const std::int64_t count = std::min(kPredictedRows, rows.count - first);
+    head(first, count, work_.predicted.reserve(static_cast<size_t>(count * config().vocabulary)));
+  }
+  if (predictions.any()) predictions.hand_over(*probe);
   return logits;
+}
+
+void Model::measure_predictions(const Context& context, const PredictedLogits& predicted,
+                                Predictions& predictions, const LogitsAt& at) const {
+  const std::int64_t vocabulary = config().vocabulary;
+  context.threads.run(std::ssize(predicted.logits_row), [&](std::int64_t row, int) {
+    const std::int64_t place = predicted.logits_row[static_cast<size_t>(row)] - at.first;
+    if (place < 0 || place >= at.count) return;
+    predictions.measure(row, {at.logits + place * vocabulary, static_cast<size_t>(vocabulary)});
+  });
 }
 
 Model::RowsAfterAttention Model::wanted_rows(const Context& context, const PackedBatch& packed) {

@@ -25,6 +25,8 @@
 namespace buoy::model {
 
 class DevicePass;
+class Predictions;
+struct PredictedLogits;
 
 // A loaded checkpoint that can be run. Not for use by two threads at once: each takes a sibling.
 class Model {
@@ -88,6 +90,13 @@ class Model {
   RowsAfterAttention wanted_rows(const Context& context, const PackedBatch& packed);
   void add_attention(const Context& context, std::int64_t layer, const RowsAfterAttention& rows);
   void mlp_layer(const Context& context, std::int64_t layer, const RowsAfterAttention& rows);
+  // Logits of `count` rows from `first` on, as PredictedLogits counts them.
+  struct LogitsAt {
+    const float* logits;
+    std::int64_t first, count;
+  };
+  void measure_predictions(const Context& context, const PredictedLogits& predicted, Predictions& predictions,
+                           const LogitsAt& at) const;
   void linear(const Context& context, const float* input, std::int64_t rows, const Weight& weight,
               const std::vector<float>& bias, float* output);
   void require_finite(const Context& context, const float* values, std::int64_t count,
@@ -103,6 +112,7 @@ class Model {
     Buffer<float> wanted;                 // [logit rows, hidden], of the stream in the last layer
     Buffer<float> wanted_attended;        // [logit rows, heads * head_dim]
     Buffer<float> logits;                 // [logit rows, vocabulary]
+    Buffer<float> predicted;              // [a few rows, vocabulary]: logits that only predictions need
     ops::LinearScratch linear;
     ops::AttentionScratch attention;
   };

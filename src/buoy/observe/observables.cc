@@ -82,6 +82,9 @@ constexpr std::array kObservables = {
                [](LayerRequest& r, const Close&) { r.norms = true; }},
     Observable{"value-norms", true, "lengths of values",
                [](LayerRequest& r, const Close&) { r.value_norm = true; }},
+    Observable{kPredictions, false,
+               "what is expected at every position of the answer: confidence, entropy, margin, top tokens",
+               nullptr},
     Observable{"states", false, "queries, keys and values themselves (large)",
                [](LayerRequest& r, const Close&) { r.states = true; }},
     Observable{"dense-mean", false, "the T x T weights, mean over heads (large)",
@@ -128,6 +131,16 @@ constexpr std::array kSources = {
     ArraySource{trace::kQueryNorm, [](const Seen& s) -> Values { return s.record.query_norm; }},
     ArraySource{trace::kKeyNorm, [](const Seen& s) -> Values { return s.record.key_norm; }},
     ArraySource{trace::kValueNorm, [](const Seen& s) -> Values { return s.record.value_norm; }},
+    ArraySource{trace::kPredictedConfidence,
+                [](const Seen& s) -> Values { return s.record.predictions.confidence; }},
+    ArraySource{trace::kPredictedEntropy,
+                [](const Seen& s) -> Values { return s.record.predictions.entropy; }},
+    ArraySource{trace::kPredictedMargin, [](const Seen& s) -> Values { return s.record.predictions.margin; }},
+    ArraySource{
+        trace::kPredictedTokens, nullptr,
+        [](const Seen& s) -> const std::vector<std::int32_t>& { return s.record.predictions.top_tokens; }},
+    ArraySource{trace::kPredictedProbabilities,
+                [](const Seen& s) -> Values { return s.record.predictions.top_probabilities; }},
     ArraySource{trace::kDense, [](const Seen& s) -> Values { return s.record.dense; }},
     ArraySource{trace::kDenseMean, [](const Seen& s) -> Values { return s.record.dense_mean; }},
     ArraySource{
@@ -137,9 +150,8 @@ constexpr std::array kSources = {
         trace::kKeys,
         [](const Seen& s) -> Values { return vectors(s.record.states.keys, s.subject.kv_heads, s.subject); }},
     ArraySource{trace::kValues,
-                [](const Seen& s) -> Values {
-                  return vectors(s.record.states.values, s.subject.kv_heads, s.subject);
-                }},
+                [](const Seen& s)
+                    -> Values { return vectors(s.record.states.values, s.subject.kv_heads, s.subject); }},
 };
 
 }  // namespace

@@ -25,8 +25,10 @@ struct Observable {
   std::string_view name;  // in `observe`
   bool in_all;            // part of "all": everything that is not large
   std::string_view help;  // a line
-  void (*ask)(probe::LayerRequest& request, const Close& close);
+  void (*ask)(probe::LayerRequest& request, const Close& close);  // null: nothing of layers
 };
+
+inline constexpr std::string_view kPredictions = "predictions";
 
 // In the order of the help.
 std::span<const Observable> observables();
@@ -34,7 +36,7 @@ std::span<const Observable> observables();
 // What weights are summed over: the regions, then the evidence where there is any.
 std::shared_ptr<const KeySets> key_sets(const Regions& regions);
 
-// What was handed over of one layer of one sequence.
+// What was handed over of one layer of one sequence, or of a forward as a whole.
 struct Seen {
   const probe::LayerRecord& record;
   const Subject& subject;

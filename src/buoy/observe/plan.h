@@ -13,7 +13,8 @@ namespace buoy::observe {
 // What to observe in a run: the meaning of `observe`, `layers` and `steps_observed`.
 struct Plan {
   std::vector<const Observable*> wanted;  // in the order of observables()
-  std::int64_t top_count = 8;
+  std::int64_t top_count = 8;             // strongest keys
+  std::int64_t predicted_tokens = 5;      // most probable tokens
   NumberSet layers, steps;
 
   bool has(std::string_view name) const;

@@ -33,8 +33,10 @@ RecordLayout::RecordLayout(const Plan& plan, const Subject& subject)
   rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
   parts_ = find_parts();
   probe::LayerRequest request;
-  for (const auto* observable : plan_.wanted)
-    observable->ask(request, {rows_, plan_.top_count, sets_at(subject.tokens)});
+  for (const auto* observable : plan_.wanted) {
+    if (observable->ask != nullptr)
+      observable->ask(request, {rows_, plan_.top_count, sets_at(subject.tokens)});
+  }
   looks_closely_ = request.row_weights || request.row_mass || request.top > 0;
 }
 
@@ -56,6 +58,10 @@ std::int64_t RecordLayout::size_of(char letter) const {
       return std::ssize(subject_.regions.names);
     case 'K':
       return plan_.top_count;
+    case 'A':
+      return subject_.tokens - subject_.prompt_length;
+    case 'P':
+      return plan_.predicted_tokens;
     default:
       break;
   }
@@ -73,6 +79,7 @@ std::vector<RecordLayout::Part> RecordLayout::find_parts() const {
     BUOY_CHECK(source != sources.end());
     if (source->there != nullptr && !source->there(subject_)) continue;
     Part part{&schema, &*source, {}, schema.name.ends_with("{l}")};
+    part.of_forward = !part.large && !schema.shape.starts_with("S L");
     for (const char letter : schema.shape) {
       if (letter != ' ' && letter != 'S' && letter != 'L') part.cell.push_back(size_of(letter));
     }
@@ -82,7 +89,8 @@ std::vector<RecordLayout::Part> RecordLayout::find_parts() const {
 }
 
 RecordLayout::Shape RecordLayout::stacked_shape(const Part& part) const {
-  Shape shape = {size_of('S'), size_of('L')};
+  Shape shape = {size_of('S')};
+  if (!part.of_forward) shape.push_back(size_of('L'));
   shape.insert(shape.end(), part.cell.begin(), part.cell.end());
   return shape;
 }
@@ -116,8 +124,18 @@ std::vector<trace::Array> RecordLayout::frame(std::span<const std::int32_t> toke
   return out;
 }
 
+std::int64_t RecordLayout::cell_index(const Part& part, const probe::Address& address) const {
+  return part.of_forward ? step_index(address) : step_index(address) * size_of('L') + layer_index(address);
+}
+
+bool RecordLayout::asks_layers() const {
+  return std::any_of(plan_.wanted.begin(), plan_.wanted.end(),
+                     [](const Observable* observable) { return observable->ask != nullptr; });
+}
+
 bool RecordLayout::observes(const probe::Address& address) const {
-  return address.branch == 0 && plan_.steps.contains(address.step) && plan_.layers.contains(address.layer);
+  return address.branch == 0 && plan_.steps.contains(address.step) &&
+         (address.layer == probe::kWholeForward || plan_.layers.contains(address.layer));
 }
 
 std::int64_t RecordLayout::step_index(const probe::Address& address) const {
@@ -148,7 +166,21 @@ probe::LayerRequest RecordLayout::request(const probe::LayerExtent& extent) cons
   const std::int64_t end = answer_end(extent.tokens);
   r.group_of_row = subject_.groups.assign(
       {extent.tokens, subject_.prompt_length, subject_.mask_token, end, subject_.prediction_offset});
-  for (const auto* observable : plan_.wanted) observable->ask(r, {rows_, plan_.top_count, sets_at(end)});
+  for (const auto* observable : plan_.wanted) {
+    if (observable->ask != nullptr) observable->ask(r, {rows_, plan_.top_count, sets_at(end)});
+  }
+  return r;
+}
+
+probe::PredictionRequest RecordLayout::predictions(std::span<const std::int32_t> row) const {
+  probe::PredictionRequest r;
+  if (!predicts()) return r;
+  r.top = plan_.predicted_tokens;
+  for (std::int64_t p = subject_.prompt_length; p < subject_.tokens; ++p) {
+    const auto token = row[static_cast<size_t>(p)];
+    r.rows.push_back(static_cast<std::int32_t>(trace::row_that_writes(p, subject_.prediction_offset)));
+    r.held.push_back(token == subject_.mask_token ? probe::PredictionRequest::kMostProbable : token);
+  }
   return r;
 }
 
@@ -163,12 +195,11 @@ std::vector<std::int32_t> RecordLayout::group_sizes(const probe::LayerRequest& r
 RecordLayout::Bytes RecordLayout::expected_bytes() const {
   std::int64_t all = 0, large = 0;
   for (const auto& part : parts_) {
-    all += part.cell_size();
-    if (part.large) large += part.cell_size();
+    all += part.cell_size() * cells(part);
+    if (part.large) large += part.cell_size() * cells(part);
   }
   const std::int64_t rows = size_of('S') * subject_.tokens;
-  return {static_cast<std::uint64_t>(4 * (all * addresses() + rows)),
-          static_cast<std::uint64_t>(4 * large * addresses())};
+  return {static_cast<std::uint64_t>(4 * (all + rows)), static_cast<std::uint64_t>(4 * large)};
 }
 
 }  // namespace buoy::observe

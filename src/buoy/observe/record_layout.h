@@ -19,14 +19,15 @@ class RecordLayout {
   using Shape = std::vector<std::int64_t>;
 
   // An array of the trace that the plan asks for. Large ones are an array of their own for each step and
-  // layer, the others are stacked: [S, L, ...].
+  // layer, the others are stacked: [S, L, ...], or [S, ...] where they belong to a forward as a whole.
   struct Part {
     const trace::ArraySchema* schema;
     const ArraySource* source;
-    Shape cell;  // of one (step, layer)
+    Shape cell;  // of one (step, layer), or of one step
     bool large;
+    bool of_forward = false;
 
-    std::int64_t cell_size() const;  // values of one (step, layer)
+    std::int64_t cell_size() const;  // values of one (step, layer), or of one step
   };
 
   RecordLayout(const Plan& plan, const Subject& subject);
@@ -47,6 +48,12 @@ class RecordLayout {
   std::vector<trace::Array> frame(std::span<const std::int32_t> tokens_by_step,
                                   std::span<const std::int32_t> group_sizes) const;
   std::int64_t addresses() const { return size_of('S') * size_of('L'); }
+  std::int64_t cells(const Part& part) const { return part.of_forward ? size_of('S') : addresses(); }
+  std::int64_t cell_index(const Part& part, const probe::Address& address) const;
+  bool asks_layers() const;  // for anything
+  bool predicts() const { return plan_.has(kPredictions); }
+  // Records that a sequence hands over: of layers, and of forwards as a whole.
+  std::int64_t records() const { return (asks_layers() ? addresses() : 0) + (predicts() ? size_of('S') : 0); }
 
   bool observes(const probe::Address& address) const;
   std::int64_t step_index(const probe::Address& address) const;
@@ -55,6 +62,8 @@ class RecordLayout {
   std::int64_t answer_end(std::span<const std::int32_t> row) const;
   // What is asked at an address that is observed.
   probe::LayerRequest request(const probe::LayerExtent& extent) const;
+  // The same of a forward as a whole: every generated position, masked or not.
+  probe::PredictionRequest predictions(std::span<const std::int32_t> row) const;
   // How many queries of that request are in each group; [groups].
   std::vector<std::int32_t> group_sizes(const probe::LayerRequest& request) const;
 

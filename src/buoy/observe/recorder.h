@@ -15,6 +15,8 @@ class Recorder final : public probe::Probe {
   Recorder(const Plan& plan, const Subject& subject);
 
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override;
+  probe::PredictionRequest predictions(const probe::Address& address,
+                                       const probe::LayerExtent& extent) override;
   void take(const probe::Address& address, probe::LayerRecord&& record) override;
 
   // Everything observed, by step and layer; the recorder is empty afterwards. Every planned step and layer
@@ -32,6 +34,7 @@ class Recorder final : public probe::Probe {
     std::vector<std::int32_t> integers;
   };
 
+  void note(const probe::Address& address, const probe::LayerExtent& extent, const probe::LayerRequest& r);
   void put(Stack& stack, const probe::Address& address, const Seen& seen);
   trace::Array stacked(const Stack& stack) const;
 
@@ -40,7 +43,7 @@ class Recorder final : public probe::Probe {
   std::vector<std::int32_t> group_sizes_;     // [S, G]
   std::vector<Stack> stacks_;
   std::vector<trace::Array> large_;
-  std::vector<bool> taken_;  // [S, L]
+  std::vector<bool> taken_;  // [S, L], then [S]: forwards as a whole
 };
 
 }  // namespace buoy::observe

@@ -36,6 +36,11 @@ class Probe {
   // meanwhile. Records that hold states or whole matrices come by take() all the same.
   virtual bool takes_later() const { return false; }
   virtual void take_later(const Address& /*address*/, std::unique_ptr<PendingRecord> /*record*/) {}
+  // Once for every sequence of a forward, before its layers; the address's layer is kWholeForward. What was
+  // measured comes by take(), behind the last layer.
+  virtual PredictionRequest predictions(const Address& /*address*/, const LayerExtent& /*extent*/) {
+    return {};
+  }
   // The spans must stay valid until the forward is over.
   virtual Change change(const Address& /*address*/, const LayerExtent& /*extent*/) { return {}; }
 };

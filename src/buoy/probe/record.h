@@ -28,6 +28,16 @@ struct QkRecord {
   std::vector<float> self_dot;      // q.k of a position with itself
 };
 
+// What the model expects at each row that was asked about, from all logits of the row (softmax at
+// temperature 1, whatever the decoding does with them).
+struct PredictionRecord {
+  std::vector<float> confidence;         // [rows], of the held token, or of the most probable one
+  std::vector<float> entropy;            // [rows], nats
+  std::vector<float> margin;             // [rows], between the two most probable tokens
+  std::vector<std::int32_t> top_tokens;  // [rows, top], most probable first, -1: no more
+  std::vector<float> top_probabilities;  // [rows, top]
+};
+
 // What was asked for at one address; the rest is empty.
 struct LayerRecord {
   LayerStates states;                  // sizes always, pointers when asked
@@ -46,6 +56,7 @@ struct LayerRecord {
   std::vector<float> value_norm;  // [kv_heads, keys]
   std::vector<float> dense;       // [heads, queries, keys]
   std::vector<float> dense_mean;  // [queries, keys]
+  PredictionRecord predictions;   // alone, in a record whose layer is kWholeForward
 };
 
 }  // namespace buoy::probe

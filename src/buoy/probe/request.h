@@ -17,6 +17,8 @@ struct Address {
   std::int64_t layer = 0;
 };
 
+inline constexpr std::int64_t kWholeForward = -1;  // in place of a layer: what comes behind the last one
+
 inline constexpr std::int64_t kMostGroups = 16;
 inline constexpr std::uint8_t kNoGroup = 255;
 
@@ -57,6 +59,18 @@ struct LayerRequest {
   bool needs_normaliser() const { return needs_second_pass() || dense || dense_mean; }
   bool needs_moments() const { return qk_after || qk_before || norms || value_norm; }
   bool any() const { return needs_normaliser() || needs_moments() || states; }
+};
+
+// Rows of a forward whose distribution over the vocabulary is wanted, in any order. Logits that nobody else
+// needs are computed for it.
+struct PredictionRequest {
+  static constexpr std::int32_t kMostProbable = -1;
+
+  std::vector<std::int32_t> rows;
+  std::vector<std::int32_t> held;  // [rows]: the token whose probability is wanted, or kMostProbable
+  std::int64_t top = 0;            // how many of the most probable tokens are named
+
+  bool any() const { return !rows.empty(); }
 };
 
 // What is changed at one address: an additive bias before the softmax (minus infinity hides a key, log(x)

@@ -12,6 +12,7 @@
 #include "buoy/result/schema/evaluation.h"
 #include "buoy/result/schema/floating.h"
 #include "buoy/result/schema/flow.h"
+#include "buoy/result/schema/predictions.h"
 #include "buoy/result/schema/qk.h"
 #include "buoy/result/schema/retrieval.h"
 #include "buoy/result/schema/structure.h"
@@ -27,6 +28,7 @@ Section qk_section(std::span<const Table> tables);
 Section retrieval_section(std::span<const Table> tables);
 Section flow_section(std::span<const Table> tables);
 Section structure_section(std::span<const Table> tables);
+Section predictions_section(std::span<const Table> tables);
 Section tasks_section(std::span<const Table> tables);
 Section evaluation_section(std::span<const Table> tables);
 
@@ -36,11 +38,11 @@ Section build_section(const std::string& analysis, std::span<const Table> tables
     Section (*build)(std::span<const Table> tables);
   };
   constexpr Builder kBuilders[] = {
-      {schema::kFloating, floating_section},     {schema::kDrift, drift_section},
-      {schema::kAbsorption, absorption_section}, {schema::kQk, qk_section},
-      {schema::kRetrieval, retrieval_section},   {schema::kFlow, flow_section},
-      {schema::kStructure, structure_section},   {schema::kTasks, tasks_section},
-      {schema::kEvaluation, evaluation_section},
+      {schema::kFloating, floating_section},       {schema::kDrift, drift_section},
+      {schema::kAbsorption, absorption_section},   {schema::kQk, qk_section},
+      {schema::kRetrieval, retrieval_section},     {schema::kFlow, flow_section},
+      {schema::kStructure, structure_section},     {schema::kTasks, tasks_section},
+      {schema::kPredictions, predictions_section}, {schema::kEvaluation, evaluation_section},
   };
   for (const auto& builder : kBuilders) {
     if (analysis == builder.producer.name) return builder.build(tables);

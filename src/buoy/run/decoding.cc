@@ -9,6 +9,7 @@
 #include "buoy/decode/autoregressive.h"
 #include "buoy/decode/dream.h"
 #include "buoy/decode/llada.h"
+#include "buoy/questions/score/metrics.h"
 
 namespace buoy::run {
 namespace {
@@ -96,6 +97,10 @@ std::string answer_text(const text::Tokenizer& tokenizer, std::span<const std::i
                         const std::vector<std::int32_t>& ends) {
   const auto end = std::find_first_of(ids.begin(), ids.end(), ends.begin(), ends.end());
   return tokenizer.decode(ids.subspan(0, static_cast<size_t>(end - ids.begin())), true);
+}
+
+bool is_right(const std::string& answer, const std::vector<std::string>& accepted) {
+  return questions::score_answer(answer, accepted, questions::Normalisation::kPublished).substring > 0;
 }
 
 }  // namespace buoy::run

@@ -35,5 +35,7 @@ std::vector<std::int32_t> end_tokens(const ModelConfig& config, const DecodeOpti
 // The answer for a reader: everything before the first end token, special tokens left out.
 std::string answer_text(const text::Tokenizer& tokenizer, std::span<const std::int32_t> ids,
                         const std::vector<std::int32_t>& ends);
+// Whether it holds an accepted answer: the authors' Acc, by their normalisation.
+bool is_right(const std::string& answer, const std::vector<std::string>& accepted);
 
 }  // namespace buoy::run

@@ -127,6 +127,7 @@ Json describe_observed(const Request& request, Device device, const std::string&
               {"chat", request.chat.use},
               {"prompts_sha256", prompts_sum}};
   if (device == Device::kCuda) out["device"] = "cuda";
+  if (request.plan().has(observe::kPredictions)) out["predicted_tokens"] = request.predicted_tokens;
   if (request.changes.any()) out["changes"] = request.changes.texts;
   if (request.keep == trace::Level::kCompact) out["compact_samples"] = request.compact_samples;
   return out;

@@ -27,6 +27,7 @@ struct Request {
   std::string observe;                 // names of observables, or "all"; "": nothing
   std::string layers, steps_observed;  // "": all
   std::string groups;                  // of queries; "": state
+  std::int64_t predicted_tokens = observe::Plan{}.predicted_tokens;  // named at each position (predictions)
   bool final_row = true;  // masked diffusion: observe one more forward over the row when all is revealed
   bool float16 = false;   // traces in half the space
   trace::Level keep = trace::Level::kFull;  // how much traces keep of a sample
@@ -36,7 +37,11 @@ struct Request {
   Device device = Device::kCpu;  // a GPU rounds otherwise, so its answers may differ
 
   // UsageError for what cannot be observed.
-  observe::Plan plan() const { return observe::parse_plan(observe, layers, steps_observed); }
+  observe::Plan plan() const {
+    auto plan = observe::parse_plan(observe, layers, steps_observed);
+    plan.predicted_tokens = predicted_tokens;
+    return plan;
+  }
 };
 
 }  // namespace buoy::run

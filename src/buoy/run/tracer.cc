@@ -137,7 +137,9 @@ trace::Sample Tracer::frame(const ItemPrompt& prompt, const decode::StepMachine&
     }
     sample.arrays.push_back(trace::byte_array(trace::kSpecial, {length}, special));
     set(trace::kTokenTexts, trace::format_text_list(texts));
-    set(trace::kAnswerText, answer_text(*tokenizer_, machine.generated(), ends));
+    const std::string answer = answer_text(*tokenizer_, machine.generated(), ends);
+    set(trace::kAnswerText, answer);
+    if (!prompt.answers.empty()) set(trace::kRight, is_right(answer, prompt.answers) ? "1" : "0");
   }
   return sample;
 }

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::uint32_t kMostQuestions = 10'000'000;  // that a world is asked for
 constexpr std::uint32_t kDefaultQuestions = 100;
+constexpr std::int64_t kMostPredictedTokens = 1'000;
 constexpr std::int64_t kMostControls = 1'000;  // draws of random heads
 constexpr std::uint32_t kMostSeeds = 100;      // of untrained networks
 constexpr std::int64_t kMostExpectedPassages = 250, kMostExpectedTokens = 1 << 20;
@@ -165,6 +166,13 @@ TraceEntry read_trace(const toml::table& trace, const TomlSource& source, trace:
   take(t.request.groups, table.text("groups"));
   take(t.request.layers, table.text("layers"));
   take(t.request.steps_observed, table.text("steps_observed"));
+  const auto predicted_tokens = table.integer<std::int64_t>("predicted_tokens", {1, kMostPredictedTokens});
+  const auto observed = observe::split_list(t.request.observe);
+  if (predicted_tokens &&
+      std::find(observed.begin(), observed.end(), observe::kPredictions) == observed.end())
+    table.fail("predicted_tokens", "predictions among observe with it",
+               fmt::format("observe = \"{}\"", t.request.observe));
+  take(t.request.predicted_tokens, predicted_tokens);
   take(t.request.float16, table.boolean("float16"));
   t.request.keep = read_level(table).value_or(keep);
   const auto compact_samples = table.integer<std::int64_t>("compact_samples", {0, kMostQuestions});

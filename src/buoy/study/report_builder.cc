@@ -246,12 +246,18 @@ class ReportBuilder {
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), analysis) != wanted.end();
   }
 
+  bool observes(const analysis::TraceInput& trace, std::string_view observable) const {
+    const auto names = trace::observed_names(trace::TraceReader::open(trace.folder, integrity_).manifest());
+    return std::find(names.begin(), names.end(), observable) != names.end();
+  }
+
   // Every trace is read once, for all analyses that are made of it.
   std::vector<analysis::TracePass> passes() const {
     std::vector<analysis::TracePass> passes;
     for (const auto& kind : analysis::analysis_kinds()) {
       if (!is_wanted(kind.producer.name)) continue;
       for (const auto& trace : kind.of_tasks ? tasks_ : traces_) {
+        if (kind.on_request && request_.analyses.empty() && !observes(trace, kind.producer.observe)) continue;
         const auto same = [&](const auto& pass) { return fs::equivalent(pass.folder, trace.folder); };
         auto pass = std::find_if(passes.begin(), passes.end(), same);
         if (pass == passes.end()) pass = passes.insert(pass, {trace.folder, {}});

@@ -132,6 +132,8 @@ class Checker {
     require_size('C', 0, kNoRegion);
     require_size('R', 0, kAny);
     require_size('K', 0, kMostTopKeys);
+    require_size('A', 0, size('T').value_or(kAny));
+    require_size('P', 0, kMostTopKeys);
     require_size('2', 2, 2);
     const ModelCard* model = rules_.model;
     require_size('L', 1, model != nullptr ? model->layers : kAny);
@@ -178,8 +180,14 @@ class Checker {
   void check_texts() {
     const std::int64_t tokens = size('T').value_or(INT32_MAX);
     prompt_length_ = integer_text(kPromptLength, 0, tokens).value_or(0);
+    if (const auto generated = size('A');
+        generated && has_text(kPromptLength) && *generated != tokens - prompt_length_)
+      refuse(sizes_.at('A').array,
+             fmt::format("A = {}, the tokens behind the prompt", tokens - prompt_length_),
+             fmt::format("A = {}", *generated));
     integer_text(kMaskToken, 0, vocabulary() - 1);
     integer_text(kPredictionOffset, 0, 1);
+    integer_text(kRight, 0, 1);
     final_step_ = integer_text(kFinalStep, 0, kMostSteps);
     if (has_text(kAttention) && text(kAttention) != kCausalAttention &&
         text(kAttention) != kBidirectionalAttention && text(kAttention) != kPrefixAttention)
@@ -246,6 +254,7 @@ class Checker {
     require_values(kTokensByStep, 0, vocabulary() - 1);
     require_values(kTopKeys, -1, tokens - 1);
     require_values(kMeanTopKeys, -1, tokens - 1);
+    require_values(kPredictedTokens, -1, vocabulary() - 1);
     require_values(kEvidence, 0, 1);
     require_values(kSpecial, 0, 1);
     require_values(kTemplateText, 0, 1);

@@ -28,8 +28,8 @@ struct TextSchema {
 };
 
 // S steps, L layers, G query groups, H heads, V key/value heads, T tokens, C regions, R chosen rows,
-// K top keys, D head size; 2 is two. A letter means the same number in every array of a sample, but N: a
-// length of its own.
+// K top keys, D head size, A generated positions, P predicted tokens; 2 is two. A letter means the same
+// number in every array of a sample, but N: a length of its own.
 std::span<const ArraySchema> array_schema();
 std::span<const TextSchema> text_schema();
 
@@ -89,6 +89,13 @@ inline constexpr std::string_view kQueryNorm = "query_norm";
 inline constexpr std::string_view kKeyNorm = "key_norm";
 inline constexpr std::string_view kValueNorm = "value_norm";
 
+// What the model expects at the positions of the answer, by forward.
+inline constexpr std::string_view kPredictedConfidence = "predicted_confidence";
+inline constexpr std::string_view kPredictedEntropy = "predicted_entropy";
+inline constexpr std::string_view kPredictedMargin = "predicted_margin";
+inline constexpr std::string_view kPredictedTokens = "predicted_tokens";
+inline constexpr std::string_view kPredictedProbabilities = "predicted_probabilities";
+
 // A text of bytes for each analysis; see state_name().
 inline constexpr std::string_view kState = "state_{name}";
 
@@ -131,6 +138,7 @@ inline constexpr std::string_view kRegionNames = "region_names";
 inline constexpr std::string_view kGroupNames = "group_names";
 inline constexpr std::string_view kGoldRegions = "gold_regions";
 inline constexpr std::string_view kAnswers = "answers";
+inline constexpr std::string_view kRight = "right";
 inline constexpr std::string_view kAttention = "attention";  // one of the next three
 inline constexpr std::string_view kCausalAttention = "causal", kBidirectionalAttention = "bidirectional",
                                   kPrefixAttention = "prefix";

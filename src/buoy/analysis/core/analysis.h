@@ -10,6 +10,7 @@
 
 #include "buoy/analysis/core/state_archive.h"
 #include "buoy/analysis/floating/floating_rules.h"
+#include "buoy/analysis/sample/forward_view.h"
 #include "buoy/analysis/sample/layer_view.h"
 #include "buoy/analysis/sample/observed_sample.h"
 #include "buoy/result/table.h"
@@ -46,6 +47,9 @@ class SampleAnalysis {
   // Layers come from several threads at once, so what is written here belongs to the layer alone; the
   // forwards of one layer come in their order.
   virtual void take(const LayerView& layer) = 0;
+  // The forwards of a sample that has arrays without layers (predictions), in their order; at the same time
+  // as layers, by a thread of its own.
+  virtual void take_forward(const ForwardView& /*forward*/) {}
   // After the last forward, for what needs to know how the sample came out; likewise from several threads.
   virtual void finish_layer(const ObservedSample& /*sample*/, std::int64_t /*l*/) {}
   // Once, after the last layer is finished: reduces what is kept to what end() of the analysis needs.
@@ -80,6 +84,8 @@ struct AnalysisKind {
   std::vector<Table> (*compare)(std::span<const std::unique_ptr<Analysis>> traces,
                                 const AnalysisOptions& options) = nullptr;
   bool of_tasks = false;  // asks how tasks differ, so it also takes traces that are there for that alone
+  // Needs what "all" does not observe: nobody misses it where it was not asked for.
+  bool on_request = false;
 };
 
 // Every analysis there is, in the order of the report.

@@ -32,7 +32,7 @@ void for_each_setting(Options& options, const Take& take) {
 
 // Those that what the analysis keeps depends on.
 bool matters(const std::string& analysis, const std::string& setting) {
-  if (analysis == "retrieval" || analysis == "tasks") return false;
+  if (analysis == "retrieval" || analysis == "tasks" || analysis == "predictions") return false;
   return (analysis == "flow") == (setting == "rollout_layers");
 }
 
@@ -92,7 +92,8 @@ void StoredRun::work(const RuleOptions& rules, ThreadPool& threads) {
   if (source_.level() == trace::Level::kFull) {
     replay(source_, rules, threads,
            {[&](const LayerView& layer) { run_.take(layer); },
-            [&](std::int64_t l) { run_.finish_layer(sample, l); }});
+            [&](std::int64_t l) { run_.finish_layer(sample, l); },
+            [&](const ForwardView& forward) { run_.take_forward(forward); }});
     return;
   }
   run_.read([&](size_t a) {

@@ -6,6 +6,7 @@
 #include "buoy/result/schema/drift.h"
 #include "buoy/result/schema/floating.h"
 #include "buoy/result/schema/flow.h"
+#include "buoy/result/schema/predictions.h"
 #include "buoy/result/schema/qk.h"
 #include "buoy/result/schema/retrieval.h"
 #include "buoy/result/schema/structure.h"
@@ -21,6 +22,7 @@ std::unique_ptr<Analysis> make_qk(const TraceFacts& facts, const AnalysisOptions
 std::unique_ptr<Analysis> make_retrieval(const TraceFacts& facts, const AnalysisOptions& options);
 std::unique_ptr<Analysis> make_flow(const TraceFacts& facts, const AnalysisOptions& options);
 std::unique_ptr<Analysis> make_structure(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_predictions(const TraceFacts& facts, const AnalysisOptions& options);
 std::unique_ptr<Analysis> make_tasks(const TraceFacts& facts, const AnalysisOptions& options);
 
 std::vector<Table> compare_absorption(std::span<const std::unique_ptr<Analysis>> traces,
@@ -37,6 +39,7 @@ const std::vector<AnalysisKind>& analysis_kinds() {
       {schema::kRetrieval, schema::kRetrievalTables, make_retrieval},
       {schema::kFlow, schema::kFlowTables, make_flow},
       {schema::kStructure, schema::kStructureTables, make_structure},
+      {schema::kPredictions, schema::kPredictionsTables, make_predictions, nullptr, false, true},
       {schema::kTasks, schema::kTasksTables, make_tasks, compare_tasks, true},
   };
   return kinds;

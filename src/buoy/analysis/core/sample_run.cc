@@ -58,6 +58,10 @@ void SampleRun::take(const LayerView& layer) {
   each([&](size_t a) { kept_[a]->take(layer); });
 }
 
+void SampleRun::take_forward(const ForwardView& forward) {
+  each([&](size_t a) { kept_[a]->take_forward(forward); });
+}
+
 void SampleRun::finish_layer(const ObservedSample& sample, std::int64_t l) {
   each([&](size_t a) { kept_[a]->finish_layer(sample, l); });
 }

@@ -36,6 +36,7 @@ class SampleRun {
 
   // As SampleAnalysis::take.
   void take(const LayerView& layer);
+  void take_forward(const ForwardView& forward);
   void finish_layer(const ObservedSample& sample, std::int64_t l);
   // When all layers are finished, what concerns this sample alone: by any thread, beside other samples. Left
   // out, it is part of end().

@@ -6,9 +6,9 @@
 
 namespace buoy::analysis {
 
-// The arrays of one forward and layer, as a trace would hold them: rounded to the type it would store. Only
-// arrays that the sample has (SampleFacts::has) may be asked for; what is returned stays until the next
-// layer.
+// The arrays of one forward and layer, or of one forward as a whole, as a trace would hold them: rounded to
+// the type it would store. Only arrays that the sample has (SampleFacts::has) may be asked for; what is
+// returned stays until the next layer.
 class LayerValues {
  public:
   virtual ~LayerValues() = default;

@@ -15,6 +15,7 @@ struct ObservedSample : SampleFacts {
   std::vector<std::string> token_texts;         // [tokens], empty when there are none
   std::vector<std::uint8_t> special;            // [tokens], empty when it is not known
   std::vector<std::uint8_t> ends;               // [tokens], 1: ends an answer; empty when it is not known
+  int right = -1;                               // 1: the answer is right, 0: it is not; -1: not known
   std::vector<std::vector<std::int32_t>> rows;  // [forwards][tokens]; empty: every forward saw the final row
 
   std::vector<std::vector<std::int32_t>> group_sizes;  // [forwards][groups]; only of a sample that just ran

@@ -1,5 +1,7 @@
 #include "buoy/analysis/sample/replay.h"
 
+#include "buoy/trace/schema.h"
+
 namespace buoy::analysis {
 
 void replay(const StoredSource& source, const RuleOptions& rules, ThreadPool& threads, const ReplayTo& to) {
@@ -7,8 +9,17 @@ void replay(const StoredSource& source, const RuleOptions& rules, ThreadPool& th
   std::vector<ForwardFacts> forwards;
   for (std::int64_t s = 0; s < sample.forward_count(); ++s) forwards.push_back(source.forward(s));
   std::vector<LayerScratch> scratch(static_cast<size_t>(threads.size()));
-  threads.run(sample.layer_count(), [&](std::int64_t l, int thread) {
+  const std::int64_t layers = sample.layer_count();
+  const bool of_forwards = to.take_forward && sample.has(trace::kPredictedConfidence);
+  threads.run(layers + (of_forwards ? 1 : 0), [&](std::int64_t l, int thread) {
     StoredLayer values(source);
+    if (l == layers) {
+      for (const auto& forward : forwards) {
+        values.at(forward.index, 0);
+        to.take_forward({sample, forward, values});
+      }
+      return;
+    }
     for (const auto& forward : forwards) {
       values.at(forward.index, l);
       to.take({sample, forward, l, values, rules, scratch[static_cast<size_t>(thread)]});

@@ -94,8 +94,10 @@ void list_observed(const trace::Manifest& manifest, ObservedSample& sample) {
         return std::ssize(sample.region_names);
       case 'R':
         return std::ssize(sample.row_positions);
+      case 'A':
+        return sample.tokens - sample.prompt_length;
       default:
-        return 1;  // top keys, of which analyses take the first
+        return 1;  // top keys and tokens, of which analyses take the first
     }
   };
   for (const auto& observed : trace::observed_names(manifest)) {
@@ -154,6 +156,7 @@ StoredSource::StoredSource(const trace::Manifest& manifest, trace::StoredSample 
   s.gold_regions = texts(stored_, trace::kGoldRegions);
   s.group_names = texts(stored_, trace::kGroupNames);
   s.answers = texts(stored_, trace::kAnswers);
+  if (stored_.has_text(trace::kRight)) s.right = stored_.integer_text(trace::kRight) != 0 ? 1 : 0;
   if (stored_.has_text(trace::kQuestion)) s.question = stored_.text(trace::kQuestion);
   if (stored_.has(trace::kRegionOfToken)) s.region_of_token = stored_.integers(trace::kRegionOfToken);
   if (stored_.has(trace::kRowPositions)) s.row_positions = stored_.integers(trace::kRowPositions);
@@ -210,20 +213,26 @@ void StoredLayer::at(std::int64_t s, std::int64_t l) {
   integers_.clear();
 }
 
+std::vector<std::int64_t> StoredLayer::place_in(const trace::ArraySchema& schema) const {
+  return schema.shape.starts_with("S L") ? std::vector{s_, l_} : std::vector{s_};
+}
+
 // Large arrays are one for each step and layer, named so; the others hold all of them.
 std::span<const float> StoredLayer::floats(std::string_view array) {
   const auto found = floats_.find(array);
   if (found != floats_.end()) return found->second;
   const auto* schema = trace::find_array(array);
   const bool whole = schema == nullptr || schema->name != array;
-  auto values = whole ? source_.stored().floats(array) : source_.stored().floats_at(array, {s_, l_});
+  auto values = whole ? source_.stored().floats(array) : source_.stored().floats_at(array, place_in(*schema));
   return floats_.emplace(array, std::move(values)).first->second;
 }
 
 std::span<const std::int32_t> StoredLayer::integers(std::string_view array) {
   const auto found = integers_.find(array);
   if (found != integers_.end()) return found->second;
-  return integers_.emplace(array, source_.stored().integers_at(array, {s_, l_})).first->second;
+  const auto* schema = trace::find_array(array);
+  BUOY_CHECK(schema != nullptr);
+  return integers_.emplace(array, source_.stored().integers_at(array, place_in(*schema))).first->second;
 }
 
 }  // namespace buoy::analysis

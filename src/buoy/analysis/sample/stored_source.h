@@ -7,6 +7,7 @@
 #include "buoy/analysis/sample/layer_values.h"
 #include "buoy/analysis/sample/observed_sample.h"
 #include "buoy/analysis/sample/received.h"
+#include "buoy/trace/schema.h"
 #include "buoy/trace/stored_sample.h"
 
 namespace buoy::analysis {
@@ -36,7 +37,7 @@ class StoredSource {
   std::vector<TokenType> types_;           // [tokens], of the final row
 };
 
-// The arrays of one forward and layer of it.
+// The arrays of one forward and layer of it, or of the forward as a whole.
 class StoredLayer final : public LayerValues {
  public:
   explicit StoredLayer(const StoredSource& source) : source_(source) {}
@@ -46,6 +47,8 @@ class StoredLayer final : public LayerValues {
   std::span<const std::int32_t> integers(std::string_view array) override;
 
  private:
+  std::vector<std::int64_t> place_in(const trace::ArraySchema& schema) const;
+
   const StoredSource& source_;
   std::int64_t s_ = 0, l_ = 0;
   std::map<std::string, std::vector<float>, std::less<>> floats_;

@@ -85,7 +85,7 @@ void add_trace(Command& app) {
   add_prompt_source(*command, options->source, options->flags);
   add_out_option(*command, options->out)->required();
   add_observe_option(*command, options->flags.request.observe);
-  add_observed_part_options(*command, options->flags.request, options->no_final);
+  const auto* predicted = add_observed_part_options(*command, options->flags.request, options->no_final);
   add_keep_option(*command, options->flags.keep);
   const auto* compact = add_compact_samples_option(*command, options->flags.request.compact_samples);
   add_ignore_space_flag(*command, options->ignore_space);
@@ -104,7 +104,8 @@ void add_trace(Command& app) {
        "--max-new-tokens 12 --groups regions --out traces/autoregressive",
        ""},
   });
-  command->callback([options, compact] {
+  command->callback([options, compact, predicted] {
+    require_predictions(*predicted, options->flags.request.observe);
     require_compact(*compact, read_request(options->flags).keep);
     trace_run(*options);
   });

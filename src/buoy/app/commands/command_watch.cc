@@ -36,13 +36,18 @@ struct WatchOptions {
 
 std::vector<std::string> names_of(const std::string& list) {
   std::vector<std::string> names;
-  if (list == "all") {
-    for (const auto& kind : analysis::analysis_kinds()) names.emplace_back(kind.producer.name);
-    return names;
-  }
-  for (const auto& name : observe::split_list(list)) {
-    analysis::find_analysis(name);
+  const auto add = [&](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const auto& name : observe::split_list(list)) {
+    if (name != "all") {
+      analysis::find_analysis(name);
+      add(name);
+      continue;
+    }
+    for (const auto& kind : analysis::analysis_kinds()) {
+      if (!kind.on_request) add(std::string(kind.producer.name));
+    }
   }
   return names;
 }
@@ -130,10 +135,13 @@ void add_watch(Command& app) {
   add_model_options(*command, options->model);
   add_prompt_source(*command, options->source, options->flags);
   add_out_option(*command, options->out)->required();
-  command->add_option("--analyze", options->analyze, "which analyses, as in floating,drift (default all)")
+  command
+      ->add_option(
+          "--analyze", options->analyze,
+          "which analyses, as in floating,drift (default all: but predictions, as in all,predictions)")
       ->type_name("LIST");
   add_analysis_settings(*command, options->analysis);
-  add_observed_part_options(*command, options->flags.request, options->no_final);
+  const auto* predicted = add_observed_part_options(*command, options->flags.request, options->no_final);
   add_decode_options(*command, options->flags.request.decode);
   add_change_options(*command, options->flags.changes);
   add_keep_option(*command, options->flags.keep);
@@ -152,7 +160,8 @@ void add_watch(Command& app) {
        "--max-new-tokens 8 --analyze floating,drift --out results",
        ""},
   });
-  command->callback([options, compact] {
+  command->callback([options, compact, predicted] {
+    require_predictions(*predicted, run::observables_for(names_of(options->analyze)));
     require_compact(*compact, read_request(options->flags).keep);
     watch(*options);
   });

@@ -26,7 +26,10 @@ struct RequestFlags {
 
 // --layers, --steps-observed, --groups, --no-final, --float16: which part of a run is observed, and how it is
 // kept.
-void add_observed_part_options(Command& command, run::Request& request, bool& no_final);
+// Returns the option that is of use with predictions only.
+const Option* add_observed_part_options(Command& command, run::Request& request, bool& no_final);
+// It would be ignored without them.
+void require_predictions(const Option& predicted_tokens, const std::string& observe);
 
 // The request without the device, which a command may only look for when it begins.
 run::Request read_request(const RequestFlags& flags);

@@ -27,7 +27,7 @@ void DevicePass::State::queue_layers(std::int64_t first, std::int64_t end) {
 
 // Behind the last attention a state is read by nobody but its logits.
 bool DevicePass::State::behind_last_use(std::int64_t layer) const {
-  return layer + 1 == config.layers && batch->logit_rows.empty();
+  return layer + 1 == config.layers && batch->logit_rows.empty() && !predictions->any();
 }
 
 // What becomes of the joint projection of queries, keys and values, and where they lie.

@@ -38,7 +38,7 @@ std::uint64_t DevicePass::weight_bytes() const {
 }
 std::uint64_t DevicePass::workspace_bytes() const {
   const State& s = *state_;
-  return s.work.bytes() + s.rope_memory.bytes() + s.observer.device_bytes() +
+  return s.work.bytes() + s.rope_memory.bytes() + s.observer.device_bytes() + s.predicted.bytes() +
          (s.plan ? s.plan->device_bytes() : 0);
 }
 
@@ -59,6 +59,7 @@ const float* DevicePass::logits(const Context& context, std::span<const Sequence
     copy_to_host(s.stream, out + first * vocabulary, s.work.logits,
                  static_cast<size_t>(count * vocabulary) * sizeof(float));
   }
+  s.queue_predictions();
   s.finish(context);
   return out;
 }
@@ -81,6 +82,7 @@ std::span<const ops::RowChoice> DevicePass::choices(const Context& context,
   auto* out = static_cast<ops::RowChoice*>(
       s.host_choices.reserve(std::max<size_t>(1, wanted) * sizeof(ops::RowChoice)));
   copy_to_host(s.stream, out, s.work.choices, wanted * sizeof(ops::RowChoice));
+  s.queue_predictions();
   s.finish(context);
   return {out, wanted};
 }
@@ -101,8 +103,10 @@ void DevicePass::State::start(std::span<const SequenceInput> given, probe::Probe
     }
   }
   batch.emplace(inputs);
+  asking = probe;
+  predictions.emplace(*batch, config, probe);
   observer.start(*batch, probe);
-  grow(static_cast<std::int64_t>(batch->logit_rows.size()));
+  grow(std::ssize(batch->logit_rows) + std::ssize(predictions->rows()));
   upload();
   set_sequences();
 }
@@ -186,7 +190,10 @@ ops::DeviceRopeTable DevicePass::State::rope_table() const {
 
 // Tokens, positions and row numbers through one pinned block.
 void DevicePass::State::upload() {
-  const size_t rows = batch->tokens.size(), wanted = batch->logit_rows.size();
+  // Behind the rows whose logits are wanted come those that are predicted from.
+  std::vector<std::int64_t> logit_rows = batch->logit_rows;
+  for (const auto& row : predictions->rows()) logit_rows.push_back(row.packed);
+  const size_t rows = batch->tokens.size(), wanted = logit_rows.size();
   const auto padded = wanted + 128;
   auto* staged = static_cast<std::int32_t*>(staging.reserve((3 * rows + padded) * sizeof(std::int32_t)));
   std::int32_t *tokens = staged, *positions = staged + rows, *cache_rows = staged + 2 * rows,
@@ -203,7 +210,7 @@ void DevicePass::State::upload() {
     copy_to_device(stream, work.cache_rows, staged + 2 * rows, rows * sizeof(std::int32_t));
   }
   for (size_t i = 0; i < padded && wanted > 0; ++i)
-    chosen[i] = static_cast<std::int32_t>(batch->logit_rows[std::min(i, wanted - 1)]);
+    chosen[i] = static_cast<std::int32_t>(logit_rows[std::min(i, wanted - 1)]);
   if (wanted > 0) copy_to_device(stream, work.logit_rows, chosen, padded * sizeof(std::int32_t));
 }
 
@@ -269,7 +276,7 @@ void DevicePass::State::finish(const Context& context) {
   for (size_t n = 0; n < inputs.size(); ++n) {
     if (inputs[n].cache != nullptr) inputs[n].cache->advance(inputs[n].rows());
   }
-  if (flag == kAllFinite) return;
+  if (flag == kAllFinite) return hand_over_predictions();
   throw NonFinite{flag == static_cast<std::int32_t>(config.layers)
                       ? "the logits"
                       : fmt::format("the queries or keys of layer {}", flag)};

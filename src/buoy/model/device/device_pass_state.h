@@ -8,6 +8,7 @@
 #include "buoy/model/device/device_observer.h"
 #include "buoy/model/device/device_pass.h"
 #include "buoy/model/device/device_workspace.h"
+#include "buoy/model/predictions.h"
 #include "buoy/ops/attention/attention_cuda.h"
 #include "buoy/ops/linear/linear_cuda.h"
 #include "buoy/ops/pointwise/rope.h"
@@ -40,7 +41,9 @@ struct DevicePass::State {
   std::int64_t queue_chosen_rows(std::int64_t first, std::int64_t count);
   void queue_logits(std::int64_t first, std::int64_t count);
   void queue_choices(std::int64_t first, std::int64_t count, bool logits_needed);
+  void queue_predictions();
   void finish(const Context& context);
+  void hand_over_predictions();
 
   void grow(std::int64_t wanted);
   void make_plan();
@@ -68,9 +71,13 @@ struct DevicePass::State {
   std::optional<ops::AttentionPlan> plan;
   DeviceObserver observer;
   PinnedMemory staging, host_logits, host_choices, host_flag;
+  DeviceMemory predicted;  // as PredictionRoom divides it
+  PinnedMemory host_predicted;
 
   // Of the pass at hand.
   std::vector<SequenceInput> inputs;
+  probe::Probe* asking = nullptr;  // may be none
+  std::optional<Predictions> predictions;
   std::vector<KvCache> lent;  // for sequences without a cache beside others that have one
   std::optional<PackedBatch> batch;
   bool cached = false;

@@ -31,6 +31,10 @@ class ChangingProbe final : public probe::Probe {
   void take_later(const probe::Address& address, std::unique_ptr<probe::PendingRecord> record) override {
     observer_->take_later(address, std::move(record));
   }
+  probe::PredictionRequest predictions(const probe::Address& address,
+                                       const probe::LayerExtent& extent) override {
+    return observer_ != nullptr ? observer_->predictions(address, extent) : probe::PredictionRequest{};
+  }
   probe::Change change(const probe::Address& address, const probe::LayerExtent& extent) override;
 
  private:

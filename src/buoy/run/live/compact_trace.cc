@@ -111,7 +111,8 @@ class Compaction {
       TraceSink sink(shared_, from.sample(), keeping);
       analysis::replay(from, request_.options.rules(), threads_,
                        {[&](const analysis::LayerView& layer) { sink.take(layer); },
-                        [&](std::int64_t l) { sink.finish_layer(from.sample(), l); }});
+                        [&](std::int64_t l) { sink.finish_layer(from.sample(), l); },
+                        [&](const analysis::ForwardView& forward) { sink.take_forward(forward); }});
       if (auto exceeding = sink.exceeding_f16(); !exceeding.empty()) {
         keeping.as_f32.merge(exceeding);
         continue;

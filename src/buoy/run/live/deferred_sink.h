@@ -19,6 +19,7 @@ class DeferredSink final : public LiveSink {
   DeferredSink(std::unique_ptr<LiveSink> sink, Task& end) : sink_(std::move(sink)), end_(end) {}
 
   void take(const analysis::LayerView& layer) override { sink_->take(layer); }
+  void take_forward(const analysis::ForwardView& forward) override { sink_->take_forward(forward); }
   std::set<std::string> exceeding_f16() const override { return sink_->exceeding_f16(); }
   void finish_layer(const analysis::ObservedSample& sample, std::int64_t l) override {
     sink_->finish_layer(sample, l);

@@ -42,7 +42,7 @@ std::vector<std::pair<std::string, std::string>> analyses_beyond(const observe::
   const auto within = analyses_within(plan);
   for (const auto& kind : analysis::analysis_kinds()) {
     const std::string name(kind.producer.name);
-    if (std::find(within.begin(), within.end(), name) == within.end())
+    if (!kind.on_request && std::find(within.begin(), within.end(), name) == within.end())
       out.emplace_back(name, fmt::format("it needs `observe` {}", kind.producer.observe));
   }
   return out;

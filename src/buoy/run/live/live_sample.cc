@@ -4,6 +4,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/base/utf8.h"
+#include "buoy/run/decoding.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::run {
@@ -140,12 +141,23 @@ void LiveSample::note_forward(const probe::Address& address) {
 
 probe::LayerRequest LiveSample::request(const probe::Address& address, const probe::LayerExtent& extent) {
   if (!layout_.observes(address)) return {};
-  if (asked_step_ != address.step) {
-    asked_step_ = address.step;
-    asked_ = layout_.request(extent);
-    row_.assign(extent.tokens.begin(), extent.tokens.end());
-  }
+  see(address, extent);
   return asked_;
+}
+
+probe::PredictionRequest LiveSample::predictions(const probe::Address& address,
+                                                 const probe::LayerExtent& extent) {
+  if (!layout_.predicts() || !layout_.observes(address)) return {};
+  see(address, extent);
+  return layout_.predictions(extent.tokens);
+}
+
+// The first question about a forward.
+void LiveSample::see(const probe::Address& address, const probe::LayerExtent& extent) {
+  if (asked_step_ == address.step) return;
+  asked_step_ = address.step;
+  asked_ = layout_.request(extent);
+  row_.assign(extent.tokens.begin(), extent.tokens.end());
 }
 
 void LiveSample::take(const probe::Address& address, probe::LayerRecord&& record) {
@@ -164,11 +176,13 @@ void LiveSample::take_later(const probe::Address& address, std::unique_ptr<probe
 }
 
 analysis::ObservedSample LiveSample::finish() {
-  BUOY_CHECK(records_ == layout_.addresses());
+  BUOY_CHECK(records_ == layout_.records());
   sample_.final_row = machine_->row();
   sample_.revealed_at = machine_->revealed_at();
   read_texts(sample_.final_row);
   const auto& ends = layout_.subject().end_tokens;
+  if (tokenizer_ && !sample_.answers.empty())
+    sample_.right = is_right(answer_text(*tokenizer_, machine_->generated(), ends), sample_.answers) ? 1 : 0;
   for (const auto id : sample_.final_row)
     sample_.ends.push_back(std::find(ends.begin(), ends.end(), id) != ends.end() ? 1 : 0);
   return sample_;

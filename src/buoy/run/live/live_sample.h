@@ -73,6 +73,8 @@ class LiveSample final : public probe::Probe {
   // Before the first forward: what is revealed when is asked of it.
   void follow(const decode::StepMachine& machine) { machine_ = &machine; }
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override;
+  probe::PredictionRequest predictions(const probe::Address& address,
+                                       const probe::LayerExtent& extent) override;
   void take(const probe::Address& address, probe::LayerRecord&& record) override;
   bool takes_later() const override { return true; }
   void take_later(const probe::Address& address, std::unique_ptr<probe::PendingRecord> record) override;
@@ -81,6 +83,7 @@ class LiveSample final : public probe::Probe {
   analysis::ObservedSample finish();
 
  private:
+  void see(const probe::Address& address, const probe::LayerExtent& extent);
   void note_forward(const probe::Address& address);
   void read_texts(std::span<const std::int32_t> row);
 

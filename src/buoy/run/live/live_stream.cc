@@ -19,7 +19,9 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 constexpr std::size_t kMostUsed = 96;
 
 std::uint64_t bytes_of(const probe::LayerRecord& record) {
-  std::uint64_t numbers = record.top_keys.size();
+  const auto& predicted = record.predictions;
+  std::uint64_t numbers =
+      record.top_keys.size() + 3 * predicted.confidence.size() + 2 * predicted.top_tokens.size();
   for (const auto* values : {&record.received,
                              &record.entropy,
                              &record.log_sum_exp,
@@ -73,7 +75,7 @@ class LiveStream::Work {
   std::unique_ptr<LiveSink> sink;  // once await_sink() was called
   std::atomic<bool> dropped = false;
   std::atomic<std::int64_t> waiting = 0;  // records not yet taken
-  std::atomic<std::int64_t> layers_left = 0;
+  std::atomic<std::int64_t> lanes_left = 0;
   analysis::ObservedSample outcome;
 
   std::mutex mutex;
@@ -90,7 +92,8 @@ class LiveStream::Work {
     const std::lock_guard lock(mutex);
     if (place_of(at) >= failed_at_) return;
     failed_at_ = place_of(at);
-    error = fmt::format("step {}, layer {}: {}", at.step, at.layer, why);
+    error = at.layer == probe::kWholeForward ? fmt::format("step {}: {}", at.step, why)
+                                             : fmt::format("step {}, layer {}: {}", at.step, at.layer, why);
   }
 
   // Null when it could not be made.
@@ -112,8 +115,10 @@ class LiveStream::Work {
 
  private:
   static constexpr std::int64_t kNowhere = std::numeric_limits<std::int64_t>::max();
+  // A forward as a whole comes behind its layers.
   static std::int64_t place_of(const probe::Address& at) {
-    return (static_cast<std::int64_t>(at.step) << 32) + at.layer;
+    constexpr std::int64_t kBehindLayers = (std::int64_t{1} << 32) - 1;
+    return (at.step << 32) + (at.layer == probe::kWholeForward ? kBehindLayers : at.layer);
   }
 
   std::future<std::unique_ptr<LiveSink>> made_;
@@ -123,7 +128,7 @@ class LiveStream::Work {
 
 LiveStream::LiveStream(std::int64_t layers, int threads, const analysis::RuleOptions& rules)
     : rules_(rules), scratch_(static_cast<size_t>(std::max(threads, 1))), executor_(threads, kMostBytes) {
-  for (std::int64_t l = 0; l < layers; ++l) lanes_.push_back(std::make_unique<LaneExecutor::Lane>());
+  for (std::int64_t l = 0; l <= layers; ++l) lanes_.push_back(std::make_unique<LaneExecutor::Lane>());
 }
 
 std::shared_ptr<LiveStream::Work> LiveStream::begin(const LiveSample& sample, StoredTypes types,
@@ -158,9 +163,10 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
     given.record = used_record();
   }
   const std::uint64_t bytes = pending ? pending->bytes() : bytes_of(item->record.record);
-  const std::int64_t l = work->sample.layout().layer_index(given.address);
+  const bool of_forward = given.address.layer == probe::kWholeForward;
+  const std::int64_t l = of_forward ? 0 : work->sample.layout().layer_index(given.address);
   ++work->waiting;
-  const auto take = [this, work, item, l](int thread) {
+  const auto take = [this, work, item, l, of_forward](int thread) {
     LiveSink* const sink = work->await_sink();
     if (sink == nullptr) work->dropped = true;
     if (!work->dropped && !work->failed_before(item->record.address)) {
@@ -171,8 +177,11 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
       LiveLayer values(work->sample.layout(), work->types);
       values.look_at(item->record.address, item->record.record);
       try {
-        sink->take({work->sample.facts(), item->record.forward->facts(), l, values, rules_,
-                    scratch_[static_cast<size_t>(thread)]});
+        const auto& facts = item->record.forward->facts();
+        if (of_forward)
+          sink->take_forward({work->sample.facts(), facts, values});
+        else
+          sink->take({work->sample.facts(), facts, l, values, rules_, scratch_[static_cast<size_t>(thread)]});
       } catch (const trace::ExceedsF16& found) {
         const std::lock_guard lock(work->mutex);
         work->exceeding.insert(found.arrays().begin(), found.arrays().end());
@@ -183,7 +192,8 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
     keep_used(std::move(item->record.record));
     work->done_with_one();
   };
-  executor_.post(*lanes_[static_cast<size_t>(given.address.layer)], take, bytes);
+  auto& lane = of_forward ? lanes_.back() : lanes_[static_cast<size_t>(given.address.layer)];
+  executor_.post(*lane, take, bytes);
 }
 
 void LiveStream::require_sink(Work& work) {
@@ -219,19 +229,23 @@ std::set<std::string> LiveStream::exceeding_f16(const Work& work) {
 void LiveStream::end(const std::shared_ptr<Work>& work, analysis::ObservedSample sample) {
   work->outcome = std::move(sample);
   const auto& layers = work->sample.layout().layers();
-  work->layers_left = std::ssize(layers);
+  work->lanes_left = std::ssize(layers) + 1;
+  // Behind the last record of a sample comes its end, behind that the end of the next.
+  const auto lane_done = [this, work] {
+    if (work->lanes_left.fetch_sub(1) != 1) return;
+    executor_.post(ends_, [work](int) {
+      if (!work->error.empty()) return work->sink->fail(work->outcome, work->error);
+      work->sink->finish(work->outcome);
+      work->sink->end(work->outcome);
+    });
+  };
   for (std::int64_t l = 0; l < std::ssize(layers); ++l) {
-    executor_.post(*lanes_[static_cast<size_t>(layers[static_cast<size_t>(l)])], [this, work, l](int) {
+    executor_.post(*lanes_[static_cast<size_t>(layers[static_cast<size_t>(l)])], [work, l, lane_done](int) {
       if (!work->dropped && !work->failed()) work->sink->finish_layer(work->outcome, l);
-      if (work->layers_left.fetch_sub(1) != 1) return;
-      // Behind the last layer of a sample comes its end, behind that the end of the next.
-      executor_.post(ends_, [work](int) {
-        if (!work->error.empty()) return work->sink->fail(work->outcome, work->error);
-        work->sink->finish(work->outcome);
-        work->sink->end(work->outcome);
-      });
+      lane_done();
     });
   }
+  executor_.post(*lanes_.back(), [lane_done](int) { lane_done(); });
 }
 
 void LiveStream::drop(const std::shared_ptr<Work>& work) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "buoy/analysis/sample/forward_view.h"
 #include "buoy/analysis/sample/layer_view.h"
 #include "buoy/run/live/live_layer.h"
 #include "buoy/run/live/live_sample.h"
@@ -22,6 +23,8 @@ class LiveSink {
   virtual ~LiveSink() = default;
   // Layers come from several threads at once, the forwards of one layer in their order.
   virtual void take(const analysis::LayerView& layer) = 0;
+  // The forwards of a sample as wholes, in their order; at the same time as layers.
+  virtual void take_forward(const analysis::ForwardView& /*forward*/) {}
   // Arrays that it should have been given as F32, of the records so far.
   virtual std::set<std::string> exceeding_f16() const { return {}; }
   virtual void finish_layer(const analysis::ObservedSample& /*sample*/, std::int64_t /*l*/) {}

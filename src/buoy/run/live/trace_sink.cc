@@ -35,7 +35,7 @@ trace::SamplePlan sample_plan(const analysis::SampleFacts& facts, const Keeping&
   if (keeping.level == trace::Level::kFull) {
     BUOY_CHECK(observed != nullptr);
     for (const auto* part : observed->stacked_parts())
-      add(part->schema->name, part->source->integers != nullptr ? kI32 : kF32, observed->addresses());
+      add(part->schema->name, part->source->integers != nullptr ? kI32 : kF32, observed->cells(*part));
     for (const auto step : observed->steps()) {
       for (const auto layer : observed->layers()) {
         for (const auto& part : observed->parts()) {
@@ -82,14 +82,30 @@ void TraceSink::take(const analysis::LayerView& layer) {
 void TraceSink::put_observed(const analysis::LayerView& layer) {
   const std::int64_t cell = layer.s() * observed_->size_of('L') + layer.l;
   for (const auto& part : observed_->parts()) {
+    if (part.of_forward) continue;
     if (part.large) {
       const auto name = trace::array_name(part.schema->name, layer.forward.number, layer.layer());
       file_->put(name, 0, layer.floats(name));
-    } else if (part.source->integers != nullptr) {
-      file_->put(part.schema->name, cell, layer.integers(part.schema->name));
     } else {
-      file_->put(part.schema->name, cell, layer.floats(part.schema->name));
+      put_cell(part, cell, layer);
     }
+  }
+}
+
+template <typename View>
+void TraceSink::put_cell(const observe::RecordLayout::Part& part, std::int64_t cell, const View& values) {
+  if (part.source->integers != nullptr) {
+    file_->put(part.schema->name, cell, values.integers(part.schema->name));
+  } else {
+    file_->put(part.schema->name, cell, values.floats(part.schema->name));
+  }
+}
+
+void TraceSink::take_forward(const analysis::ForwardView& forward) {
+  if (analyses_) analyses_->take_forward(forward);
+  if (!file_ || level_ != trace::Level::kFull) return;
+  for (const auto& part : observed_->parts()) {
+    if (part.of_forward) put_cell(part, forward.s(), forward);
   }
 }
 

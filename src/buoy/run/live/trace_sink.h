@@ -54,6 +54,7 @@ class TraceSink final : public LiveSink {
   void close(trace::Sample frame) { frame_ = std::move(frame); }
 
   void take(const analysis::LayerView& layer) override;
+  void take_forward(const analysis::ForwardView& forward) override;
   std::set<std::string> exceeding_f16() const override;
   void finish_layer(const analysis::ObservedSample& sample, std::int64_t l) override;
   void finish(const analysis::ObservedSample& sample) override;
@@ -63,6 +64,8 @@ class TraceSink final : public LiveSink {
 
  private:
   void put_observed(const analysis::LayerView& layer);
+  template <typename View>
+  void put_cell(const observe::RecordLayout::Part& part, std::int64_t cell, const View& values);
   void write(const analysis::ObservedSample& sample);
 
   SharedRun& run_;

@@ -160,6 +160,12 @@ probe::LayerRequest WatchedQuestions::request(const probe::Address& address,
   return watched != nullptr ? watched->sample->request(address, extent) : probe::LayerRequest{};
 }
 
+probe::PredictionRequest WatchedQuestions::predictions(const probe::Address& address,
+                                                       const probe::LayerExtent& extent) {
+  Watched* const watched = find(address);
+  return watched != nullptr ? watched->sample->predictions(address, extent) : probe::PredictionRequest{};
+}
+
 void WatchedQuestions::take(const probe::Address& address, probe::LayerRecord&& record) {
   find(address)->sample->take(address, std::move(record));
 }

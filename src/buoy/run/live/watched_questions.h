@@ -47,6 +47,8 @@ class WatchedQuestions final : public probe::Probe {
   const LiveTimes& times() const { return times_; }
 
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override;
+  probe::PredictionRequest predictions(const probe::Address& address,
+                                       const probe::LayerExtent& extent) override;
   void take(const probe::Address& address, probe::LayerRecord&& record) override;
   bool takes_later() const override { return true; }
   void take_later(const probe::Address& address, std::unique_ptr<probe::PendingRecord> record) override;

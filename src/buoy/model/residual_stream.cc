@@ -1,0 +1,147 @@
+#include "buoy/model/residual_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "buoy/base/error.h"
+
+namespace buoy::model {
+namespace {
+
+using probe::ResidualPoint;
+using probe::ResidualRecord;
+using probe::ResidualRequest;
+
+// Calls back with (row of the stretch, number in `chosen`) for every chosen row of the sequence in it.
+template <typename Each>
+void for_each(std::int64_t first_row, std::span<const std::int32_t> chosen, const StreamRows& rows,
+              const Each& each) {
+  if (rows.packed.empty()) {
+    for (size_t j = 0; j < chosen.size(); ++j) {
+      const std::int64_t i = first_row + chosen[j] - rows.first;
+      if (i >= 0 && i < rows.count) each(i, static_cast<std::int64_t>(j));
+    }
+    return;
+  }
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    const std::int64_t row = rows.packed_row(i) - first_row;
+    const auto found = std::lower_bound(chosen.begin(), chosen.end(), row);
+    if (found != chosen.end() && *found == row) each(i, found - chosen.begin());
+  }
+}
+
+bool fits(std::span<const std::int32_t> rows, std::int64_t count) {
+  return std::is_sorted(rows.begin(), rows.end()) &&
+         (rows.empty() || (rows.front() >= 0 && rows.back() < count));
+}
+
+}  // namespace
+
+ResidualStream::ResidualStream(std::int64_t hidden, const PackedBatch& batch,
+                               std::span<const LayerObservation> observations)
+    : hidden_(hidden), batch_(batch), observations_(observations) {
+  for (size_t n = 0; n < observations.size(); ++n) {
+    reads_ |= observations[n].request.residual.any();
+    changes_ |= observations[n].change.changes_residual();
+    check(n);
+  }
+  if (reads_) records_.resize(observations.size());
+}
+
+void ResidualStream::check(size_t n) const {
+  const std::int64_t count = batch_.sequences[n].rows();
+  BUOY_CHECK(fits(observations_[n].request.residual.rows, count));
+  for (const auto& change : observations_[n].change.residual) {
+    BUOY_CHECK(fits(change.rows, count));
+    BUOY_CHECK(std::ssize(change.values) == hidden_ ||
+               std::ssize(change.values) == std::ssize(change.rows) * hidden_);
+  }
+}
+
+std::vector<std::int64_t> ResidualStream::rows_behind_attention() const {
+  std::vector<std::int64_t> out;
+  for (size_t n = 0; n < observations_.size(); ++n) {
+    const ResidualRequest& request = observations_[n].request.residual;
+    if (!request.behind_attention()) continue;
+    for (const auto row : request.rows) out.push_back(batch_.first_rows[n] + row);
+  }
+  return out;
+}
+
+bool ResidualStream::leaves_out_mlp() const {
+  return changes_ && std::all_of(observations_.begin(), observations_.end(),
+                                 [](const LayerObservation& one) { return one.change.mlp_scale == 0.0f; });
+}
+
+void ResidualStream::change(ResidualPoint point, const StreamRows& rows) const {
+  for (size_t n = 0; n < observations_.size(); ++n) {
+    for (const auto& change : observations_[n].change.residual) {
+      if (change.at != point) continue;
+      const bool alike = std::ssize(change.values) == hidden_;
+      for_each(batch_.first_rows[n], change.rows, rows, [&](std::int64_t i, std::int64_t j) {
+        const float* from = change.values.data() + (alike ? 0 : j * hidden_);
+        float* to = rows.values + i * hidden_;
+        for (std::int64_t d = 0; d < hidden_; ++d) to[d] = change.replace ? from[d] : to[d] + from[d];
+      });
+    }
+  }
+}
+
+void ResidualStream::read(Wanted wanted, Member to, const StreamRows& rows) {
+  if (!reads_) return;
+  for (size_t n = 0; n < observations_.size(); ++n) {
+    const ResidualRequest& request = observations_[n].request.residual;
+    if (!wanted(request)) continue;
+    auto& values = records_[n].*to;
+    values.resize(request.rows.size() * static_cast<size_t>(rows.width));
+    for_each(batch_.first_rows[n], request.rows, rows, [&](std::int64_t i, std::int64_t j) {
+      std::copy_n(rows.values + i * rows.width, rows.width, values.data() + j * rows.width);
+    });
+  }
+}
+
+void ResidualStream::pass(ResidualPoint point, const StreamRows& rows) {
+  if (changes_) change(point, rows);
+  switch (point) {
+    case ResidualPoint::kPre:
+      return read([](const ResidualRequest& r) { return r.pre; }, &ResidualRecord::pre, rows);
+    case ResidualPoint::kMid:
+      return read([](const ResidualRequest& r) { return r.mid; }, &ResidualRecord::mid, rows);
+    case ResidualPoint::kPost:
+      return read([](const ResidualRequest& r) { return r.post || r.lens > 0; }, &ResidualRecord::post, rows);
+  }
+}
+
+void ResidualStream::read_attention_out(const StreamRows& rows) {
+  read([](const ResidualRequest& r) { return r.attention_out; }, &ResidualRecord::attention_out, rows);
+}
+
+void ResidualStream::read_head_out(const StreamRows& rows) {
+  read([](const ResidualRequest& r) { return r.head_out; }, &ResidualRecord::head_out, rows);
+}
+
+void ResidualStream::pass_mlp_out(const StreamRows& rows) {
+  for (size_t n = 0; n < observations_.size() && changes_; ++n) {
+    const float scale = observations_[n].change.mlp_scale;
+    if (scale == 1.0f) continue;
+    const std::int64_t first = batch_.first_rows[n], end = first + batch_.sequences[n].rows();
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+      const std::int64_t row = rows.packed_row(i);
+      if (row < first || row >= end) continue;
+      float* out = rows.values + i * rows.width;
+      // What is left out leaves no NaN behind either.
+      for (std::int64_t d = 0; d < rows.width; ++d) out[d] = scale == 0.0f ? 0.0f : out[d] * scale;
+    }
+  }
+  read([](const ResidualRequest& r) { return r.mlp_out; }, &ResidualRecord::mlp_out, rows);
+}
+
+ResidualRecord ResidualStream::finish(size_t n, const Lens& lens) {
+  const ResidualRequest& request = observations_[n].request.residual;
+  ResidualRecord record = std::move(records_[n]);
+  if (request.lens > 0 && !request.rows.empty()) lens(record.post, request.lens, record);
+  if (!request.post) record.post = {};
+  return record;
+}
+
+}  // namespace buoy::model

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace buoy::probe {
+
+// Where the residual stream of a layer is read or changed: before its attention, between attention and MLP,
+// behind the MLP. What lies behind one layer lies before the next.
+enum class ResidualPoint : std::uint8_t { kPre, kMid, kPost };
+
+// What is wanted of the residual stream in one layer, of the chosen rows alone.
+struct ResidualRequest {
+  std::vector<std::int32_t> rows;               // of this forward, ascending
+  bool pre = false, mid = false, post = false;  // the stream, after a change at that point
+  bool attention_out = false;                   // what the attention adds to it
+  bool mlp_out = false;                         // what the MLP adds to it
+  bool head_out = false;  // what every head hands to the output projection, after its scale
+  std::int64_t lens =
+      0;  // so many likeliest tokens, by the final norm and the head on the stream behind the layer
+
+  bool behind_attention() const { return mid || post || attention_out || mlp_out || lens > 0; }
+  bool any() const { return !rows.empty() && (pre || head_out || behind_attention()); }
+};
+
+// What was asked for; the rest is empty.
+struct ResidualRecord {
+  std::vector<float> pre, attention_out, mid, mlp_out, post;  // [rows, hidden]
+  std::vector<float> head_out;                                // [rows, heads, head_dim]
+  std::vector<std::int32_t> lens_tokens;                      // [rows, lens], likeliest first
+  std::vector<float> lens_probabilities;                      // [rows, lens]
+};
+
+// A vector for the residual stream of some rows of a forward.
+struct ResidualChange {
+  ResidualPoint at = ResidualPoint::kPost;
+  bool replace = false;                // the state itself; else the vector is added to it
+  std::span<const std::int32_t> rows;  // ascending; those that the forward does not have are refused
+  std::span<const float> values;       // [hidden] for all these rows alike, or [rows, hidden]
+};
+
+}  // namespace buoy::probe

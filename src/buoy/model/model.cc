@@ -11,15 +11,12 @@
 #include "buoy/ops/attention/attention.h"
 #include "buoy/ops/pointwise/elementwise.h"
 #include "buoy/ops/pointwise/norm.h"
-#include "buoy/ops/sampling/top_tokens.h"
 
 namespace buoy::model {
 namespace {
 
 // Rows of the MLP at a time: its two wide buffers stay small however long the sequence is.
 constexpr std::int64_t kMlpRows = 1024;
-// Rows of the lens at a time: so many logits exist beside those that were asked for.
-constexpr std::int64_t kLensRows = 64;
 
 // Room for the row normalisers where somebody looks; bias and scale where somebody changes.
 void attach(LayerObservation& observation, std::int64_t heads, ops::AttentionSequence& sequence) {
@@ -156,34 +153,6 @@ const float* Model::forward(const Context& context, std::span<const SequenceInpu
   }
 
   return logits(context, rows.hidden, std::ssize(packed.logit_rows), "the logits");
-}
-
-float* Model::logits(const Context& context, const float* states, std::int64_t count,
-                     const std::string& where) {
-  float* normed = work_.normed.reserve(static_cast<size_t>(count * config().hidden));
-  ops::rms_norm(context, {states, count, config().hidden, loaded_->weights.final_norm.data(),
-                          config().norm_eps, normed});
-  float* out = work_.logits.reserve(static_cast<size_t>(count * config().vocabulary));
-  linear(context, normed, count, loaded_->weights.head, {}, out);
-  require_finite(context, out, count * config().vocabulary, where);
-  return out;
-}
-
-void Model::lens(const Context& context, std::span<const float> states, std::int64_t top,
-                 probe::ResidualRecord& record) {
-  const std::int64_t hidden = config().hidden, rows = std::ssize(states) / hidden;
-  record.lens_tokens.resize(static_cast<size_t>(rows * top));
-  record.lens_probabilities.resize(static_cast<size_t>(rows * top));
-  for (std::int64_t first = 0; first < rows; first += kLensRows) {
-    const std::int64_t count = std::min(kLensRows, rows - first);
-    const float* seen = logits(context, states.data() + first * hidden, count, "the logits of the lens");
-    ops::top_tokens(context, {seen, count, config().vocabulary, top, record.lens_tokens.data() + first * top,
-                              record.lens_probabilities.data() + first * top});
-  }
-}
-
-StreamRows Model::stream_rows(const RowsAfterAttention& rows, float* values) const {
-  return {values, 0, rows.count, config().hidden, rows.packed};
 }
 
 Model::RowsAfterAttention Model::wanted_rows(const Context& context, const PackedBatch& packed,

@@ -64,6 +64,15 @@ class Model {
                                          std::span<const ops::ChoiceRule> rules,
                                          probe::Probe* probe = nullptr);
 
+  // States [rows, hidden] of any layer through the final norm and the head: the likeliest tokens, as a
+  // probe's request for the lens has them.
+  void lens(const Context& context, std::span<const float> states, std::int64_t top,
+            probe::ResidualRecord& record);
+  // What each head adds to the residual stream, [rows, heads, hidden], of ResidualRecord::head_out in a
+  // layer. By the weights that the host holds, also where the model is on a device.
+  std::vector<float> head_contributions(const Context& context, std::int64_t layer,
+                                        std::span<const float> head_out);
+
  private:
   // What siblings share, and nobody changes.
   struct Loaded {
@@ -101,8 +110,6 @@ class Model {
   void mlp_layer(const Context& context, std::int64_t layer, const RowsAfterAttention& rows,
                  ResidualStream& stream);
   float* logits(const Context& context, const float* states, std::int64_t count, const std::string& where);
-  void lens(const Context& context, std::span<const float> states, std::int64_t top,
-            probe::ResidualRecord& record);
   void linear(const Context& context, const float* input, std::int64_t rows, const Weight& weight,
               const std::vector<float>& bias, float* output);
   void require_finite(const Context& context, const float* values, std::int64_t count,

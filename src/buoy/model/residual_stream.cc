@@ -1,6 +1,7 @@
 #include "buoy/model/residual_stream.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "buoy/base/error.h"
@@ -35,7 +36,37 @@ bool fits(std::span<const std::int32_t> rows, std::int64_t count) {
          (rows.empty() || (rows.front() >= 0 && rows.back() < count));
 }
 
+// [rows, width] to [rows].
+std::vector<float> lengths(const std::vector<float>& states, std::int64_t width) {
+  std::vector<float> out;
+  for (auto at = states.begin(); at != states.end(); at += width) {
+    double sum = 0;
+    for (auto value = at; value != at + width; ++value) sum += double{*value} * *value;
+    out.push_back(static_cast<float>(std::sqrt(sum)));
+  }
+  return out;
+}
+
 }  // namespace
+
+void finish_residual(const ResidualRequest& request, std::int64_t hidden, ResidualRecord& record) {
+  if (request.norms) {
+    record.attention_norm = lengths(record.attention_out, hidden);
+    record.mlp_norm = lengths(record.mlp_out, hidden);
+    record.norm = lengths(record.post, hidden);
+    record.peak.clear();
+    record.peak_at.clear();
+    for (auto at = record.post.begin(); at != record.post.end(); at += hidden) {
+      const auto peak =
+          std::max_element(at, at + hidden, [](float a, float b) { return std::abs(a) < std::abs(b); });
+      record.peak.push_back(std::abs(*peak));
+      record.peak_at.push_back(static_cast<std::int32_t>(peak - at));
+    }
+  }
+  if (!request.post) record.post.clear();
+  if (!request.attention_out) record.attention_out.clear();
+  if (!request.mlp_out) record.mlp_out.clear();
+}
 
 ResidualStream::ResidualStream(std::int64_t hidden, const PackedBatch& batch,
                                std::span<const LayerObservation> observations)
@@ -108,12 +139,13 @@ void ResidualStream::pass(ResidualPoint point, const StreamRows& rows) {
     case ResidualPoint::kMid:
       return read([](const ResidualRequest& r) { return r.mid; }, &ResidualRecord::mid, rows);
     case ResidualPoint::kPost:
-      return read([](const ResidualRequest& r) { return r.post || r.lens > 0; }, &ResidualRecord::post, rows);
+      return read([](const ResidualRequest& r) { return r.gathers_post(); }, &ResidualRecord::post, rows);
   }
 }
 
 void ResidualStream::read_attention_out(const StreamRows& rows) {
-  read([](const ResidualRequest& r) { return r.attention_out; }, &ResidualRecord::attention_out, rows);
+  read([](const ResidualRequest& r) { return r.gathers_attention_out(); }, &ResidualRecord::attention_out,
+       rows);
 }
 
 void ResidualStream::read_head_out(const StreamRows& rows) {
@@ -133,14 +165,14 @@ void ResidualStream::pass_mlp_out(const StreamRows& rows) {
       for (std::int64_t d = 0; d < rows.width; ++d) out[d] = scale == 0.0f ? 0.0f : out[d] * scale;
     }
   }
-  read([](const ResidualRequest& r) { return r.mlp_out; }, &ResidualRecord::mlp_out, rows);
+  read([](const ResidualRequest& r) { return r.gathers_mlp_out(); }, &ResidualRecord::mlp_out, rows);
 }
 
 ResidualRecord ResidualStream::finish(size_t n, const Lens& lens) {
   const ResidualRequest& request = observations_[n].request.residual;
   ResidualRecord record = std::move(records_[n]);
   if (request.lens > 0 && !request.rows.empty()) lens(record.post, request.lens, record);
-  if (!request.post) record.post = {};
+  finish_residual(request, hidden_, record);
   return record;
 }
 

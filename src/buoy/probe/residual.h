@@ -20,7 +20,16 @@ struct ResidualRequest {
   std::int64_t lens =
       0;  // so many likeliest tokens, by the final norm and the head on the stream behind the layer
 
-  bool behind_attention() const { return mid || post || attention_out || mlp_out || lens > 0; }
+  // Lengths of what the attention and the MLP add and of the stream behind them, and its largest number.
+  bool norms = false;
+
+  // What has to be gathered for that.
+  bool gathers_post() const { return post || norms || lens > 0; }
+  bool gathers_attention_out() const { return attention_out || norms; }
+  bool gathers_mlp_out() const { return mlp_out || norms; }
+  bool behind_attention() const {
+    return mid || gathers_post() || gathers_attention_out() || gathers_mlp_out();
+  }
   bool any() const { return !rows.empty() && (pre || head_out || behind_attention()); }
 };
 
@@ -30,6 +39,9 @@ struct ResidualRecord {
   std::vector<float> head_out;                                // [rows, heads, head_dim]
   std::vector<std::int32_t> lens_tokens;                      // [rows, lens], likeliest first
   std::vector<float> lens_probabilities;                      // [rows, lens]
+  std::vector<float> attention_norm, mlp_norm, norm;          // [rows]
+  std::vector<float> peak;                                    // [rows], the largest absolute value of `post`
+  std::vector<std::int32_t> peak_at;                          // [rows], its dimension
 };
 
 // A vector for the residual stream of some rows of a forward.

@@ -41,11 +41,13 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
       stream.after_attention |= residual.gathers_attention_out();
       stream.mid |= residual.mid || residual.gathers_mlp_out();
       stream.after_mlp |= residual.gathers_mlp_out();
-      stream.post |= residual.post || residual.norms;
+      stream.post |= residual.reads_post();
       stream.head_out |= residual.head_out;
       stream.lens = std::max(stream.lens, residual.lens);
-      for (const auto row : residual.rows)
+      for (const auto row : residual.rows) {
+        BUOY_CHECK(row >= 0 && row < batch.sequences[n].rows());
         stream_rows.push_back(static_cast<std::int32_t>(batch.first_rows[n]) + row);
+      }
     }
     first_close.push_back(static_cast<std::int64_t>(close_rows.size()));
     if (!r.looks_closely()) continue;

@@ -47,9 +47,34 @@ std::vector<float> lengths(const std::vector<float>& states, std::int64_t width)
   return out;
 }
 
+// With the states of the step before, whose place they take. A step that does not come behind those begins
+// anew.
+std::vector<float> cosines(probe::PreviousStates& previous, const probe::Address& address,
+                           const std::vector<float>& states, std::int64_t hidden) {
+  auto& before = previous.of_layer.at(static_cast<size_t>(address.layer));
+  auto& step = previous.step.at(static_cast<size_t>(address.layer));
+  std::vector<float> out(states.size() / static_cast<size_t>(hidden), 1.0f);
+  const bool follows = step >= 0 && step < address.step && before.size() == states.size();
+  for (size_t row = 0; row < out.size() && follows; ++row) {
+    double dot = 0, here = 0, there = 0;
+    for (size_t i = row * static_cast<size_t>(hidden); i < (row + 1) * static_cast<size_t>(hidden); ++i) {
+      dot += double{states[i]} * before[i];
+      here += double{states[i]} * states[i];
+      there += double{before[i]} * before[i];
+    }
+    const double lengths_product = std::sqrt(here) * std::sqrt(there);
+    out[row] = static_cast<float>(lengths_product > 0 ? std::clamp(dot / lengths_product, -1.0, 1.0) : 0.0);
+  }
+  before = states;
+  step = address.step;
+  return out;
+}
+
 }  // namespace
 
-void finish_residual(const ResidualRequest& request, std::int64_t hidden, ResidualRecord& record) {
+void finish_residual(const ResidualRequest& request, const probe::Address& address, std::int64_t hidden,
+                     ResidualRecord& record) {
+  if (request.previous) record.cosine = cosines(*request.previous, address, record.post, hidden);
   if (request.norms) {
     record.attention_norm = lengths(record.attention_out, hidden);
     record.mlp_norm = lengths(record.mlp_out, hidden);
@@ -172,7 +197,7 @@ ResidualRecord ResidualStream::finish(size_t n, const Lens& lens) {
   const ResidualRequest& request = observations_[n].request.residual;
   ResidualRecord record = std::move(records_[n]);
   if (request.lens > 0 && !request.rows.empty()) lens(record.post, request.lens, record);
-  finish_residual(request, hidden_, record);
+  finish_residual(request, observations_[n].address, hidden_, record);
   return record;
 }
 

@@ -23,10 +23,10 @@ struct StreamRows {
   }
 };
 
-// Makes what was asked for of what was gathered, and drops the rest: lengths, peaks. `hidden`: width of a
-// row.
-void finish_residual(const probe::ResidualRequest& request, std::int64_t hidden,
-                     probe::ResidualRecord& record);
+// Makes what was asked for of what was gathered, and drops the rest: lengths, peaks, cosines. `hidden`: width
+// of a row.
+void finish_residual(const probe::ResidualRequest& request, const probe::Address& address,
+                     std::int64_t hidden, probe::ResidualRecord& record);
 
 // The residual stream of one layer while somebody reads or changes it: gathers what was asked for and makes
 // the changes, sequence by sequence. Nothing asked: every call returns at once.

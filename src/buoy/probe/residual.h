@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -9,6 +11,16 @@ namespace buoy::probe {
 // Where the residual stream of a layer is read or changed: before its attention, between attention and MLP,
 // behind the MLP. What lies behind one layer lies before the next.
 enum class ResidualPoint : std::uint8_t { kPre, kMid, kPost };
+
+// States of the forward before, for who compares steps; kept by whoever asks. Each layer is filled by one
+// thread at a time.
+struct PreviousStates {
+  explicit PreviousStates(std::int64_t layers)
+      : of_layer(static_cast<std::size_t>(layers)), step(of_layer.size(), -1) {}
+
+  std::vector<std::vector<float>> of_layer;  // [rows, hidden] behind each layer
+  std::vector<std::int64_t> step;            // of which they are; -1: none
+};
 
 // What is wanted of the residual stream in one layer, of the chosen rows alone.
 struct ResidualRequest {
@@ -23,8 +35,12 @@ struct ResidualRequest {
   // Lengths of what the attention and the MLP add and of the stream behind them, and its largest number.
   bool norms = false;
 
+  // Cosines of the stream behind the layer with what it was in the forward before; null: not wanted.
+  std::shared_ptr<PreviousStates> previous = nullptr;
+
   // What has to be gathered for that.
-  bool gathers_post() const { return post || norms || lens > 0; }
+  bool reads_post() const { return post || norms || previous != nullptr; }
+  bool gathers_post() const { return reads_post() || lens > 0; }
   bool gathers_attention_out() const { return attention_out || norms; }
   bool gathers_mlp_out() const { return mlp_out || norms; }
   bool behind_attention() const {
@@ -42,6 +58,7 @@ struct ResidualRecord {
   std::vector<float> attention_norm, mlp_norm, norm;          // [rows]
   std::vector<float> peak;                                    // [rows], the largest absolute value of `post`
   std::vector<std::int32_t> peak_at;                          // [rows], its dimension
+  std::vector<float> cosine;                                  // [rows]; 1 where there is no forward before
 };
 
 // A vector for the residual stream of some rows of a forward.

@@ -37,8 +37,4 @@ void add_change_options(Command& command, ChangeOptions& options) {
       ->group(group);
 }
 
-run::Changes parse_changes(const ChangeOptions& options) {
-  return run::parse_changes(options);
-}
-
 }  // namespace buoy::app

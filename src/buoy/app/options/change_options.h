@@ -9,6 +9,5 @@ using ChangeOptions = run::ChangeTexts;
 
 // --scale-heads, --scale-keys, --scale-mlp, --steer and --patch.
 void add_change_options(Command& command, ChangeOptions& options);
-run::Changes parse_changes(const ChangeOptions& options);
 
 }  // namespace buoy::app

@@ -139,7 +139,7 @@ void RecordPlace::fill_residual(const float* results, probe::ResidualRecord& out
   };
   copy(wanted.pre, out.pre, layout.pre, hidden);
   copy(wanted.mid, out.mid, layout.mid, hidden);
-  copy(wanted.post || wanted.norms, out.post, layout.post, hidden);
+  copy(wanted.reads_post(), out.post, layout.post, hidden);
   copy(wanted.head_out, out.head_out, layout.head_out, states.heads * states.head_dim);
   difference(wanted.gathers_attention_out(), out.attention_out, layout.after_attention, layout.pre);
   difference(wanted.gathers_mlp_out(), out.mlp_out, layout.after_mlp, layout.mid);
@@ -150,7 +150,7 @@ void RecordPlace::fill_residual(const float* results, probe::ResidualRecord& out
                   rows_read, lens, wanted.lens}
         .run();
   }
-  finish_residual(wanted, hidden, out);
+  finish_residual(wanted, address, hidden, out);
 }
 
 std::uint64_t RecordPlace::bytes() const {
@@ -197,7 +197,8 @@ RecordPlace DeviceObserver::place_of(const Slot& from, const LayerWants& wanted,
           wanted.sets,
           config_.hidden,
           wanted.first_stream[n],
-          wanted.stream.lens};
+          wanted.stream.lens,
+          wanted.observations[n].address};
 }
 
 void DeviceObserver::fill_record(const Context& context, const Slot& from, const LayerWants& wanted,

@@ -76,10 +76,19 @@ trace::Sample sample_of(bool causal) {
   const std::vector<std::string> regions = {"bos", "template", "query", "document 1", "document 2", "answer"};
   const std::vector<std::string> groups = {"bos",        "template",         "query",         "document 1",
                                            "document 2", "answer, revealed", "answer, masked"};
-  const std::map<char, std::int64_t> sizes = {{'S', S},      {'L', kLayers}, {'G', std::ssize(groups)},
-                                              {'H', kHeads}, {'V', 1},       {'C', std::ssize(regions)},
-                                              {'T', T},      {'R', R},       {'K', 2},
-                                              {'D', kDim},   {'A', R},       {'P', 2}};
+  const std::map<char, std::int64_t> sizes = {{'S', S},
+                                              {'L', kLayers},
+                                              {'G', std::ssize(groups)},
+                                              {'H', kHeads},
+                                              {'V', 1},
+                                              {'C', std::ssize(regions)},
+                                              {'T', T},
+                                              {'R', R},
+                                              {'K', 2},
+                                              {'D', kDim},
+                                              {'A', R},
+                                              {'P', 2},
+                                              {'M', kHeads * kDim}};
   trace::Sample sample{kId, {}, {}};
   std::vector<std::uint8_t> region = {0, 1, 2, 2, 3, 3, 3, 4, 4, 1, 5, 5, 5, 5}, evidence(14, 0),
                             special(14, 0);

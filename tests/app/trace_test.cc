@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "app/program.h"
@@ -126,6 +127,33 @@ TEST(Trace, ChangesAreSaidAndNotContinuedByOthers) {
   const auto other = run_buoy(with(call, {"--scale-keys", "0=0", "--resume"}));
   EXPECT_EQ(other.exit_code, 3);
   EXPECT_NE(other.err.find("probe.changes"), std::string::npos) << other.err;
+}
+
+// The vector counts, not the name of its file.
+TEST(Trace, VectorsOfTheResidualStreamComeFromFiles) {
+  const TempFolder scratch;
+  write_questions(scratch / "q.jsonl", 1);
+  const auto call = trace_questions(scratch, {"--max-new-tokens", "2", "--out", (scratch / "t").string()});
+  const std::string file = (scratch / "v.npy").string();
+  const auto refused = [&](const char* flag, const std::string& text, const std::string& said) {
+    const auto run = run_buoy(with(call, {flag, text}));
+    EXPECT_NE(run.exit_code, 0) << text;
+    EXPECT_NE(run.err.find(said), std::string::npos) << run.err;
+    EXPECT_FALSE(fs::exists(scratch / "t")) << text;
+  };
+  refused("--steer", "all@0=" + file, "v.npy");
+  std::ofstream(file) << "no array";
+  refused("--patch", "0@0=" + file, "numpy.save");
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }";
+  header.resize(117, ' ');
+  std::ofstream(file, std::ios::binary) << std::string("\x93NUMPY\x01\x00\x76\x00", 10) << header << '\n'
+                                        << std::string(4, '\0');
+  refused("--steer", "all@0=" + file, "--steer");  // another width than the model's
+  refused("--steer", "all=" + file, "--steer");
+  refused("--scale-mlp", "99=0", "--scale-mlp");
+  ASSERT_EQ(run_buoy(with(call, {"--scale-mlp", "0=0.5"})).exit_code, 0);
+  const auto inspected = run_buoy({"inspect", (scratch / "t").string()});
+  EXPECT_NE(inspected.out.find("mlp 0=0.5"), std::string::npos) << inspected.out;
 }
 
 // What no sample can have is refused before there is a folder; the rest fails the samples that lack it.

@@ -30,9 +30,9 @@ std::vector<std::string> golden_cases() {
   return names;
 }
 
-Golden::Golden(const std::string& name)
+Golden::Golden(const std::string& name, const std::string& file)
     : folder_(data_folder() / "goldens" / name),
-      mapped_(folder_ / "goldens.safetensors"),
+      mapped_(folder_ / file),
       file_(parse_safetensors(mapped_.bytes(), "goldens of " + name)) {}
 
 std::vector<std::int32_t> Golden::ids(const std::string& array) const {

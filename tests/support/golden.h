@@ -13,10 +13,11 @@ namespace buoy::testing {
 std::filesystem::path data_folder();
 std::vector<std::string> golden_cases();  // names of the folders under tests/data/goldens
 
-// The arrays an independent implementation computed for one tiny checkpoint (tools/goldens).
+// The arrays an independent implementation computed for one tiny checkpoint (tools/goldens); float32 ones
+// have residual.safetensors, too.
 class Golden {
  public:
-  explicit Golden(const std::string& name);
+  explicit Golden(const std::string& name, const std::string& file = "goldens.safetensors");
 
   const std::filesystem::path& folder() const { return folder_; }
   bool has(const std::string& array) const { return file_.tensors.contains(array); }

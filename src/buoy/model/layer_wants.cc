@@ -34,6 +34,21 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
     groups = std::max(groups, r.received ? r.groups : 1);
     grouped |= r.received && !r.group_of_row.empty();
     top = std::max(top, r.rows.empty() ? 0 : r.top);
+    residual_changed |= change.changes_residual();
+    first_stream.push_back(std::ssize(stream_rows));
+    if (const auto& residual = r.residual; residual.any()) {
+      stream.pre |= residual.pre || residual.gathers_attention_out();
+      stream.after_attention |= residual.gathers_attention_out();
+      stream.mid |= residual.mid || residual.gathers_mlp_out();
+      stream.after_mlp |= residual.gathers_mlp_out();
+      stream.post |= residual.reads_post();
+      stream.head_out |= residual.head_out;
+      stream.lens = std::max(stream.lens, residual.lens);
+      for (const auto row : residual.rows) {
+        BUOY_CHECK(row >= 0 && row < batch.sequences[n].rows());
+        stream_rows.push_back(static_cast<std::int32_t>(batch.first_rows[n]) + row);
+      }
+    }
     first_close.push_back(static_cast<std::int64_t>(close_rows.size()));
     if (!r.looks_closely()) continue;
     for (const auto row : r.rows) close_rows.push_back(static_cast<std::int32_t>(batch.first_rows[n]) + row);
@@ -56,9 +71,11 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
 void LayerWants::append_shape(std::vector<std::int64_t>& shape) const {
   std::int64_t flags = 0;
   for (const bool flag : {received, entropy, log_sum_exp, first_share, row_weights, row_mass, group_mass,
-                          qk_after, qk_before, norms, value_norm})
+                          qk_after, qk_before, norms, value_norm, stream.pre, stream.after_attention,
+                          stream.mid, stream.after_mlp, stream.post, stream.head_out})
     flags = 2 * flags + (flag ? 1 : 0);
-  shape.insert(shape.end(), {flags, groups, top, sets, static_cast<std::int64_t>(close_rows.size())});
+  shape.insert(shape.end(),
+               {flags, groups, top, sets, std::ssize(close_rows), stream.lens, std::ssize(stream_rows)});
   shape.insert(shape.end(), first_close.begin(), first_close.end());
 }
 
@@ -86,6 +103,15 @@ ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wan
   query_norm = take(wants.norms, c.heads * rows);
   key_norm = take(wants.norms, c.kv_heads * columns);
   value_norm = take(wants.value_norm, c.kv_heads * columns);
+  const auto read = static_cast<std::int64_t>(wants.stream_rows.size());
+  pre = take(wants.stream.pre, read * c.hidden);
+  after_attention = take(wants.stream.after_attention, read * c.hidden);
+  mid = take(wants.stream.mid, read * c.hidden);
+  after_mlp = take(wants.stream.after_mlp, read * c.hidden);
+  post = take(wants.stream.post, read * c.hidden);
+  head_out = take(wants.stream.head_out, read * c.heads * c.head_dim);
+  lens_tokens = take(wants.stream.lens > 0, read * wants.stream.lens);
+  lens_probabilities = take(wants.stream.lens > 0, read * wants.stream.lens);
   // Last: the strongest keys and sums are found in the whole rows, but those leave the card only when asked
   // for.
   copied = size;

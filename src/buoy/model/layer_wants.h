@@ -19,8 +19,17 @@ struct LayerWants {
   bool statistics() const { return received || first_share || !close_rows.empty(); }
   bool moments() const { return qk_after || qk_before || norms || value_norm; }
   bool host_states() const { return dense || states; }
-  bool changes() const { return biased || scaled; }
-  bool any() const { return statistics() || moments() || host_states() || entropy || log_sum_exp; }
+  bool changes() const { return biased || scaled || residual_changed; }
+  bool any() const {
+    return statistics() || moments() || host_states() || entropy || log_sum_exp || reads_residual();
+  }
+  bool reads_residual() const { return !stream_rows.empty(); }
+  // Whether the stream is read or changed before the layer's attention.
+  bool before_attention() const { return stream.pre || residual_changed; }
+  bool behind_attention() const {
+    return reads_residual() &&
+           (stream.after_attention || stream.mid || stream.after_mlp || stream.post || stream.lens > 0);
+  }
 
   // Appends what tells layers apart that take other kernels or other sizes of buffers.
   void append_shape(std::vector<std::int64_t>& shape) const;
@@ -37,6 +46,16 @@ struct LayerWants {
   std::vector<std::shared_ptr<const KeySets>> key_sets;  // of every sequence; null: none
   std::vector<std::int32_t> close_rows;                  // packed rows
   std::vector<std::int64_t> first_close;                 // of each sequence in close_rows
+
+  // What is gathered of the residual stream: what attention and MLP add are differences of it.
+  struct Stream {
+    bool pre = false, after_attention = false, mid = false, after_mlp = false, post = false, head_out = false;
+    std::int64_t lens = 0;
+  };
+  Stream stream;
+  std::vector<std::int32_t> stream_rows;   // packed rows
+  std::vector<std::int64_t> first_stream;  // of each sequence in stream_rows
+  bool residual_changed = false;           // by a vector or a factor on the MLP
 };
 
 // Where each result lies in the buffer of one layer, in units of four bytes; kAbsent for what is not wanted.
@@ -53,6 +72,10 @@ struct ObservationLayout {
   std::int64_t after = kAbsent, before = kAbsent;         // four of [heads, columns] each
   std::int64_t query_norm = kAbsent, key_norm = kAbsent, value_norm = kAbsent;
   std::int64_t row_weight_stride = 0;
+  // Of the chosen rows, [rows, hidden] each but head_out, [rows, heads * head_dim], and the lens, [rows,
+  // lens].
+  std::int64_t pre = kAbsent, after_attention = kAbsent, mid = kAbsent, after_mlp = kAbsent, post = kAbsent;
+  std::int64_t head_out = kAbsent, lens_tokens = kAbsent, lens_probabilities = kAbsent;
   std::int64_t copied = 0;  // what the host gets
   std::int64_t size = 0;    // what the device needs
 };

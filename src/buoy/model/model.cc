@@ -134,33 +134,50 @@ const float* Model::forward(const Context& context, std::span<const SequenceInpu
   embed(context, packed);
   RowsAfterAttention rows{work_.hidden.data(), work_.attended.data(), packed.rows()};
   for (std::int64_t layer = 0; layer < config().layers; ++layer) {
-    attention_layer(context, layer, packed, probe);
-    // Behind the last attention a row is read by nobody but its own logits.
-    if (layer + 1 == config().layers) rows = wanted_rows(context, packed);
-    add_attention(context, layer, rows);
-    mlp_layer(context, layer, rows);
+    auto observations =
+        probe != nullptr ? ask(config().heads, layer, sequences, *probe) : std::vector<LayerObservation>();
+    ResidualStream stream(config().hidden, packed, observations);
+    if (stream.any()) stream.pass(probe::ResidualPoint::kPre, stream_rows(rows, rows.hidden));
+    auto records = attention_layer(context, layer, packed, observations, probe);
+    if (stream.any())
+      stream.read_head_out({work_.attended.data(), 0, packed.rows(), config().heads * config().head_dim});
+    // Behind the last attention a row is read by nobody but its own logits, and who looks at the stream.
+    if (layer + 1 == config().layers) rows = wanted_rows(context, packed, stream.rows_behind_attention());
+    add_attention(context, layer, rows, stream);
+    mlp_layer(context, layer, rows, stream);
+    if (!stream.any()) continue;
+    stream.pass(probe::ResidualPoint::kPost, stream_rows(rows, rows.hidden));
+    for (auto& [n, record] : records) {
+      record.residual =
+          stream.finish(n, [&](std::span<const float> states, std::int64_t top, probe::ResidualRecord& out) {
+            lens(context, states, top, out);
+          });
+      probe->take(observations[n].address, std::move(record));
+    }
   }
   for (const auto& sequence : sequences) {
     if (sequence.cache != nullptr) sequence.cache->advance(static_cast<std::int64_t>(sequence.tokens.size()));
   }
 
+  // The rows that were asked for come first, then those that only predictions need.
+  const std::int64_t measured = std::ssize(packed.logit_rows);
   float* normed = work_.normed.data();
-  ops::rms_norm(context, {rows.hidden, rows.count, config().hidden, loaded_->weights.final_norm.data(),
+  ops::rms_norm(context, {rows.hidden, measured, config().hidden, loaded_->weights.final_norm.data(),
                           config().norm_eps, normed});
-  float* logits = work_.logits.reserve(static_cast<size_t>(wanted * config().vocabulary));
+  float* asked = work_.logits.reserve(static_cast<size_t>(wanted * config().vocabulary));
   const auto head = [&](std::int64_t first, std::int64_t count, float* output) {
     linear(context, normed + first * config().hidden, count, loaded_->weights.head, {}, output);
     require_finite(context, output, count * config().vocabulary, "the logits");
     measure_predictions(context, predicted, predictions, {output, first, count});
   };
-  head(0, wanted, logits);
+  head(0, wanted, asked);
   // Rows that nobody else needs, a few at a time.
-  for (std::int64_t first = wanted; first < rows.count; first += kPredictedRows) {
-    const std::int64_t count = std::min(kPredictedRows, rows.count - first);
+  for (std::int64_t first = wanted; first < measured; first += kPredictedRows) {
+    const std::int64_t count = std::min(kPredictedRows, measured - first);
     head(first, count, work_.predicted.reserve(static_cast<size_t>(count * config().vocabulary)));
   }
   if (predictions.any()) predictions.hand_over(*probe);
-  return logits;
+  return asked;
 }
 
 void Model::measure_predictions(const Context& context, const PredictedLogits& predicted,
@@ -173,24 +190,28 @@ void Model::measure_predictions(const Context& context, const PredictedLogits& p
   });
 }
 
-Model::RowsAfterAttention Model::wanted_rows(const Context& context, const PackedBatch& packed) {
+Model::RowsAfterAttention Model::wanted_rows(const Context& context, const PackedBatch& packed,
+                                             const std::vector<std::int64_t>& looked_at) {
   const std::int64_t hidden = config().hidden, width = config().heads * config().head_dim;
-  const auto count = static_cast<std::int64_t>(packed.logit_rows.size());
+  std::vector<std::int64_t> wanted = packed.logit_rows;
+  wanted.insert(wanted.end(), looked_at.begin(), looked_at.end());
+  const std::int64_t count = std::ssize(wanted);
   const auto in_place = [&] {
     for (std::int64_t i = 0; i < count; ++i) {
-      if (packed.logit_rows[static_cast<size_t>(i)] != i) return false;
+      if (wanted[static_cast<size_t>(i)] != i) return false;
     }
     return true;
   };
   if (in_place()) return {work_.hidden.data(), work_.attended.data(), count};
+  reserve_rows(count);
   float* streams = work_.wanted.reserve(static_cast<size_t>(count * hidden));
   float* attended = work_.wanted_attended.reserve(static_cast<size_t>(count * width));
   context.threads.run(count, [&](std::int64_t i, int) {
-    const std::int64_t row = packed.logit_rows[static_cast<size_t>(i)];
+    const std::int64_t row = wanted[static_cast<size_t>(i)];
     std::copy_n(work_.hidden.data() + row * hidden, hidden, streams + i * hidden);
     std::copy_n(work_.attended.data() + row * width, width, attended + i * width);
   });
-  return {streams, attended, count};
+  return {streams, attended, count, std::move(wanted)};
 }
 
 std::span<const ops::RowChoice> Model::choose(const Context& context,
@@ -211,22 +232,29 @@ void Model::embed(const Context& context, const PackedBatch& packed) {
   const auto queries = static_cast<size_t>(config().heads * config().head_dim);
   const auto keys = static_cast<size_t>(config().kv_heads * config().head_dim);
   float* out = work_.hidden.reserve(rows * static_cast<size_t>(hidden));
-  work_.normed.reserve(std::max(rows, packed.logit_rows.size()) * static_cast<size_t>(hidden));
   work_.queries.reserve(rows * queries);
   work_.keys.reserve(rows * keys);
   work_.values.reserve(rows * keys);
   work_.attended.reserve(rows * queries);
-  const auto mlp_rows = std::min(std::max(rows, packed.logit_rows.size()), static_cast<size_t>(kMlpRows));
-  work_.gate.reserve(mlp_rows * static_cast<size_t>(config().mlp_hidden));
-  work_.up.reserve(mlp_rows * static_cast<size_t>(config().mlp_hidden));
+  reserve_rows(std::max(packed.rows(), std::ssize(packed.logit_rows)));
   context.threads.run(packed.rows(), [&](std::int64_t row, int) {
     to_float(loaded_->weights.embedding, packed.tokens[static_cast<size_t>(row)] * hidden, hidden,
              out + row * hidden);
   });
 }
 
-void Model::attention_layer(const Context& context, std::int64_t number, const PackedBatch& packed,
-                            probe::Probe* probe) {
+// What rows need outside the attention.
+void Model::reserve_rows(std::int64_t count) {
+  work_.normed.reserve(static_cast<size_t>(count * config().hidden));
+  const auto mlp = static_cast<size_t>(std::min(count, kMlpRows) * config().mlp_hidden);
+  work_.gate.reserve(mlp);
+  work_.up.reserve(mlp);
+}
+
+Model::UnfinishedRecords Model::attention_layer(const Context& context, std::int64_t number,
+                                                const PackedBatch& packed,
+                                                std::vector<LayerObservation>& observations,
+                                                probe::Probe* probe) {
   const ModelConfig& c = config();
   const LayerWeights& layer = loaded_->weights.layers[static_cast<size_t>(number)];
   const std::int64_t rows = packed.rows(), query_width = c.heads * c.head_dim,
@@ -244,8 +272,6 @@ void Model::attention_layer(const Context& context, std::int64_t number, const P
                   {queries, rows * c.heads, c.head_dim, layer.query_norm.data(), c.norm_eps, queries});
     ops::rms_norm(context, {keys, rows * c.kv_heads, c.head_dim, layer.key_norm.data(), c.norm_eps, keys});
   }
-  auto observations =
-      probe != nullptr ? ask(c.heads, number, packed.sequences, *probe) : std::vector<LayerObservation>();
   keep_unrotated(packed, observations);
   ops::rope(context, rope_, {queries, c.heads, c.head_dim, packed.positions});
   ops::rope(context, rope_, {keys, c.kv_heads, c.head_dim, packed.positions});
@@ -278,17 +304,27 @@ void Model::attention_layer(const Context& context, std::int64_t number, const P
   const ops::AttentionShape shape{c.heads, c.kv_heads, c.head_dim, {attention_mask(c), 0}};
   ops::attention(context, shape, sequences, work_.attention);
   unrotate_past(context, packed, number, observations);
+  UnfinishedRecords unfinished;
   for (size_t n = 0; n < observations.size(); ++n) {
     if (!observations[n].request.any()) continue;
-    probe->take(observations[n].address, measure(context, shape, sequences[n], observations[n]));
+    auto record = measure(context, shape, sequences[n], observations[n]);
+    if (observations[n].request.residual.any()) {
+      unfinished.emplace_back(n, std::move(record));
+    } else {
+      probe->take(observations[n].address, std::move(record));
+    }
   }
+  return unfinished;
 }
 
-void Model::add_attention(const Context& context, std::int64_t number, const RowsAfterAttention& rows) {
+void Model::add_attention(const Context& context, std::int64_t number, const RowsAfterAttention& rows,
+                          ResidualStream& stream) {
   float* normed = work_.normed.data();
   linear(context, rows.attended, rows.count,
          loaded_->weights.layers[static_cast<size_t>(number)].attention_out, {}, normed);
+  if (stream.any()) stream.read_attention_out(stream_rows(rows, normed));
   ops::add(context, rows.hidden, normed, rows.count * config().hidden);
+  if (stream.any()) stream.pass(probe::ResidualPoint::kMid, stream_rows(rows, rows.hidden));
 }
 
 void Model::keep_unrotated(const PackedBatch& packed, std::vector<LayerObservation>& observations) const {
@@ -321,7 +357,8 @@ void Model::unrotate_past(const Context& context, const PackedBatch& packed, std
   }
 }
 
-void Model::mlp_layer(const Context& context, std::int64_t number, const RowsAfterAttention& all) {
+void Model::mlp_layer(const Context& context, std::int64_t number, const RowsAfterAttention& all,
+                      ResidualStream& residual) {
   const ModelConfig& c = config();
   const LayerWeights& layer = loaded_->weights.layers[static_cast<size_t>(number)];
   float *gate = work_.gate.data(), *up = work_.up.data();
@@ -329,11 +366,16 @@ void Model::mlp_layer(const Context& context, std::int64_t number, const RowsAft
     const std::int64_t rows = std::min(kMlpRows, all.count - first);
     float* stream = all.hidden + first * c.hidden;
     float* normed = work_.normed.data();
-    ops::rms_norm(context, {stream, rows, c.hidden, layer.mlp_norm.data(), c.norm_eps, normed});
-    linear(context, normed, rows, layer.gate, {}, gate);
-    linear(context, normed, rows, layer.up, {}, up);
-    ops::swiglu(context, gate, up, rows * c.mlp_hidden);
-    linear(context, gate, rows, layer.down, {}, normed);
+    if (residual.leaves_out_mlp()) {
+      std::fill_n(normed, rows * c.hidden, 0.0f);
+    } else {
+      ops::rms_norm(context, {stream, rows, c.hidden, layer.mlp_norm.data(), c.norm_eps, normed});
+      linear(context, normed, rows, layer.gate, {}, gate);
+      linear(context, normed, rows, layer.up, {}, up);
+      ops::swiglu(context, gate, up, rows * c.mlp_hidden);
+      linear(context, gate, rows, layer.down, {}, normed);
+    }
+    if (residual.any()) residual.pass_mlp_out({normed, first, rows, c.hidden, all.packed});
     ops::add(context, stream, normed, rows * c.hidden);
   }
 }

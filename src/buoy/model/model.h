@@ -12,6 +12,7 @@
 #include "buoy/model/kv_cache.h"
 #include "buoy/model/observation.h"
 #include "buoy/model/packed_batch.h"
+#include "buoy/model/residual_stream.h"
 #include "buoy/model/untrained.h"
 #include "buoy/model/weights.h"
 #include "buoy/ops/linear/linear.h"
@@ -47,6 +48,8 @@ class Model {
   const ModelConfig& config() const { return loaded_->checkpoint.config(); }
   const FamilyTraits& traits() const { return loaded_->traits; }
   const Checkpoint& checkpoint() const { return loaded_->checkpoint; }
+  // As the host holds them; the card alone has those of an untrained network on a device.
+  const ModelWeights& weights() const { return loaded_->weights; }
   // How its weights were drawn; nothing: they were read from a checkpoint.
   const std::optional<Initialisation>& initialisation() const { return loaded_->initialisation; }
   std::string stored_types() const;  // "BF16", or "BF16, F32"
@@ -63,6 +66,15 @@ class Model {
                                          std::span<const ops::ChoiceRule> rules,
                                          probe::Probe* probe = nullptr);
 
+  // States [rows, hidden] of any layer through the final norm and the head: the likeliest tokens, as a
+  // probe's request for the lens has them.
+  void lens(const Context& context, std::span<const float> states, std::int64_t top,
+            probe::ResidualRecord& record);
+  // What each head adds to the residual stream, [rows, heads, hidden], of ResidualRecord::head_out in a
+  // layer. By the weights that the host holds, also where the model is on a device.
+  std::vector<float> head_contributions(const Context& context, std::int64_t layer,
+                                        std::span<const float> head_out);
+
  private:
   // What siblings share, and nobody changes.
   struct Loaded {
@@ -76,20 +88,30 @@ class Model {
   explicit Model(std::shared_ptr<const Loaded> loaded);
   void check_tokens(std::span<const SequenceInput> sequences) const;
   void embed(const Context& context, const PackedBatch& packed);
-  void attention_layer(const Context& context, std::int64_t layer, const PackedBatch& packed,
-                       probe::Probe* probe);
+  void reserve_rows(std::int64_t count);
+  // Records that still lack the residual stream, with the numbers of their sequences.
+  using UnfinishedRecords = std::vector<std::pair<size_t, probe::LayerRecord>>;
+  UnfinishedRecords attention_layer(const Context& context, std::int64_t layer, const PackedBatch& packed,
+                                    std::vector<LayerObservation>& observations, probe::Probe* probe);
   void keep_unrotated(const PackedBatch& packed, std::vector<LayerObservation>& observations) const;
   void unrotate_past(const Context& context, const PackedBatch& packed, std::int64_t layer,
                      std::vector<LayerObservation>& observations) const;
-  // Rows that go on behind an attention: all of them, or those that become logits.
+  // Rows that go on behind an attention: all of them, or those that become logits and then those that are
+  // looked at.
   struct RowsAfterAttention {
     float* hidden;          // [count, hidden]
     const float* attended;  // [count, heads * head_dim]
     std::int64_t count;
+    std::vector<std::int64_t> packed = {};  // which they are; empty: as they lie
   };
-  RowsAfterAttention wanted_rows(const Context& context, const PackedBatch& packed);
-  void add_attention(const Context& context, std::int64_t layer, const RowsAfterAttention& rows);
-  void mlp_layer(const Context& context, std::int64_t layer, const RowsAfterAttention& rows);
+  RowsAfterAttention wanted_rows(const Context& context, const PackedBatch& packed,
+                                 const std::vector<std::int64_t>& looked_at);
+  StreamRows stream_rows(const RowsAfterAttention& rows, float* values) const;
+  void add_attention(const Context& context, std::int64_t layer, const RowsAfterAttention& rows,
+                     ResidualStream& stream);
+  void mlp_layer(const Context& context, std::int64_t layer, const RowsAfterAttention& rows,
+                 ResidualStream& stream);
+  float* logits(const Context& context, const float* states, std::int64_t count, const std::string& where);
   // Logits of `count` rows from `first` on, as PredictedLogits counts them.
   struct LogitsAt {
     const float* logits;

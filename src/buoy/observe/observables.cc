@@ -82,6 +82,28 @@ constexpr std::array kObservables = {
                [](LayerRequest& r, const Close&) { r.norms = true; }},
     Observable{"value-norms", true, "lengths of values",
                [](LayerRequest& r, const Close&) { r.value_norm = true; }},
+    Observable{"residual-norms", false,
+               "length, largest value and cosine with the step before of those rows' residual stream",
+               [](LayerRequest& r, const Close& close) {
+                 r.residual.rows = close.rows;
+                 r.residual.norms = true;
+                 r.residual.previous = close.previous;
+               }},
+    Observable{"lens", false, "the likeliest tokens of those rows behind every layer (logit lens)",
+               [](LayerRequest& r, const Close& close) {
+                 r.residual.rows = close.rows;
+                 r.residual.lens = close.top;
+               }},
+    Observable{"residual", false, "the residual stream of those rows itself (large)",
+               [](LayerRequest& r, const Close& close) {
+                 r.residual.rows = close.rows;
+                 r.residual.post = true;
+               }},
+    Observable{"head-out", false, "what each head hands to the output projection in those rows (large)",
+               [](LayerRequest& r, const Close& close) {
+                 r.residual.rows = close.rows;
+                 r.residual.head_out = true;
+               }},
     Observable{kPredictions, false,
                "what is expected at every position of the answer: confidence, entropy, margin, top tokens",
                nullptr},
@@ -131,6 +153,21 @@ constexpr std::array kSources = {
     ArraySource{trace::kQueryNorm, [](const Seen& s) -> Values { return s.record.query_norm; }},
     ArraySource{trace::kKeyNorm, [](const Seen& s) -> Values { return s.record.key_norm; }},
     ArraySource{trace::kValueNorm, [](const Seen& s) -> Values { return s.record.value_norm; }},
+    ArraySource{trace::kResidualNorm, [](const Seen& s) -> Values { return s.record.residual.norm; }},
+    ArraySource{trace::kAttentionOutNorm,
+                [](const Seen& s) -> Values { return s.record.residual.attention_norm; }},
+    ArraySource{trace::kMlpOutNorm, [](const Seen& s) -> Values { return s.record.residual.mlp_norm; }},
+    ArraySource{trace::kResidualPeak, [](const Seen& s) -> Values { return s.record.residual.peak; }},
+    ArraySource{trace::kResidualPeakAt, nullptr,
+                [](const Seen& s) -> const std::vector<std::int32_t>& { return s.record.residual.peak_at; }},
+    ArraySource{trace::kResidualCosine, [](const Seen& s) -> Values { return s.record.residual.cosine; }},
+    ArraySource{
+        trace::kLensTokens, nullptr,
+        [](const Seen& s) -> const std::vector<std::int32_t>& { return s.record.residual.lens_tokens; }},
+    ArraySource{trace::kLensProbabilities,
+                [](const Seen& s) -> Values { return s.record.residual.lens_probabilities; }},
+    ArraySource{trace::kResidual, [](const Seen& s) -> Values { return s.record.residual.post; }},
+    ArraySource{trace::kHeadOut, [](const Seen& s) -> Values { return s.record.residual.head_out; }},
     ArraySource{trace::kPredictedConfidence,
                 [](const Seen& s) -> Values { return s.record.predictions.confidence; }},
     ArraySource{trace::kPredictedEntropy,

@@ -16,7 +16,8 @@ namespace buoy::observe {
 struct Close {
   std::vector<std::int32_t> rows;
   std::int64_t top = 0;
-  std::shared_ptr<const KeySets> sets;  // key_sets() of the sequence
+  std::shared_ptr<const KeySets> sets;                        // key_sets() of the sequence
+  std::shared_ptr<probe::PreviousStates> previous = nullptr;  // of the residual stream of these rows
 };
 
 // One thing that can be observed. trace::array_schema() says which arrays it fills and their shapes, so what

@@ -45,7 +45,7 @@ std::string describe_observables() {
   std::string text =
       "What can be observed (`observe`, comma-separated; all: everything that is not large):\n";
   for (const auto& observable : observables())
-    text += fmt::format("  {:<10} {}\n", observable.name, observable.help);
+    text += fmt::format("  {:<14} {}\n", observable.name, observable.help);
   return text;
 }
 

@@ -24,6 +24,7 @@ std::int64_t RecordLayout::Part::cell_size() const {
 RecordLayout::RecordLayout(const Plan& plan, const Subject& subject)
     : plan_(plan),
       subject_(subject),
+      previous_(std::make_shared<probe::PreviousStates>(subject.layers)),
       steps_(plan.steps.below(subject.steps)),
       layers_(plan.layers.below(subject.layers)) {
   for (std::int64_t p = subject.prompt_length; p < subject.tokens; ++p) {
@@ -34,10 +35,11 @@ RecordLayout::RecordLayout(const Plan& plan, const Subject& subject)
   parts_ = find_parts();
   probe::LayerRequest request;
   for (const auto* observable : plan_.wanted) {
-    if (observable->ask != nullptr)
-      observable->ask(request, {rows_, plan_.top_count, sets_at(subject.tokens)});
+    if (observable->ask != nullptr) observable->ask(request, close_at(subject.tokens));
   }
-  looks_closely_ = request.row_weights || request.row_mass || request.top > 0;
+  const auto& residual = request.residual;
+  looks_closely_ = request.row_weights || request.row_mass || request.top > 0 || residual.head_out ||
+                   residual.behind_attention();
 }
 
 std::int64_t RecordLayout::size_of(char letter) const {
@@ -56,6 +58,8 @@ std::int64_t RecordLayout::size_of(char letter) const {
       return std::ssize(rows_);
     case 'C':
       return std::ssize(subject_.regions.names);
+    case 'M':
+      return subject_.hidden;
     case 'K':
       return plan_.top_count;
     case 'A':
@@ -159,6 +163,10 @@ const std::shared_ptr<const KeySets>& RecordLayout::sets_at(std::int64_t answer_
   return sets_;
 }
 
+Close RecordLayout::close_at(std::int64_t answer_end) const {
+  return {rows_, plan_.top_count, sets_at(answer_end), previous_};
+}
+
 probe::LayerRequest RecordLayout::request(const probe::LayerExtent& extent) const {
   BUOY_CHECK(extent.query_rows == subject_.tokens && extent.key_rows == subject_.tokens);
   probe::LayerRequest r;
@@ -167,7 +175,7 @@ probe::LayerRequest RecordLayout::request(const probe::LayerExtent& extent) cons
   r.group_of_row = subject_.groups.assign(
       {extent.tokens, subject_.prompt_length, subject_.mask_token, end, subject_.prediction_offset});
   for (const auto* observable : plan_.wanted) {
-    if (observable->ask != nullptr) observable->ask(r, {rows_, plan_.top_count, sets_at(end)});
+    if (observable->ask != nullptr) observable->ask(r, close_at(end));
   }
   return r;
 }

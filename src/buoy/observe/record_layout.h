@@ -76,8 +76,11 @@ class RecordLayout {
  private:
   std::vector<Part> find_parts() const;
 
+  Close close_at(std::int64_t answer_end) const;
+
   Plan plan_;
   Subject subject_;
+  std::shared_ptr<probe::PreviousStates> previous_;
   std::vector<std::int64_t> steps_, layers_;
   std::vector<std::int32_t> rows_;
   std::vector<Part> parts_;

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "buoy/probe/residual.h"
+
 namespace buoy::probe {
 
 // What one layer's attention worked on. Valid during Probe::take only.
@@ -56,6 +58,7 @@ struct LayerRecord {
   std::vector<float> value_norm;  // [kv_heads, keys]
   std::vector<float> dense;       // [heads, queries, keys]
   std::vector<float> dense_mean;  // [queries, keys]
+  ResidualRecord residual;
   PredictionRecord predictions;   // alone, in a record whose layer is kWholeForward
 };
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "buoy/probe/residual.h"
 #include "buoy/tensor/key_sets.h"
 
 namespace buoy::probe {
@@ -51,6 +52,8 @@ struct LayerRequest {
   bool dense_mean = false;  // their mean over the heads, [rows, keys]
   bool states = false;      // queries, keys and values
 
+  ResidualRequest residual;  // of the stream that attention and MLP add to
+
   bool needs_second_pass() const {
     return received || entropy || log_sum_exp || first_share || looks_closely();
   }
@@ -58,7 +61,7 @@ struct LayerRequest {
   std::int64_t sets() const { return key_sets ? key_sets->count() : 0; }
   bool needs_normaliser() const { return needs_second_pass() || dense || dense_mean; }
   bool needs_moments() const { return qk_after || qk_before || norms || value_norm; }
-  bool any() const { return needs_normaliser() || needs_moments() || states; }
+  bool any() const { return needs_normaliser() || needs_moments() || states || residual.any(); }
 };
 
 // Rows of a forward whose distribution over the vocabulary is wanted, in any order. Logits that nobody else
@@ -74,12 +77,16 @@ struct PredictionRequest {
 };
 
 // What is changed at one address: an additive bias before the softmax (minus infinity hides a key, log(x)
-// damps or boosts it) and a factor on a head's output. Empty: nothing.
+// damps or boosts it), a factor on a head's output, vectors for the residual stream in their order, a factor
+// on what the MLP adds to it (0: it is left out). Empty: nothing.
 struct Change {
   std::span<const float> key_bias;    // [heads, keys], or [keys] for all heads alike
   std::span<const float> head_scale;  // [heads]
+  std::span<const ResidualChange> residual = {};
+  float mlp_scale = 1.0f;
 
-  bool any() const { return !key_bias.empty() || !head_scale.empty(); }
+  bool changes_residual() const { return !residual.empty() || mlp_scale != 1.0f; }
+  bool any() const { return !key_bias.empty() || !head_scale.empty() || changes_residual(); }
 };
 
 }  // namespace buoy::probe

@@ -43,6 +43,7 @@ observe::Subject subject_of(const ModelConfig& c, const Request& request, const 
           .heads = c.heads,
           .kv_heads = c.kv_heads,
           .head_dim = c.head_dim,
+          .hidden = c.hidden,
           .prediction_offset = model::traits_of(c.family).prediction_offset,
           .mask_token = diffusion ? request.decode.mask_token.value_or(*c.mask_token) : -1,
           .end_tokens = end_tokens(c, request.decode, tokenizer),

@@ -139,6 +139,7 @@ class Checker {
     require_size('L', 1, model != nullptr ? model->layers : kAny);
     require_size('H', model != nullptr ? model->heads : 1, model != nullptr ? model->heads : kAny);
     require_size('V', model != nullptr ? model->kv_heads : 1, model != nullptr ? model->kv_heads : kAny);
+    require_size('M', model != nullptr ? model->hidden : 1, model != nullptr ? model->hidden : kAny);
     require_size('D', model != nullptr ? model->head_dim : 1, model != nullptr ? model->head_dim : kAny);
   }
 
@@ -255,6 +256,8 @@ class Checker {
     require_values(kTopKeys, -1, tokens - 1);
     require_values(kMeanTopKeys, -1, tokens - 1);
     require_values(kPredictedTokens, -1, vocabulary() - 1);
+    require_values(kLensTokens, 0, vocabulary() - 1);
+    require_values(kResidualPeakAt, 0, (rules_.model != nullptr ? rules_.model->hidden : INT32_MAX) - 1);
     require_values(kEvidence, 0, 1);
     require_values(kSpecial, 0, 1);
     require_values(kTemplateText, 0, 1);

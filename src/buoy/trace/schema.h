@@ -28,8 +28,8 @@ struct TextSchema {
 };
 
 // S steps, L layers, G query groups, H heads, V key/value heads, T tokens, C regions, R chosen rows,
-// K top keys, D head size, A generated positions, P predicted tokens; 2 is two. A letter means the same
-// number in every array of a sample, but N: a length of its own.
+// K top keys or tokens, D head size, M width of the residual stream, A generated positions, P predicted
+// tokens; 2 is two. A letter means the same number in every array of a sample, but N: a length of its own.
 std::span<const ArraySchema> array_schema();
 std::span<const TextSchema> text_schema();
 
@@ -89,6 +89,16 @@ inline constexpr std::string_view kQueryNorm = "query_norm";
 inline constexpr std::string_view kKeyNorm = "key_norm";
 inline constexpr std::string_view kValueNorm = "value_norm";
 
+// The residual stream of the chosen rows.
+inline constexpr std::string_view kResidualNorm = "residual_norm";
+inline constexpr std::string_view kAttentionOutNorm = "attention_out_norm";
+inline constexpr std::string_view kMlpOutNorm = "mlp_out_norm";
+inline constexpr std::string_view kResidualPeak = "residual_peak";
+inline constexpr std::string_view kResidualPeakAt = "residual_peak_at";
+inline constexpr std::string_view kResidualCosine = "residual_cosine";
+inline constexpr std::string_view kLensTokens = "lens_tokens";
+inline constexpr std::string_view kLensProbabilities = "lens_probabilities";
+
 // What the model expects at the positions of the answer, by forward.
 inline constexpr std::string_view kPredictedConfidence = "predicted_confidence";
 inline constexpr std::string_view kPredictedEntropy = "predicted_entropy";
@@ -105,6 +115,8 @@ inline constexpr std::string_view kDenseMean = "dense_mean_step{s}_layer{l}";
 inline constexpr std::string_view kQueries = "queries_step{s}_layer{l}";
 inline constexpr std::string_view kKeys = "keys_step{s}_layer{l}";
 inline constexpr std::string_view kValues = "values_step{s}_layer{l}";
+inline constexpr std::string_view kResidual = "residual_step{s}_layer{l}";
+inline constexpr std::string_view kHeadOut = "head_out_step{s}_layer{l}";
 
 std::string state_name(std::string_view analysis);  // "state_drift"
 

@@ -15,10 +15,26 @@ void add_change_options(Command& command, ChangeOptions& options) {
                   "normalised: 0=0.1, 0,5-8@16-31=0 (in these layers), 0/0-3=0 (at these steps)")
       ->type_name("WHERE[@LAYERS][/STEPS]=FACTOR")
       ->group(group);
-}
-
-run::Changes parse_changes(const ChangeOptions& options) {
-  return run::parse_changes(options.heads, options.keys);
+  command
+      .add_option("--scale-mlp", options.mlps,
+                  "factor on what the MLPs of these layers add to the residual stream: 3,4=0 (left out),\n"
+                  "8-15/0-3=0.5 (at these steps); may be given again")
+      ->type_name("LAYERS[/STEPS]=FACTOR")
+      ->group(group);
+  command
+      .add_option(
+          "--steer", options.steer,
+          "adds a vector (.npy, [hidden] or [positions, hidden]) to the residual stream behind layers\n"
+          "(:pre before them, :mid before their MLP), at positions, all, or traces: a region:\n"
+          "all@12=2*direction.npy, answer@12:mid/0-3=direction.npy; may be given again")
+      ->type_name("WHERE@LAYERS[:POINT][/STEPS]=[FACTOR*]FILE")
+      ->group(group);
+  command
+      .add_option("--patch", options.patch,
+                  "puts vectors in the place of the residual stream, as --steer adds them:\n"
+                  "5@12=state.npy; may be given again")
+      ->type_name("WHERE@LAYERS[:POINT][/STEPS]=FILE")
+      ->group(group);
 }
 
 }  // namespace buoy::app

@@ -1,19 +1,13 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "buoy/app/options/options.h"
 #include "buoy/run/change/changes.h"
 
 namespace buoy::app {
 
-struct ChangeOptions {
-  std::vector<std::string> heads, keys;
-};
+using ChangeOptions = run::ChangeTexts;
 
-// --scale-heads and --scale-keys.
+// --scale-heads, --scale-keys, --scale-mlp, --steer and --patch.
 void add_change_options(Command& command, ChangeOptions& options);
-run::Changes parse_changes(const ChangeOptions& options);
 
 }  // namespace buoy::app

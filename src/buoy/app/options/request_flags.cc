@@ -17,7 +17,7 @@ run::Request read_request(const RequestFlags& flags) {
   request.chat = flags.chat.choice;
   request.chat_use = chat_use(flags.chat);
   if (request.observe == "features") request.observe = run::kFeatureObservables;
-  request.changes = parse_changes(flags.changes);
+  request.changes = run::parse_changes(flags.changes);
   if (flags.fields) request.read.fields = parse_fields(*flags.fields);
   if (!flags.keep.empty()) request.keep = trace::level_from_name(flags.keep);
   if (flags.limit > 0) request.read.limit = static_cast<std::size_t>(flags.limit);

@@ -9,25 +9,34 @@ void DevicePass::choose_products(ops::LinearChoice choice) {
   state_->linear.choose(choice);
 }
 
-// What comes before the first attention does not depend on what is observed.
+// What comes before the first attention does not depend on what is observed, unless somebody looks at the
+// embeddings or changes them.
+bool DevicePass::State::projects_early() {
+  return !observer.watching() || !observer.wants(0).before_attention();
+}
+
 void DevicePass::State::queue_beginning() {
   fill_bytes(stream, work.flag, 0x7f, sizeof(std::int32_t));
   ops::embed_cuda(stream, {weights.embedding(), work.tokens, batch->rows(), config.hidden, work.hidden});
-  queue_projection(0);
+  if (projects_early()) queue_projection(0);
 }
 
 void DevicePass::State::queue_layers(std::int64_t first, std::int64_t end) {
   for (std::int64_t layer = first; layer < end; ++layer) {
-    if (layer > 0) queue_projection(layer);
+    if (layer > 0 || !projects_early()) {
+      queue_residual(layer, probe::ResidualPoint::kPre);
+      queue_projection(layer);
+    }
     queue_attention(layer);
     if (!behind_last_use(layer)) queue_after_attention(layer);
   }
   observer.wait_measured(stream);
 }
 
-// Behind the last attention a state is read by nobody but its logits.
-bool DevicePass::State::behind_last_use(std::int64_t layer) const {
-  return layer + 1 == config.layers && batch->logit_rows.empty() && !predictions->any();
+// Behind the last attention a state is read by nobody but its logits, and who looks at the residual stream.
+bool DevicePass::State::behind_last_use(std::int64_t layer) {
+  return layer + 1 == config.layers && batch->logit_rows.empty() && !predictions->any() &&
+         !(observer.watching() && observer.wants(layer).behind_attention());
 }
 
 // What becomes of the joint projection of queries, keys and values, and where they lie.
@@ -111,7 +120,9 @@ void DevicePass::State::queue_attention(std::int64_t number) {
   outputs.output_stride = config.heads * config.head_dim;
   if (watched) observer.attach(number, now, outputs);
   ops::attention_cuda(*plan, now.rotated, outputs, stream);
-  if (watched) observer.measure(stream, number, *plan, now, work.attended);
+  if (!watched) return;
+  observer.measure(stream, number, *plan, now, work.attended);
+  observer.gather_heads(stream, number, work.attended);
 }
 
 void DevicePass::State::queue_after_attention(std::int64_t number) {
@@ -119,12 +130,18 @@ void DevicePass::State::queue_after_attention(std::int64_t number) {
   const std::int64_t rows = batch->rows(), mlp = config.mlp_hidden;
   linear.multiply(stream, {work.attended, rows, layer.attention_out, config.heads * config.head_dim,
                            config.hidden, work.hidden, ops::LinearOutput::kAddFloat});
-  ops::rms_norm_cuda(
-      stream, {work.hidden, nullptr, rows, config.hidden, layer.mlp_norm, config.norm_eps, work.normed});
-  linear.multiply(stream, {work.normed, rows, layer.gate_up, config.hidden, 2 * mlp, work.activated,
-                           ops::LinearOutput::kSwiglu, work.gate_up});
-  linear.multiply(stream, {work.activated, rows, layer.down, mlp, config.hidden, work.hidden,
-                           ops::LinearOutput::kAddFloat});
+  const bool watched = observer.watching();
+  if (watched) queue_residual(number, probe::ResidualPoint::kMid);
+  if (!watched || !observer.leaves_out_mlp(number)) {
+    ops::rms_norm_cuda(
+        stream, {work.hidden, nullptr, rows, config.hidden, layer.mlp_norm, config.norm_eps, work.normed});
+    linear.multiply(stream, {work.normed, rows, layer.gate_up, config.hidden, 2 * mlp, work.activated,
+                             ops::LinearOutput::kSwiglu, work.gate_up});
+    if (watched) observer.scale_mlp(stream, number, work.activated);
+    linear.multiply(stream, {work.activated, rows, layer.down, mlp, config.hidden, work.hidden,
+                             ops::LinearOutput::kAddFloat});
+  }
+  if (watched) queue_residual(number, probe::ResidualPoint::kPost);
 }
 
 // The normed states that logits are wanted of, a few more than asked for.

@@ -78,7 +78,8 @@ bool DeviceObserver::recordable(std::int64_t layer) {
 }
 
 bool DeviceObserver::joins_previous(std::int64_t layer) {
-  return recordable(layer) && (!wants(layer).statistics() || in_plan(wants(layer)));
+  return recordable(layer) && (!wants(layer).statistics() || in_plan(wants(layer))) &&
+         streams_in_place(wants(layer));
 }
 
 void DeviceObserver::upload_changes(const Stream& stream, const LayerWants& wants) {
@@ -109,6 +110,7 @@ void DeviceObserver::upload_changes(const Stream& stream, const LayerWants& want
     copy_to_device(stream, scale_.reserve(factors.size() * sizeof(float)), factors.data(),
                    factors.size() * sizeof(float));
   }
+  if (wants.residual_changed) upload_residual_changes(stream, wants);
 }
 
 bool DeviceObserver::prepare(const Context& context, const Stream& stream, std::int64_t layer,
@@ -123,7 +125,7 @@ bool DeviceObserver::prepare(const Context& context, const Stream& stream, std::
   const void* before = here.device.data();
   here.device.reserve(static_cast<size_t>(here.layout.size) * sizeof(float));
   here.copied.hold(stream);  // what was in it before
-  bool sets_moved = false;
+  bool moved = wanted.reads_residual() && prepare_residual(stream, wanted);
   if (wanted.statistics() && !in_plan(wanted)) {
     // Of what changes from step to step only the groups do, as a rule.
     const bool same_groups = planned_ && planned_->groups == wanted.groups &&
@@ -132,11 +134,11 @@ bool DeviceObserver::prepare(const Context& context, const Stream& stream, std::
     if (!same_groups) plan.set_groups(wanted.group_of_row, wanted.groups, stream);
     if (!same_rows) plan.set_close_rows(wanted.close_rows, stream);
     if (wanted.sets > 0 && !(same_rows && planned_->key_sets == wanted.key_sets))
-      sets_moved = key_sets_.set(
+      moved |= key_sets_.set(
           {wanted.key_sets, first_columns_, wanted.first_close, std::ssize(wanted.close_rows)}, stream);
     planned_ = {wanted.groups, wanted.group_of_row, wanted.close_rows, wanted.key_sets};
   }
-  return sets_moved || here.device.data() != before;
+  return moved || here.device.data() != before;
 }
 
 void DeviceObserver::attach(std::int64_t layer, DeviceStates& states, ops::DeviceAttentionOutputs& outputs) {
@@ -289,6 +291,9 @@ void DeviceObserver::finish(const Context& context) {
 
 std::uint64_t DeviceObserver::device_bytes() const {
   std::uint64_t bytes = bias_.bytes() + scale_.bytes() + widened_.bytes() + key_sets_.bytes();
+  for (const DeviceMemory* memory :
+       {&stream_rows_, &change_rows_, &change_values_, &mlp_scale_, &lens_normed_, &lens_logits_})
+    bytes += memory->bytes();
   for (const Slot& one : slots_) bytes += one.device.bytes();
   return bytes;
 }

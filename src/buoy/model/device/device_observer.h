@@ -60,6 +60,27 @@ class DeviceObserver {
   // batch holds sequences with different factors.
   void measure(const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan, const DeviceStates& states,
                std::uint16_t* attended);
+  // The residual stream [rows, hidden] at a point of the layer: what was asked for is gathered, changes are
+  // made.
+  void pass_residual(const Stream& stream, std::int64_t layer, probe::ResidualPoint point, float* hidden);
+  // What the heads of the chosen rows hand on, from bf16 [rows, heads * head_dim].
+  void gather_heads(const Stream& stream, std::int64_t layer, const std::uint16_t* attended);
+  // Whether no sequence of the batch wants the layer's MLP.
+  bool leaves_out_mlp(std::int64_t layer);
+  // Factors on the inputs of the MLP's last product, bf16 [rows, mlp_hidden]: it has no bias.
+  void scale_mlp(const Stream& stream, std::int64_t layer, std::uint16_t* activated);
+  // Where the lens of a layer works and leaves its results; no rows: it is not asked for.
+  struct Lens {
+    const std::int32_t* chosen = nullptr;  // device, padded behind the last row
+    std::int64_t rows = 0, top = 0;
+    std::uint16_t* normed = nullptr;  // [kLensRows, hidden]
+    float* logits = nullptr;          // [kLensRows, vocabulary]
+    std::int32_t* tokens = nullptr;   // [rows, top]
+    float* probabilities = nullptr;   // [rows, top]
+  };
+  static constexpr std::int64_t kLensRows = 64;  // at a time
+  Lens lens(std::int64_t layer);
+
   // The stream waits here, before the next layer's queries and keys take the place of those being measured.
   void wait_measured(const Stream& stream);
   // Queues the way of these layers' results to the host, behind what the stream has queued.
@@ -95,6 +116,11 @@ class DeviceObserver {
   void choose_layers_at_once();
   bool in_plan(const LayerWants& wants) const;
   void upload_changes(const Stream& stream, const LayerWants& wants);
+  void upload_residual_changes(const Stream& stream, const LayerWants& wants);
+  bool prepare_residual(const Stream& stream, const LayerWants& wants);
+  bool streams_in_place(const LayerWants& wants) const {
+    return !wants.reads_residual() || placed_rows_ == wants.stream_rows;
+  }
   ops::DeviceQkColumns columns_at(float* first) const;
   ops::DeviceQkMoments moments_of(std::int64_t layer, const DeviceStates& states);
   void fetch_states(const Stream& stream, Slot& slot, const LayerWants& wants, const DeviceStates& states);
@@ -120,6 +146,15 @@ class DeviceObserver {
   ops::DeviceQkMoments moments_;  // likewise
   bool measuring_now_ = false;
   DeviceMemory bias_, scale_, widened_;
+  // A vector for rows of the packed batch, of the layer at hand.
+  struct PlacedChange {
+    probe::ResidualPoint at;
+    bool replace, alike;
+    std::int64_t first_row, count, first_value;
+  };
+  std::vector<PlacedChange> placed_changes_;
+  std::vector<std::int32_t> placed_rows_;  // those that stream_rows_ holds
+  DeviceMemory stream_rows_, change_rows_, change_values_, mlp_scale_, lens_normed_, lens_logits_;
   ops::DeviceKeySets key_sets_;
   probe::LayerRecord record_;  // what a probe leaves in it is used again
 };

@@ -32,12 +32,15 @@ struct DevicePass::State {
   void run_layers(const Context& context);
   void prepare_layer(const Context& context, std::int64_t layer);
   void launch_layers(std::int64_t first, std::int64_t end, bool recordable);
+  bool projects_early();
   void queue_beginning();
   void queue_layers(std::int64_t first, std::int64_t end);
   void queue_projection(std::int64_t layer);
   void queue_attention(std::int64_t layer);
   void queue_after_attention(std::int64_t layer);
-  bool behind_last_use(std::int64_t layer) const;
+  void queue_residual(std::int64_t layer, probe::ResidualPoint point);
+  void queue_lens(std::int64_t layer);
+  bool behind_last_use(std::int64_t layer);
   std::int64_t queue_chosen_rows(std::int64_t first, std::int64_t count);
   void queue_logits(std::int64_t first, std::int64_t count);
   void queue_choices(std::int64_t first, std::int64_t count, bool logits_needed);

@@ -21,10 +21,15 @@ struct RecordPlace {
   std::int64_t first_row = 0, first_column = 0;  // of the sequence in it
   std::int64_t first_close = 0, top = 0;
   std::int64_t sequence = 0, groups = 0, sets = 0;
+  std::int64_t hidden = 0, first_stream = 0, lens = 0;  // of the residual stream
+  probe::Address address = {};
 
   // With a context all its threads copy. Dense matrices and states are left as they are.
   void fill(const float* results, probe::LayerRecord& record, const Context* context) const;
   std::uint64_t bytes() const;
+
+ private:
+  void fill_residual(const float* results, probe::ResidualRecord& record) const;
 };
 
 class DeviceRecord final : public probe::PendingRecord {

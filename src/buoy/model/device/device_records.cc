@@ -4,6 +4,7 @@
 
 #include "buoy/model/device/device_observer.h"
 #include "buoy/model/device/device_record.h"
+#include "buoy/model/residual_stream.h"
 
 namespace buoy::model {
 namespace {
@@ -117,6 +118,39 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   }
   out.dense.clear();
   out.dense_mean.clear();
+  fill_residual(results, out.residual);
+}
+
+// Few rows: one thread copies them.
+void RecordPlace::fill_residual(const float* results, probe::ResidualRecord& out) const {
+  out = {};
+  const probe::ResidualRequest& wanted = request.residual;
+  if (!wanted.any()) return;
+  const std::int64_t rows_read = std::ssize(wanted.rows);
+  const auto copy = [&](bool wish, std::vector<float>& to, std::int64_t offset, std::int64_t width) {
+    if (!wish) return;
+    const float* from = results + offset + first_stream * width;
+    to.assign(from, from + rows_read * width);
+  };
+  const auto difference = [&](bool wish, std::vector<float>& to, std::int64_t after, std::int64_t before) {
+    copy(wish, to, after, hidden);
+    for (std::size_t i = 0; i < to.size(); ++i)
+      to[i] -= results[before + first_stream * hidden + static_cast<std::int64_t>(i)];
+  };
+  copy(wanted.pre, out.pre, layout.pre, hidden);
+  copy(wanted.mid, out.mid, layout.mid, hidden);
+  copy(wanted.reads_post(), out.post, layout.post, hidden);
+  copy(wanted.head_out, out.head_out, layout.head_out, states.heads * states.head_dim);
+  difference(wanted.gathers_attention_out(), out.attention_out, layout.after_attention, layout.pre);
+  difference(wanted.gathers_mlp_out(), out.mlp_out, layout.after_mlp, layout.mid);
+  if (wanted.lens > 0) {
+    const auto* tokens = reinterpret_cast<const std::int32_t*>(results + layout.lens_tokens);
+    Gather<std::int32_t>{&out.lens_tokens, tokens + first_stream * lens, rows_read, lens, wanted.lens}.run();
+    Gather<float>{&out.lens_probabilities, results + layout.lens_probabilities + first_stream * lens,
+                  rows_read, lens, wanted.lens}
+        .run();
+  }
+  finish_residual(wanted, address, hidden, out);
 }
 
 std::uint64_t RecordPlace::bytes() const {
@@ -131,6 +165,11 @@ std::uint64_t RecordPlace::bytes() const {
   numbers += 4 * (request.qk_after + request.qk_before) * H * K;
   numbers += request.norms ? H * Q + V * K : 0;
   numbers += request.value_norm ? V * K : 0;
+  if (const auto& r = request.residual; r.any()) {
+    numbers += std::ssize(r.rows) * hidden *
+               (r.pre + r.mid + r.gathers_post() + r.gathers_attention_out() + r.gathers_mlp_out());
+    numbers += std::ssize(r.rows) * (2 * r.lens + (r.head_out ? H * states.head_dim : 0));
+  }
   return static_cast<std::uint64_t>(numbers) * sizeof(float);
 }
 
@@ -155,7 +194,11 @@ RecordPlace DeviceObserver::place_of(const Slot& from, const LayerWants& wanted,
           wanted.top,
           static_cast<std::int64_t>(n),
           wanted.groups,
-          wanted.sets};
+          wanted.sets,
+          config_.hidden,
+          wanted.first_stream[n],
+          wanted.stream.lens,
+          wanted.observations[n].address};
 }
 
 void DeviceObserver::fill_record(const Context& context, const Slot& from, const LayerWants& wanted,

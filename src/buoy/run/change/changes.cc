@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kLargestFactor = 1e6;
 constexpr char kHeadsForm[] = "LAYER.HEAD,...=FACTOR, as in 3.1,4.0=0";
+constexpr char kMlpForm[] = "LAYERS[/STEPS]=FACTOR, as in 3,4=0 or 8-15/0-3=0.5";
 constexpr char kKeysForm[] = "WHERE[@LAYERS][/STEPS]=FACTOR, as in 0=0.1, 0,5-8@16-31=0 or query/0-3=0";
 
 template <typename T>
@@ -90,18 +91,44 @@ void add_keys(const std::string& text, Changes& out) {
   out.keys.push_back(std::move(change));
 }
 
+void add_mlps(const std::string& text, Changes& out) {
+  auto [layers, factor] = split_factor(text, kMlpField, kMlpForm);
+  MlpChange change;
+  change.factor = factor;
+  std::string steps;
+  if (cut(layers, '/', steps)) {
+    if (steps.empty()) throw_usage_error({kMlpField, kMlpForm, '"' + text + '"'});
+    change.steps = {steps, kMlpField};
+    change.of_single_steps = true;
+  }
+  if (layers.empty()) throw_usage_error({kMlpField, kMlpForm, '"' + text + '"'});
+  change.layers = {layers, kMlpField};
+  out.mlps.push_back(std::move(change));
+}
+
+void add_residual(const std::string& text, bool replace, Changes& out) {
+  out.residual.push_back(parse_residual_vectors(text, replace));
+  out.texts.push_back(stored_text(text, out.residual.back()));
+}
+
 }  // namespace
 
-Changes parse_changes(const std::vector<std::string>& heads, const std::vector<std::string>& keys) {
+Changes parse_changes(const ChangeTexts& texts) {
   Changes out;
-  for (const auto& text : heads) {
+  for (const auto& text : texts.heads) {
     add_heads(text, out);
     out.texts.push_back("heads " + text);
   }
-  for (const auto& text : keys) {
+  for (const auto& text : texts.keys) {
     add_keys(text, out);
     out.texts.push_back("keys " + text);
   }
+  for (const auto& text : texts.mlps) {
+    add_mlps(text, out);
+    out.texts.push_back("mlp " + text);
+  }
+  for (const auto& text : texts.steer) add_residual(text, false, out);
+  for (const auto& text : texts.patch) add_residual(text, true, out);
   return out;
 }
 
@@ -119,6 +146,12 @@ void check_changes(const Changes& changes, const ModelConfig& config) {
       throw_usage_error(
           {kKeysField, "no steps: an autoregressive row is the same at every step", change.where + "/..."});
   }
+  for (const auto& change : changes.mlps) {
+    change.layers.below(config.layers);
+    if (change.of_single_steps && !is_masked_diffusion(config.family))
+      throw_usage_error({kMlpField, "no steps: an autoregressive row is the same at every step", "steps"});
+  }
+  for (const auto& vectors : changes.residual) check_residual_vectors(vectors, config);
 }
 
 std::vector<std::string> changes_of(const trace::Manifest& manifest) {

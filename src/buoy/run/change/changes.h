@@ -7,6 +7,7 @@
 #include "buoy/checkpoint/config.h"
 #include "buoy/observe/number_set.h"
 #include "buoy/run/change/head_change.h"
+#include "buoy/run/change/residual_vectors.h"
 #include "buoy/trace/manifest.h"
 
 namespace buoy::run {
@@ -14,7 +15,7 @@ namespace buoy::run {
 // As errors name them.
 inline constexpr char kHeadsField[] = "`scale_heads`", kKeysField[] = "`scale_keys`";
 
-// What somebody changes in a model's attention while it runs.
+// What somebody changes in a model while it runs: its attention, its MLPs, its residual stream.
 struct HeadChange {
   HeadId id;
   double factor = 0;  // on the head's output
@@ -30,14 +31,28 @@ struct KeyChange {
 struct Changes {
   std::vector<HeadChange> heads;
   std::vector<KeyChange> keys;
+  std::vector<MlpChange> mlps;
+  std::vector<ResidualVectors> residual;
   std::vector<std::string> texts;  // as they were given
 
-  bool any() const { return !texts.empty(); }
+  // Those that a program made have no text.
+  bool any() const {
+    return !texts.empty() || !heads.empty() || !keys.empty() || !mlps.empty() || !residual.empty();
+  }
+};
+
+// The texts of each kind, as they were given.
+struct ChangeTexts {
+  std::vector<std::string> heads, keys, mlps, steer, patch;
 };
 
 // `heads` as in "3.1,4.0=0" (layer.head), `keys` as in "0=0.1", "0,5-8@16-31=0" (layers), "query/0-3=0"
-// (steps). UsageErrors name the option and what it expects.
-Changes parse_changes(const std::vector<std::string>& heads, const std::vector<std::string>& keys);
+// (steps), `mlps` as in "3,4/0-3=0" (layers, steps), `steer` and `patch` as parse_residual_vectors() has
+// them. UsageErrors name the option and what it expects.
+Changes parse_changes(const ChangeTexts& texts);
+inline Changes parse_changes(const std::vector<std::string>& heads, const std::vector<std::string>& keys) {
+  return parse_changes(ChangeTexts{heads, keys, {}, {}, {}});
+}
 
 // UsageError when the model has no such head or layer, or no steps to tell apart.
 void check_changes(const Changes& changes, const ModelConfig& config);

@@ -11,8 +11,15 @@
 namespace buoy::run {
 namespace {
 
+// Where something is changed, and the field that errors name.
+struct Place {
+  const char* field;
+  const std::string& where;
+  const std::vector<std::int64_t>& positions;
+};
+
 // Of the row: a change of nothing is refused.
-std::vector<std::int64_t> positions_of(const KeyChange& change, const ChangedRow& row) {
+std::vector<std::int64_t> positions_of(const Place& change, const ChangedRow& row) {
   std::vector<std::int64_t> out;
   const auto& names = row.regions.names;
   if (!change.positions.empty()) {
@@ -20,7 +27,7 @@ std::vector<std::int64_t> positions_of(const KeyChange& change, const ChangedRow
       if (position < row.tokens) out.push_back(position);
     }
     if (out.empty())
-      throw_usage_error({kKeysField, fmt::format("positions below {}, the tokens of this row", row.tokens),
+      throw_usage_error({change.field, fmt::format("positions below {}, the tokens of this row", row.tokens),
                          '"' + change.where + '"'});
     return out;
   }
@@ -32,10 +39,28 @@ std::vector<std::int64_t> positions_of(const KeyChange& change, const ChangedRow
   }
   if (!out.empty()) return out;
   throw_usage_error(
-      {kKeysField,
+      {change.field,
        names.empty() ? "positions, as in 0,5-8 (there are no regions here)"
                      : fmt::format("positions, or a region that has tokens, of {}", fmt::join(names, ", ")),
        '"' + change.where + '"'});
+}
+
+void require_steps(const char* field, const std::string& where, const observe::NumberSet& numbers,
+                   std::int64_t count) {
+  const auto steps = numbers.listed();
+  if (std::none_of(steps.begin(), steps.end(), [&](std::int64_t step) { return step < count; }))
+    throw_usage_error(
+        {field, fmt::format("steps below {}", count), fmt::format("{} in \"{}/...\"", steps.front(), where)});
+}
+
+std::vector<std::int64_t> positions_of(const ResidualVectors& change, const ChangedRow& row) {
+  std::vector<std::int64_t> out;
+  if (change.where == "all" && change.positions.empty()) {
+    for (std::int64_t p = 0; p < row.tokens; ++p) out.push_back(p);
+  } else {
+    out = positions_of(Place{change.field(), change.where, change.positions}, row);
+  }
+  return out;
 }
 
 }  // namespace
@@ -43,9 +68,13 @@ std::vector<std::int64_t> positions_of(const KeyChange& change, const ChangedRow
 ChangingProbe::ChangingProbe(const Changes& changes, const ModelConfig& config, const ChangedRow& row,
                              probe::Probe* observer)
     : heads_(config.heads),
+      hidden_(config.hidden),
       scale_(static_cast<std::size_t>(config.layers * config.heads), 1.0f),
       scaled_(static_cast<std::size_t>(config.layers), false),
       bias_(static_cast<std::size_t>(config.layers)),
+      mlps_(changes.mlps),
+      forward_vectors_(static_cast<std::size_t>(config.layers)),
+      residual_(static_cast<std::size_t>(config.layers)),
       observer_(observer) {
   check_changes(changes, config);
   for (const auto& [id, factor] : changes.heads) {
@@ -53,13 +82,23 @@ ChangingProbe::ChangingProbe(const Changes& changes, const ModelConfig& config, 
     scaled_[static_cast<std::size_t>(id.layer)] = true;
   }
   for (const auto& change : changes.keys) {
-    if (change.of_single_steps) {
-      const auto steps = change.steps.listed();
-      if (std::none_of(steps.begin(), steps.end(), [&](std::int64_t step) { return step < row.steps; }))
-        throw_usage_error({kKeysField, fmt::format("steps below {}", row.steps),
-                           fmt::format("{} in \"{}/...\"", steps.front(), change.where)});
-    }
-    keys_.push_back({&change, positions_of(change, row), static_cast<float>(std::log(change.factor))});
+    if (change.of_single_steps) require_steps(kKeysField, change.where, change.steps, row.steps);
+    keys_.push_back({&change, positions_of(Place{kKeysField, change.where, change.positions}, row),
+                     static_cast<float>(std::log(change.factor))});
+  }
+  for (const auto& change : changes.mlps) {
+    if (change.of_single_steps) require_steps(kMlpField, "LAYERS", change.steps, row.steps);
+  }
+  for (const auto& change : changes.residual) {
+    if (change.of_single_steps) require_steps(change.field(), change.where, change.steps, row.steps);
+    Vectors vectors{&change, positions_of(change, row)};
+    const auto given = change.positions.empty() ? vectors.positions.size() : change.positions.size();
+    if (std::ssize(change.values) != config.hidden &&
+        change.values.size() != given * static_cast<std::size_t>(config.hidden))
+      throw_usage_error({change.field(),
+                         fmt::format("{} numbers, or as many for each of {} positions", config.hidden, given),
+                         fmt::format("{} numbers for \"{}\"", change.values.size(), change.where)});
+    vectors_.push_back(std::move(vectors));
   }
 }
 
@@ -88,7 +127,39 @@ probe::Change ChangingProbe::change(const probe::Address& address, const probe::
     }
   }
   if (any) out.key_bias = bias;
+  for (const auto& change : mlps_) {
+    if (change.layers.contains(address.layer) && change.steps.contains(address.step))
+      out.mlp_scale *= static_cast<float>(change.factor);
+  }
+  if (!vectors_.empty()) add_residual(address, extent, out);
   return out;
+}
+
+void ChangingProbe::add_residual(const probe::Address& address, const probe::LayerExtent& extent,
+                                 probe::Change& out) {
+  const auto layer = static_cast<std::size_t>(address.layer);
+  auto& forward = forward_vectors_[layer];
+  auto& changes = residual_[layer];
+  forward.assign(vectors_.size(), {});
+  changes.clear();
+  const std::int64_t past = extent.key_rows - extent.query_rows;  // a cache holds these positions
+  for (std::size_t n = 0; n < vectors_.size(); ++n) {
+    const auto& [change, positions] = vectors_[n];
+    if (!change->layers.contains(address.layer) || !change->steps.contains(address.step)) continue;
+    const bool alike = std::ssize(change->values) == hidden_;
+    auto& [rows, values] = forward[n];
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      const std::int64_t row = positions[i] - past;
+      if (row < 0 || row >= extent.query_rows) continue;
+      rows.push_back(static_cast<std::int32_t>(row));
+      const auto at = change->values.begin() + static_cast<std::ptrdiff_t>(i) * hidden_;
+      if (!alike) values.insert(values.end(), at, at + hidden_);
+    }
+    if (!rows.empty())
+      changes.push_back({change->at, change->replace, rows,
+                         alike ? std::span<const float>(change->values) : std::span<const float>(values)});
+  }
+  out.residual = changes;
 }
 
 }  // namespace buoy::run

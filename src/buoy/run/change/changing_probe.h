@@ -17,7 +17,7 @@ struct ChangedRow {
 };
 
 // Makes the changes to one sequence; what it observes it leaves to another probe, if any. Factors on the same
-// keys multiply.
+// keys or MLPs multiply; vectors come in the order they were given.
 class ChangingProbe final : public probe::Probe {
  public:
   // UsageError when check_changes() has one, and when the row has no such region, position or step: a change
@@ -43,12 +43,27 @@ class ChangingProbe final : public probe::Probe {
     std::vector<std::int64_t> positions;
     float bias;
   };
+  struct Vectors {
+    const ResidualVectors* change;
+    std::vector<std::int64_t> positions;  // "all": those of the row
+  };
+  // Those of the rows of a forward.
+  struct ForwardVectors {
+    std::vector<std::int32_t> rows;
+    std::vector<float> values;  // where each row has its own
+  };
 
-  std::int64_t heads_;
+  void add_residual(const probe::Address& address, const probe::LayerExtent& extent, probe::Change& out);
+
+  std::int64_t heads_, hidden_;
   std::vector<float> scale_;  // [layers, heads]
   std::vector<bool> scaled_;  // [layers]
   std::vector<Keys> keys_;
   std::vector<std::vector<float>> bias_;  // [layers] of the forward under way
+  const std::vector<MlpChange>& mlps_;
+  std::vector<Vectors> vectors_;
+  std::vector<std::vector<ForwardVectors>> forward_vectors_;  // [layers] of the forward under way
+  std::vector<std::vector<probe::ResidualChange>> residual_;  // likewise
   probe::Probe* observer_;
 };
 

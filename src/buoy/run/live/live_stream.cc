@@ -20,8 +20,10 @@ constexpr std::size_t kMostUsed = 96;
 
 std::uint64_t bytes_of(const probe::LayerRecord& record) {
   const auto& predicted = record.predictions;
-  std::uint64_t numbers =
-      record.top_keys.size() + 3 * predicted.confidence.size() + 2 * predicted.top_tokens.size();
+  const probe::ResidualRecord& residual = record.residual;
+  std::uint64_t numbers = record.top_keys.size() + 3 * predicted.confidence.size() +
+                          2 * predicted.top_tokens.size() + residual.lens_tokens.size() +
+                          residual.peak_at.size();
   for (const auto* values : {&record.received,
                              &record.entropy,
                              &record.log_sum_exp,
@@ -42,7 +44,15 @@ std::uint64_t bytes_of(const probe::LayerRecord& record) {
                              &record.key_norm,
                              &record.value_norm,
                              &record.dense,
-                             &record.dense_mean})
+                             &record.dense_mean,
+                             &residual.post,
+                             &residual.head_out,
+                             &residual.lens_probabilities,
+                             &residual.norm,
+                             &residual.attention_norm,
+                             &residual.mlp_norm,
+                             &residual.peak,
+                             &residual.cosine})
     numbers += values->size();
   return numbers * sizeof(float);
 }

@@ -1,0 +1,193 @@
+#include "buoy/model/model_reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "buoy/base/error.h"
+#include "buoy/model/family.h"
+
+namespace buoy::model {
+namespace {
+
+template <typename Number>
+std::vector<Number> product(const std::vector<Number>& input, const Weight& weight,
+                            const std::vector<float>& bias) {
+  const std::int64_t outputs = weight.rows(), inputs = weight.columns(), rows = std::ssize(input) / inputs;
+  std::vector<Number> out(static_cast<size_t>(rows * outputs));
+  std::vector<float> column(static_cast<size_t>(inputs));
+  for (std::int64_t n = 0; n < outputs; ++n) {
+    to_float(weight, n * inputs, inputs, column.data());
+    for (std::int64_t m = 0; m < rows; ++m) {
+      Number sum = bias.empty() ? 0 : bias[static_cast<size_t>(n)];
+      for (std::int64_t k = 0; k < inputs; ++k)
+        sum += input[static_cast<size_t>(m * inputs + k)] * Number{column[static_cast<size_t>(k)]};
+      out[static_cast<size_t>(m * outputs + n)] = sum;
+    }
+  }
+  return out;
+}
+
+// Half-split rotation of [rows, heads, head_dim] by the row's position.
+template <typename Number>
+void rotate(std::vector<Number>& states, std::int64_t heads, std::int64_t head_dim,
+            const std::vector<double>& frequencies) {
+  const std::int64_t pairs = std::ssize(frequencies), rows = std::ssize(states) / (heads * head_dim);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t head = 0; head < heads; ++head) {
+      Number* x = states.data() + (row * heads + head) * head_dim;
+      for (std::int64_t j = 0; j < pairs; ++j) {
+        const double angle = static_cast<double>(row) * frequencies[static_cast<size_t>(j)];
+        const auto cosine = static_cast<Number>(std::cos(angle)), sine = static_cast<Number>(std::sin(angle));
+        const Number a = x[j], b = x[j + pairs];
+        x[j] = a * cosine - b * sine;
+        x[j + pairs] = b * cosine + a * sine;
+      }
+    }
+  }
+}
+
+template <typename Number>
+void add(std::vector<Number>& sum, const std::vector<Number>& term) {
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] += term[i];
+}
+
+template <typename Number>
+void change_stream(std::vector<Number>& stream, std::int64_t hidden, probe::ResidualPoint point,
+                   const probe::Change& change) {
+  for (const auto& one : change.residual) {
+    if (one.at != point) continue;
+    for (size_t j = 0; j < one.rows.size(); ++j) {
+      const auto row = one.rows[j];
+      BUOY_CHECK(row >= 0 && row < std::ssize(stream) / hidden);
+      for (std::int64_t d = 0; d < hidden; ++d) {
+        const bool alike = std::ssize(one.values) == hidden;
+        const Number value =
+            one.values[static_cast<size_t>((alike ? 0 : static_cast<std::int64_t>(j) * hidden) + d)];
+        Number& to = stream[static_cast<size_t>(row * hidden + d)];
+        to = one.replace ? value : to + value;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <typename Number>
+auto PlainPass<Number>::norm(const Numbers& states, const std::vector<float>& weight) const -> Numbers {
+  const auto width = weight.size();
+  Numbers out(states.begin(), states.end());
+  for (size_t at = 0; at < out.size(); at += width) {
+    Number sum = 0;
+    for (size_t i = 0; i < width; ++i) sum += out[at + i] * out[at + i];
+    const Number scale =
+        1 / std::sqrt(sum / static_cast<Number>(width) + static_cast<Number>(config_.norm_eps));
+    for (size_t i = 0; i < width; ++i) out[at + i] *= scale * weight[i];
+  }
+  return out;
+}
+
+template <typename Number>
+auto PlainPass<Number>::attend(const LayerWeights& layer, const Numbers& normed,
+                               const SequenceInput& sequence, const probe::Change& change) const -> Numbers {
+  const ModelConfig& c = config_;
+  const std::int64_t rows = sequence.rows();
+  Numbers queries = product(normed, layer.query, layer.query_bias),
+          keys = product(normed, layer.key, layer.key_bias);
+  const Numbers values = product(normed, layer.value, layer.value_bias);
+  if (!layer.query_norm.empty()) {
+    queries = norm(queries, layer.query_norm);
+    keys = norm(keys, layer.key_norm);
+  }
+  const std::vector<double> frequencies = rope_frequencies_of(c.rope);
+  rotate(queries, c.heads, c.head_dim, frequencies);
+  rotate(keys, c.kv_heads, c.head_dim, frequencies);
+  Numbers out(static_cast<size_t>(rows * c.heads * c.head_dim), 0);
+  Numbers weights(static_cast<size_t>(rows));
+  for (std::int64_t head = 0; head < c.heads; ++head) {
+    const std::int64_t kv_head = head / (c.heads / c.kv_heads);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const std::int64_t end = ops::visible_end({attention_mask(c), 0}, sequence.prefix_length(), row, rows);
+      const Number* query = queries.data() + (row * c.heads + head) * c.head_dim;
+      const bool per_head = std::ssize(change.key_bias) > rows;
+      Number sum = 0, largest = -std::numeric_limits<Number>::infinity();
+      for (std::int64_t j = 0; j < end; ++j) {
+        const Number* key = keys.data() + (j * c.kv_heads + kv_head) * c.head_dim;
+        Number score = 0;
+        for (std::int64_t d = 0; d < c.head_dim; ++d) score += query[d] * key[d];
+        score /= std::sqrt(static_cast<Number>(c.head_dim));
+        if (!change.key_bias.empty())
+          score += change.key_bias[static_cast<size_t>((per_head ? head * rows : 0) + j)];
+        weights[static_cast<size_t>(j)] = score;
+        largest = std::max(largest, score);
+      }
+      if (largest == -std::numeric_limits<Number>::infinity())
+        continue;  // a query that sees no key gets zeros
+      for (std::int64_t j = 0; j < end; ++j)
+        sum += weights[static_cast<size_t>(j)] = std::exp(weights[static_cast<size_t>(j)] - largest);
+      const Number scale = change.head_scale.empty() ? 1 : change.head_scale[static_cast<size_t>(head)];
+      Number* to = out.data() + (row * c.heads + head) * c.head_dim;
+      for (std::int64_t j = 0; j < end; ++j) {
+        const Number* value = values.data() + (j * c.kv_heads + kv_head) * c.head_dim;
+        const Number weight = scale * weights[static_cast<size_t>(j)] / sum;
+        for (std::int64_t d = 0; d < c.head_dim; ++d) to[d] += weight * value[d];
+      }
+    }
+  }
+  return out;
+}
+
+template <typename Number>
+auto PlainPass<Number>::mlp(const LayerWeights& layer, const Numbers& normed) const -> Numbers {
+  Numbers gate = product(normed, layer.gate, {});
+  const Numbers up = product(normed, layer.up, {});
+  for (size_t i = 0; i < gate.size(); ++i) gate[i] = gate[i] / (1 + std::exp(-gate[i])) * up[i];
+  return product(gate, layer.down, {});
+}
+
+template <typename Number>
+auto PlainPass<Number>::lens(const Numbers& states) const -> Numbers {
+  return product(norm(states, weights_.final_norm), weights_.head, {});
+}
+
+template <typename Number>
+PlainStates<Number> PlainPass<Number>::forward(const SequenceInput& sequence, probe::Probe* probe) const {
+  BUOY_CHECK(sequence.cache == nullptr);
+  const std::int64_t hidden = config_.hidden, rows = sequence.rows();
+  Numbers stream;
+  std::vector<float> embedded(static_cast<size_t>(hidden));
+  for (const auto token : sequence.tokens) {
+    to_float(weights_.embedding, token * hidden, hidden, embedded.data());
+    stream.insert(stream.end(), embedded.begin(), embedded.end());
+  }
+  PlainStates<Number> out;
+  for (std::int64_t number = 0; number < config_.layers; ++number) {
+    const LayerWeights& layer = weights_.layers[static_cast<size_t>(number)];
+    probe::Address address = sequence.address;
+    address.layer = number;
+    const probe::Change change = probe != nullptr
+                                     ? probe->change(address, {rows, rows, config_.heads, sequence.tokens})
+                                     : probe::Change{};
+    PlainLayer<Number> seen;
+    change_stream(stream, hidden, probe::ResidualPoint::kPre, change);
+    seen.pre = stream;
+    seen.head_out = attend(layer, norm(stream, layer.attention_norm), sequence, change);
+    seen.attention_out = product(seen.head_out, layer.attention_out, {});
+    add(stream, seen.attention_out);
+    change_stream(stream, hidden, probe::ResidualPoint::kMid, change);
+    seen.mid = stream;
+    seen.mlp_out = mlp(layer, norm(stream, layer.mlp_norm));
+    for (Number& value : seen.mlp_out) value = change.mlp_scale == 0.0f ? 0 : value * change.mlp_scale;
+    add(stream, seen.mlp_out);
+    change_stream(stream, hidden, probe::ResidualPoint::kPost, change);
+    seen.post = stream;
+    out.layers.push_back(std::move(seen));
+  }
+  out.logits = lens(stream);
+  return out;
+}
+
+template class PlainPass<double>;
+template class PlainPass<float>;
+
+}  // namespace buoy::model

@@ -43,22 +43,24 @@ std::vector<std::int64_t> positions_of(const KeyChange& change, const ChangedRow
 ChangingProbe::ChangingProbe(const Changes& changes, const ModelConfig& config, const ChangedRow& row,
                              probe::Probe* observer)
     : heads_(config.heads),
-      scale_(static_cast<std::size_t>(config.layers * config.heads), 1.0f),
-      scaled_(static_cast<std::size_t>(config.layers), false),
+      head_changes_(static_cast<std::size_t>(config.layers)),
+      scale_(static_cast<std::size_t>(config.layers)),
       bias_(static_cast<std::size_t>(config.layers)),
       observer_(observer) {
   check_changes(changes, config);
-  for (const auto& [id, factor] : changes.heads) {
-    scale_[static_cast<std::size_t>(id.layer * heads_ + id.head)] *= static_cast<float>(factor);
-    scaled_[static_cast<std::size_t>(id.layer)] = true;
+  const auto require_step = [&](const char* field, const observe::NumberSet& named, const std::string& what) {
+    const auto steps = named.listed();
+    if (std::none_of(steps.begin(), steps.end(), [&](std::int64_t step) { return step < row.steps; }))
+      throw_usage_error({field, fmt::format("steps below {}", row.steps),
+                         fmt::format("{} in \"{}/...\"", steps.front(), what)});
+  };
+  for (const auto& change : changes.heads) {
+    if (change.of_single_steps)
+      require_step(kHeadsField, change.steps, fmt::format("{}.{}", change.id.layer, change.id.head));
+    head_changes_[static_cast<std::size_t>(change.id.layer)].push_back(&change);
   }
   for (const auto& change : changes.keys) {
-    if (change.of_single_steps) {
-      const auto steps = change.steps.listed();
-      if (std::none_of(steps.begin(), steps.end(), [&](std::int64_t step) { return step < row.steps; }))
-        throw_usage_error({kKeysField, fmt::format("steps below {}", row.steps),
-                           fmt::format("{} in \"{}/...\"", steps.front(), change.where)});
-    }
+    if (change.of_single_steps) require_step(kKeysField, change.steps, change.where);
     keys_.push_back({&change, positions_of(change, row), static_cast<float>(std::log(change.factor))});
   }
 }
@@ -74,9 +76,15 @@ void ChangingProbe::take(const probe::Address& address, probe::LayerRecord&& rec
 probe::Change ChangingProbe::change(const probe::Address& address, const probe::LayerExtent& extent) {
   const auto layer = static_cast<std::size_t>(address.layer);
   probe::Change out;
-  if (scaled_[layer])
-    out.head_scale = std::span<const float>(scale_).subspan(layer * static_cast<std::size_t>(heads_),
-                                                            static_cast<std::size_t>(heads_));
+  auto& scale = scale_[layer];
+  bool scaled = false;
+  for (const auto* head : head_changes_[layer]) {
+    if (!head->steps.contains(address.step)) continue;
+    if (!scaled) scale.assign(static_cast<std::size_t>(heads_), 1.0f);
+    scaled = true;
+    scale[static_cast<std::size_t>(head->id.head)] *= static_cast<float>(head->factor);
+  }
+  if (scaled) out.head_scale = scale;
   auto& bias = bias_[layer];
   bool any = false;
   for (const auto& [change, positions, log_factor] : keys_) {

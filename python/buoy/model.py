@@ -83,7 +83,7 @@ class Model:
         >>> import buoy
         >>> m = buoy.load(buoy.example_model("pair-autoregressive"))
         >>> m.generate("Question: Who employs Klados Hebwick?\\nAnswer:", max_new_tokens=8).text
-        ' Ybavond'
+        ' Emirex Group'
         """
         on_step = _one_callback(on_step, rule)
         many = isinstance(prompt, (list, tuple)) and not is_ids(prompt)
@@ -158,7 +158,7 @@ class Model:
         >>> import buoy
         >>> m = buoy.load(buoy.example_model("pair-autoregressive"))
         >>> good, bad = (m.score("Question: Who employs Klados Hebwick?\\nAnswer:", text).sum()
-        ...              for text in (" Ybavond", " Klados"))
+        ...              for text in (" Emirex Group", " Klados"))
         >>> bool(good > bad)
         True
         """

@@ -21,7 +21,7 @@ class Run(SampleView):
     >>> m = buoy.load(buoy.example_model("pair-diffusion"))
     >>> run = m.generate("Question: Who employs Klados Hebwick?\\nAnswer:", max_new_tokens=8, observe="received")
     >>> run.text
-    'Ybavond'
+    ' Emirex Group'
     >>> run["received"].dims
     ('step', 'layer', 'group', 'head', 'token')
     """

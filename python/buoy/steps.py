@@ -22,7 +22,7 @@ class Steps:
     >>> for step in loop:
     ...     step.reveal([step.confidence.argmax()])     # the most certain position, one at a time
     >>> loop.run.text
-    'Ybavond'
+    ' Emirex Group'
     """
 
     def __init__(self, model, decoding, observe, final_row=True):

@@ -2,6 +2,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <utility>
+
 #include "bindings.h"
 #include "buoy/base/error.h"
 #include "buoy/checkpoint/hub_cache.h"
@@ -9,6 +11,7 @@
 #include "buoy/observe/recorder.h"
 #include "buoy/run/identity.h"
 #include "buoy/run/tracer.h"
+#include "buoy/trace/schema.h"
 #include "held_sample.h"
 #include "interruptible.h"
 #include "model_handle.h"
@@ -50,10 +53,24 @@ class StopProbe final : public probe::Probe {
   const std::atomic<bool>& stop_;
 };
 
+// In the order of a sample file (run/live/trace_sink.cc): what is known of tokens stands last.
+void add_observed(trace::Sample& sample, std::vector<trace::Array> observed) {
+  auto framed = std::exchange(sample.arrays, {});
+  const auto take = [&](std::string_view name) {
+    for (auto& array : framed) {
+      if (array.name == name) sample.arrays.push_back(std::move(array));
+    }
+  };
+  for (const auto name : {trace::kTokens, trace::kRevealedAt, trace::kRegionOfToken, trace::kEvidence}) take(name);
+  for (auto& array : observed) sample.arrays.push_back(std::move(array));
+  for (const auto name : {trace::kSpecial, trace::kTemplateText, trace::kEnds}) take(name);
+  BUOY_CHECK(sample.arrays.size() == framed.size() + observed.size());
+}
+
 // One prompt after the other, watched, as `buoy trace` does.
 std::vector<Held> watched(ModelHandle::Use& use, const run::TraceRequest& request, const std::atomic<bool>& stop,
                           const std::shared_ptr<const trace::Manifest>& manifest) {
-  run::Tracer tracer(use.context(), use.model(), request, use.loaded().tokenizer);
+  run::Tracer tracer(use.context(), use.model(), traceable(request), use.loaded().tokenizer);
   const auto prompts = run::prompts_of(request, use.loaded());
   std::vector<Held> out;
   for (std::size_t n = 0; n < request.items.size(); ++n) {
@@ -65,9 +82,7 @@ std::vector<Held> watched(ModelHandle::Use& use, const run::TraceRequest& reques
       return stopping.emplace(recorder ? &*recorder : nullptr, stop);
     });
     auto sample = tracer.frame(prompt, *ran.machine, ran.subject);
-    if (recorder) {
-      for (auto& array : recorder->arrays()) sample.arrays.push_back(std::move(array));
-    }
+    if (recorder) add_observed(sample, recorder->arrays());
     out.push_back(std::make_shared<HeldSample>(HeldSample{std::move(sample), manifest}));
   }
   return out;
@@ -75,7 +90,7 @@ std::vector<Held> watched(ModelHandle::Use& use, const run::TraceRequest& reques
 
 // Packed, where nobody watches and nothing is changed.
 std::vector<Held> packed(ModelHandle::Use& use, const run::TraceRequest& request, const std::atomic<bool>& stop) {
-  const run::Tracer tracer(use.context(), use.model(), request, use.loaded().tokenizer);
+  const run::Tracer tracer(use.context(), use.model(), traceable(request), use.loaded().tokenizer);
   const auto prompts = run::prompts_of(request, use.loaded());
   std::vector<Held> out(request.items.size());
   std::vector<run::ItemPrompt> read;

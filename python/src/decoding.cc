@@ -10,6 +10,7 @@
 #include "buoy/observe/recorder.h"
 #include "buoy/ops/sampling/sampling.h"
 #include "buoy/run/change/changing_probe.h"
+#include "request_json.h"
 
 namespace buoy::python {
 
@@ -244,7 +245,7 @@ std::shared_ptr<HeldSample> Decoding::last_look(const std::string& observe) {
 
 trace::Sample Decoding::frame() const {
   ModelHandle::Use use(*model_);
-  const run::Tracer tracer(use.context(), use.model(), *request_, use.loaded().tokenizer);
+  const run::Tracer tracer(use.context(), use.model(), traceable(*request_), use.loaded().tokenizer);
   return tracer.frame(prompt_, *machine_, subject(machine_->step() + 1));
 }
 

@@ -156,7 +156,7 @@ run::TraceRequest read_trace_request(const std::string& text, const ModelHandle&
   keys.refuse_others();
   run::check_decoding(model.config(), request.decode);
   run::check_changes(request.changes, model.config());
-  request.plan();
+  if (!request.observe.empty()) request.plan();
   if (!ids.empty()) {
     for (const auto id : ids) {
       if (id < 0 || id >= model.config().vocabulary)
@@ -178,6 +178,11 @@ run::TraceRequest read_trace_request(const std::string& text, const ModelHandle&
     item.question = prompts[n];
     request.items.push_back(item);
   }
+  return request;
+}
+
+run::Request traceable(run::Request request) {
+  if (request.observe.empty()) request.observe = "entropy";
   return request;
 }
 

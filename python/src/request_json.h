@@ -14,6 +14,9 @@ namespace buoy::python {
 // observe, layers, steps_observed, groups, final_row, chat, system, ...). UsageErrors name keys.
 run::TraceRequest read_trace_request(const std::string& text, const ModelHandle& model);
 
+// A tracer wants something to observe; what it frames is the same whatever it is.
+run::Request traceable(run::Request request);
+
 // The same for `evaluate`.
 run::EvaluationSpec read_evaluation_spec(const std::string& text, const ModelHandle& model);
 

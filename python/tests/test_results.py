@@ -49,10 +49,10 @@ def test_changed_is_what_the_program_changes(diffusion, program):
     said = json.loads(program("generate", "--model", diffusion.folder, "--prompt", PROMPT, "--max-new-tokens", 8, "--scale-heads",
                               "6.0,6.2=0", "--device", "cpu", "--json"))
     assert changed.ids.tolist() == said["ids"]
-    with diffusion.changed(scale_keys={"query": 0.1}, layers=range(4), steps=range(4)):
+    with diffusion.changed(scale_keys={(1, 2, 3): 0.1}, layers=range(4), steps=range(4)):
         changed = diffusion.generate(PROMPT, max_new_tokens=8)
     said = json.loads(program("generate", "--model", diffusion.folder, "--prompt", PROMPT, "--max-new-tokens", 8, "--scale-keys",
-                              "query@0-3/0-3=0.1", "--device", "cpu", "--json"))
+                              "1-3@0-3/0-3=0.1", "--device", "cpu", "--json"))
     assert changed.ids.tolist() == said["ids"]
     with diffusion.changed(scale_heads={(3, 1): 0}, scale_keys={(0, 1): 0}):
         driven = diffusion.generate(PROMPT, max_new_tokens=8, on_step=lambda step: None, observe="entropy")
@@ -77,10 +77,10 @@ def test_scores_are_log_probabilities(autoregressive, diffusion, tiny):
     order = "at-once" if tiny.is_diffusion else "left-to-right"
     np.testing.assert_allclose(tiny.score(begin, rest, order=order), expected, rtol=1e-5)
     for model in (autoregressive, diffusion):
-        scores = model.score(PROMPT, " Ybavond")
+        scores = model.score(PROMPT, " Emirex Group")
         assert scores.dims == ("token",) and (np.asarray(scores) <= 0).all()
-    first = diffusion.score(PROMPT, " Ybavond")[0]
-    assert first == diffusion.score(PROMPT, " Ybavond", order="at-once")[0]
+    first = diffusion.score(PROMPT, " Emirex Group")[0]
+    assert first == diffusion.score(PROMPT, " Emirex Group", order="at-once")[0]
 
 
 def test_names_of_transformer_lens(diffusion):

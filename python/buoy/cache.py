@@ -4,7 +4,7 @@ import fnmatch
 import re
 
 from .errors import usage
-from .trace import Array
+from .arrays import Array
 
 _PATTERN = re.compile(r"blocks\.(?P<layer>[0-9]+)\.attn\.hook_(?P<what>pattern|attn)")
 _OTHERS = {

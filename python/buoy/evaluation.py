@@ -50,6 +50,7 @@ class Evaluation:
         return Estimate(native.mean_estimate(self.scores(metric), confidence, 1))
 
     def to_dict(self):
+        """The records, one dict an item."""
         return self.records
 
     def to_pandas(self):

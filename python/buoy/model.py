@@ -14,7 +14,7 @@ from .errors import UsageError, usage
 from .evaluation import Evaluation
 from .run import Run
 from .steps import MASK, Steps
-from .trace import Array
+from .arrays import Array
 
 __all__ = ["Model", "load"]
 

@@ -5,7 +5,7 @@ import numpy as np
 from ._native import native
 from .errors import usage
 from .run import Run
-from .trace import Array, dims_of
+from .arrays import Array, dims_of
 
 __all__ = ["Step", "Steps"]
 

@@ -74,7 +74,8 @@ py::array_t<float> logits(Decoding& decoding) {
     values = decoding.logits();
   }
   const auto vocabulary = decoding.model()->config().vocabulary;
-  py::array_t<float> out({static_cast<py::ssize_t>(std::ssize(values) / vocabulary), static_cast<py::ssize_t>(vocabulary)});
+  py::array_t<float> out(
+      {static_cast<py::ssize_t>(std::ssize(values) / vocabulary), static_cast<py::ssize_t>(vocabulary)});
   std::copy(values.begin(), values.end(), out.mutable_data());
   return out;
 }
@@ -112,10 +113,8 @@ void bind_decoding(py::module_& module) {
       .def("advance_edited", &advance_edited)
       .def("back_to", &Decoding::back_to, Released())
       .def("branch", &Decoding::branch, Released())
-      .def("scale_key",
-           [](Decoding& d, std::int64_t layer, std::int64_t head, std::int64_t position, double factor) {
-             d.changes().scale_key(layer, head, position, factor);
-           })
+      .def("scale_key", [](Decoding& d, std::int64_t layer, std::int64_t head, std::int64_t position,
+                           double factor) { d.changes().scale_key(layer, head, position, factor); })
       .def("scale_head", [](Decoding& d, std::int64_t layer, std::int64_t head,
                             double factor) { d.changes().scale_head(layer, head, factor); })
       .def("last_look", &Decoding::last_look, Released())

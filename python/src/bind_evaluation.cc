@@ -16,8 +16,8 @@ namespace py = pybind11;
 namespace buoy::python {
 namespace {
 
-// One model asked the questions of one file under one condition: all at once, or one after the other by whoever
-// drives each question's steps.
+// One model asked the questions of one file under one condition: all at once, or one after the other by
+// whoever drives each question's steps.
 class Evaluation {
  public:
   Evaluation(std::shared_ptr<ModelHandle> model, const std::string& text)
@@ -51,15 +51,16 @@ class Evaluation {
       py::gil_scoped_release released;
       const auto item = reader_.next();
       if (item) {
-        auto question = questioner_.prepare(*item, number_, [&](std::size_t, const run::AnswerRecord& record) {
-          line = run::to_line(record);
-        });
+        auto question = questioner_.prepare(
+            *item, number_,
+            [&](std::size_t, const run::AnswerRecord& record) { line = run::to_line(record); });
         if (question) {
           auto request = std::make_shared<run::Request>(spec_);
-          request->decode = run::fitting(model_->config().family,
-                                         run::decoding_of(*cell_.condition, spec_.decoding(cell_.model->name)));
+          request->decode = run::fitting(
+              model_->config().family, run::decoding_of(*cell_.condition, spec_.decoding(cell_.model->name)));
           record_ = question->record;
-          decoding = std::make_unique<Decoding>(model_, std::move(request), std::move(question->prompt), number_);
+          decoding =
+              std::make_unique<Decoding>(model_, std::move(request), std::move(question->prompt), number_);
         }
         ++number_;
       }

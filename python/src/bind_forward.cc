@@ -30,7 +30,8 @@ void check_ids(const ModelHandle& model, const std::vector<std::int32_t>& ids) {
   if (ids.empty()) throw_usage_error({"tokens", "at least one id", "none"});
   for (const auto id : ids) {
     if (id < 0 || id >= model.config().vocabulary)
-      throw_usage_error({"tokens", fmt::format("ids from 0 to {}", model.config().vocabulary - 1), std::to_string(id)});
+      throw_usage_error(
+          {"tokens", fmt::format("ids from 0 to {}", model.config().vocabulary - 1), std::to_string(id)});
   }
 }
 
@@ -39,8 +40,9 @@ struct Forwarded {
   std::map<std::int64_t, std::vector<float>> patterns;  // by layer, [heads, queries, keys]
 };
 
-Forwarded forward(ModelHandle& model, const std::vector<std::int32_t>& ids, const std::vector<std::int32_t>& rows,
-                  const std::vector<std::int64_t>& pattern_layers, const run::Changes& changes) {
+Forwarded forward(ModelHandle& model, const std::vector<std::int32_t>& ids,
+                  const std::vector<std::int32_t>& rows, const std::vector<std::int64_t>& pattern_layers,
+                  const run::Changes& changes) {
   check_ids(model, ids);
   const auto& config = model.config();
   for (const auto layer : pattern_layers) {
@@ -96,7 +98,8 @@ py::tuple run_forward(ModelHandle& model, const std::vector<std::int32_t>& ids,
 std::vector<double> log_probabilities(ModelHandle& model, const std::vector<std::int32_t>& ids,
                                       const std::vector<std::int32_t>& positions,
                                       const std::vector<std::int32_t>& tokens, std::int32_t offset,
-                                      const std::vector<std::string>& heads, const std::vector<std::string>& keys) {
+                                      const std::vector<std::string>& heads,
+                                      const std::vector<std::string>& keys) {
   py::gil_scoped_release released;
   std::vector<std::int32_t> rows;
   for (const auto position : positions) {
@@ -126,7 +129,8 @@ py::array_t<float> matrix(const ModelHandle& model, const std::string& which) {
     auto checkpoint = Checkpoint::open(model.folder());
     const auto& traits = model.model().traits();
     const bool head = which == "head" && !config.tied_head;
-    const auto weight = checkpoint.weight(head ? traits.head : traits.embedding, {config.vocabulary, config.hidden});
+    const auto weight =
+        checkpoint.weight(head ? traits.head : traits.embedding, {config.vocabulary, config.hidden});
     to_float(weight, 0, weight.size(), values.data());
   }
   return owning(std::move(values), {config.vocabulary, config.hidden});

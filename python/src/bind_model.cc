@@ -27,7 +27,8 @@ using Held = std::shared_ptr<HeldSample>;
 std::shared_ptr<ModelHandle> load(const std::string& name, const std::string& device, int threads,
                                   std::optional<std::uint64_t> untrained) {
   py::gil_scoped_release released;
-  if (threads < 0 || threads > 4096) throw_usage_error({"`threads`", "0 (all cores) to 4096", std::to_string(threads)});
+  if (threads < 0 || threads > 4096)
+    throw_usage_error({"`threads`", "0 (all cores) to 4096", std::to_string(threads)});
   if (device != "cpu" && device != "cuda" && device != "auto")
     throw_usage_error({"`device`", "one of cpu, cuda, auto", '"' + device + '"'});
   const auto folder = find_model(name);
@@ -61,14 +62,16 @@ void add_observed(trace::Sample& sample, std::vector<trace::Array> observed) {
       if (array.name == name) sample.arrays.push_back(std::move(array));
     }
   };
-  for (const auto name : {trace::kTokens, trace::kRevealedAt, trace::kRegionOfToken, trace::kEvidence}) take(name);
+  for (const auto name : {trace::kTokens, trace::kRevealedAt, trace::kRegionOfToken, trace::kEvidence})
+    take(name);
   for (auto& array : observed) sample.arrays.push_back(std::move(array));
   for (const auto name : {trace::kSpecial, trace::kTemplateText, trace::kEnds}) take(name);
   BUOY_CHECK(sample.arrays.size() == framed.size() + observed.size());
 }
 
 // One prompt after the other, watched, as `buoy trace` does.
-std::vector<Held> watched(ModelHandle::Use& use, const run::TraceRequest& request, const std::atomic<bool>& stop,
+std::vector<Held> watched(ModelHandle::Use& use, const run::TraceRequest& request,
+                          const std::atomic<bool>& stop,
                           const std::shared_ptr<const trace::Manifest>& manifest) {
   run::Tracer tracer(use.context(), use.model(), traceable(request), use.loaded().tokenizer);
   const auto prompts = run::prompts_of(request, use.loaded());
@@ -77,10 +80,11 @@ std::vector<Held> watched(ModelHandle::Use& use, const run::TraceRequest& reques
     const auto prompt = prompts(n);
     std::optional<observe::Recorder> recorder;  // none: only changes are made
     std::optional<StopProbe> stopping;
-    const auto ran = tracer.watch(prompt, n, [&](const observe::Subject& subject, const auto&) -> probe::Probe& {
-      if (!request.observe.empty()) recorder.emplace(tracer.plan(), subject);
-      return stopping.emplace(recorder ? &*recorder : nullptr, stop);
-    });
+    const auto ran =
+        tracer.watch(prompt, n, [&](const observe::Subject& subject, const auto&) -> probe::Probe& {
+          if (!request.observe.empty()) recorder.emplace(tracer.plan(), subject);
+          return stopping.emplace(recorder ? &*recorder : nullptr, stop);
+        });
     auto sample = tracer.frame(prompt, *ran.machine, ran.subject);
     if (recorder) add_observed(sample, recorder->arrays());
     out.push_back(std::make_shared<HeldSample>(HeldSample{std::move(sample), manifest}));
@@ -89,7 +93,8 @@ std::vector<Held> watched(ModelHandle::Use& use, const run::TraceRequest& reques
 }
 
 // Packed, where nobody watches and nothing is changed.
-std::vector<Held> packed(ModelHandle::Use& use, const run::TraceRequest& request, const std::atomic<bool>& stop) {
+std::vector<Held> packed(ModelHandle::Use& use, const run::TraceRequest& request,
+                         const std::atomic<bool>& stop) {
   const run::Tracer tracer(use.context(), use.model(), traceable(request), use.loaded().tokenizer);
   const auto prompts = run::prompts_of(request, use.loaded());
   std::vector<Held> out(request.items.size());
@@ -110,7 +115,8 @@ std::vector<Held> packed(ModelHandle::Use& use, const run::TraceRequest& request
       [&](std::size_t number, const decode::StepMachine& machine) {
         const auto subject = run::subject_of(use.model().config(), request, read[number],
                                              std::ssize(machine.row()), use.loaded().tokenizer);
-        out[number] = std::make_shared<HeldSample>(HeldSample{tracer.frame(read[number], machine, subject), nullptr});
+        out[number] =
+            std::make_shared<HeldSample>(HeldSample{tracer.frame(read[number], machine, subject), nullptr});
       },
       &stopping);
   return out;
@@ -136,8 +142,8 @@ std::vector<Held> generate(const std::shared_ptr<ModelHandle>& model, const std:
 }
 
 // `buoy trace`: into a folder.
-std::size_t trace_to(const std::shared_ptr<ModelHandle>& model, const std::string& text, const std::string& folder,
-                     const std::string& data, std::int64_t limit, bool resume) {
+std::size_t trace_to(const std::shared_ptr<ModelHandle>& model, const std::string& text,
+                     const std::string& folder, const std::string& data, std::int64_t limit, bool resume) {
   std::size_t samples = 0;
   interruptible([&](const std::atomic<bool>& stop) {
     auto request = read_trace_request(text, *model);
@@ -165,8 +171,8 @@ void bind_model(py::module_& module) {
       .def_static("load", &load, py::arg("name"), py::arg("device"), py::arg("threads"), py::arg("untrained"))
       .def_property_readonly("folder", [](const ModelHandle& m) { return m.folder().string(); })
       .def_property_readonly("name", [](const ModelHandle& m) { return model_name(m.folder()); })
-      .def_property_readonly("device",
-                             [](const ModelHandle& m) { return m.model().device() == Device::kCuda ? "cuda" : "cpu"; })
+      .def_property_readonly(
+          "device", [](const ModelHandle& m) { return m.model().device() == Device::kCuda ? "cuda" : "cpu"; })
       .def_property_readonly("threads", &ModelHandle::threads)
       .def_property_readonly("tokenizer", [](const ModelHandle& m) { return m.tokenizer(); })
       .def_property_readonly("stored_types", [](const ModelHandle& m) { return m.model().stored_types(); })

@@ -21,8 +21,8 @@ namespace py = pybind11;
 namespace buoy::python {
 namespace {
 
-std::vector<std::string> analyze(const std::string& name, const std::vector<std::string>& traces, std::int64_t limit,
-                                 std::int64_t resamples) {
+std::vector<std::string> analyze(const std::string& name, const std::vector<std::string>& traces,
+                                 std::int64_t limit, std::int64_t resamples) {
   std::vector<std::string> out;
   interruptible([&](const std::atomic<bool>& stop) {
     analysis::find_analysis(name);  // a wrong name before any work
@@ -100,10 +100,10 @@ void bind_results(py::module_& module) {
   module.def("mean_estimate", [](const std::vector<double>& scores, double confidence, std::uint64_t seed) {
     return estimate(stats::mean_estimate(scores, bootstrap(confidence, seed)));
   });
-  module.def("difference_estimate",
-             [](const std::vector<double>& a, const std::vector<double>& b, double confidence, std::uint64_t seed) {
-               return estimate(stats::difference_estimate({a, b}, bootstrap(confidence, seed)));
-             });
+  module.def("difference_estimate", [](const std::vector<double>& a, const std::vector<double>& b,
+                                       double confidence, std::uint64_t seed) {
+    return estimate(stats::difference_estimate({a, b}, bootstrap(confidence, seed)));
+  });
   module.def("explorer_page", &explorer_page, py::call_guard<py::gil_scoped_release>());
 }
 

@@ -43,7 +43,8 @@ py::str text(const std::string& bytes) {
 
 void save(const HeldSample& held, const std::string& folder) {
   if (!held.manifest)
-    throw_usage_error({"run", "one that generate() made without on_step", "one whose steps were driven from Python"});
+    throw_usage_error(
+        {"run", "one that generate() made without on_step", "one whose steps were driven from Python"});
   py::gil_scoped_release released;
   auto manifest = *held.manifest;
   manifest.sample_ids = {held.sample.id};
@@ -60,7 +61,8 @@ void bind_sample(py::module_& module) {
       .def_property_readonly("metadata",
                              [](const HeldSample& held) {
                                py::dict out;
-                               for (const auto& [key, value] : held.sample.metadata) out[text(key)] = text(value);
+                               for (const auto& [key, value] : held.sample.metadata)
+                                 out[text(key)] = text(value);
                                return out;
                              })
       .def_property_readonly("names",
@@ -80,7 +82,8 @@ void bind_sample(py::module_& module) {
   module.def("array_schema", [] {
     py::list out;
     for (const auto& array : trace::array_schema())
-      out.append(py::make_tuple(std::string(array.name), std::string(array.shape), std::string(array.observe)));
+      out.append(
+          py::make_tuple(std::string(array.name), std::string(array.shape), std::string(array.observe)));
     return out;
   });
 }

@@ -52,8 +52,9 @@ bool Decoding::finished() const {
 
 StepChanges& Decoding::changes() {
   if (ran_)
-    throw_usage_error({"step", "changes before its forward", "one that has run: its confidence, tokens or arrays "
-                                                             "were looked at"});
+    throw_usage_error({"step", "changes before its forward",
+                       "one that has run: its confidence, tokens or arrays "
+                       "were looked at"});
   if (changes_.tokens == 0) {
     const auto& config = model_->config();
     changes_ = StepChanges(config.layers, config.heads,
@@ -63,7 +64,8 @@ StepChanges& Decoding::changes() {
 }
 
 observe::Subject Decoding::subject(std::int64_t steps) const {
-  auto out = run::subject_of(model_->config(), *request_, prompt_, std::ssize(machine_->row()), model_->tokenizer());
+  auto out =
+      run::subject_of(model_->config(), *request_, prompt_, std::ssize(machine_->row()), model_->tokenizer());
   out.steps = steps;
   return out;
 }
@@ -76,7 +78,8 @@ void Decoding::run(decode::StepMachine& machine, const StepChanges& changes, con
   std::optional<OneStepProbe> one_step;
   if (!observe.empty()) {
     if (!mask_token())
-      throw_usage_error({"`observe`", "a masked-diffusion model: an autoregressive row is observed when it is finished",
+      throw_usage_error({"`observe`",
+                         "a masked-diffusion model: an autoregressive row is observed when it is finished",
                          std::string(name_of(config.family))});
     recorder.emplace(observe::parse_plan(observe, request_->layers, ""), subject(1));
     one_step.emplace(*recorder);
@@ -207,7 +210,8 @@ decode::StepRecord Decoding::advance_edited(std::span<const decode::Edit> edits)
 
 void Decoding::back_to(std::int32_t step) {
   if (step < 0 || step > machine_->step())
-    throw_usage_error({"step", fmt::format("one that was taken, 0 to {}", machine_->step()), std::to_string(step)});
+    throw_usage_error(
+        {"step", fmt::format("one that was taken, 0 to {}", machine_->step()), std::to_string(step)});
   const auto at = static_cast<size_t>(step);
   if (auto* autoregressive = dynamic_cast<decode::AutoregressiveMachine*>(machine_.get())) {
     ModelHandle::Use use(*model_);

@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "buoy/decode/turn.h"
-#include "buoy/run/tracer.h"
 #include "buoy/run/trace_request.h"
+#include "buoy/run/tracer.h"
 #include "held_sample.h"
 #include "model_handle.h"
 #include "step_changes.h"
 
 namespace buoy::python {
 
-// One prompt decoded step by step, by whoever holds this: forward(), look, advance(). Results are those of the loop
-// that runs by itself, to the bit, as long as nobody edits.
+// One prompt decoded step by step, by whoever holds this: forward(), look, advance(). Results are those of
+// the loop that runs by itself, to the bit, as long as nobody edits.
 class Decoding {
  public:
   Decoding(std::shared_ptr<ModelHandle> model, std::shared_ptr<const run::Request> request,
@@ -53,7 +53,8 @@ class Decoding {
   void back_to(std::int32_t step);
   std::unique_ptr<Decoding> branch() const;
 
-  // When it is over: one more look at the row, where the request observes; all of a sample but what steps showed.
+  // When it is over: one more look at the row, where the request observes; all of a sample but what steps
+  // showed.
   std::shared_ptr<HeldSample> last_look(const std::string& observe);
   trace::Sample frame() const;
 

@@ -12,7 +12,8 @@ namespace {
 
 // Bytes that are no UTF-8, as in names of files, must not hide the error.
 py::object readable(const char* text) {
-  return py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "replace"));
+  return py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "replace"));
 }
 
 void raise(const char* kind, const Error& error) {

@@ -17,8 +17,8 @@ class ModelHandle {
  public:
   ModelHandle(run::LoadedModel loaded, int threads);
 
-  // Its one user at a time. The GIL must not be held: whoever has the model may want it. UsageError in a fork of
-  // the process that loaded it, which has neither its threads nor its card.
+  // Its one user at a time. The GIL must not be held: whoever has the model may want it. UsageError in a fork
+  // of the process that loaded it, which has neither its threads nor its card.
   class Use {
    public:
     explicit Use(ModelHandle& handle);

@@ -5,8 +5,8 @@
 #include "buoy/tensor/device.h"
 #include "errors.h"
 
-// The compiled half of the package. Python's half (python/buoy) is what users see: it names arguments, makes arrays
-// with named axes, and writes the documentation.
+// The compiled half of the package. Python's half (python/buoy) is what users see: it names arguments, makes
+// arrays with named axes, and writes the documentation.
 PYBIND11_MODULE(_buoy, module) {
   module.doc() = "The compiled half of buoy; use the package itself.";
   buoy::python::translate_errors();

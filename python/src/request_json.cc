@@ -91,7 +91,8 @@ void read_decoding(Keys& keys, decode::DecodeOptions& options) {
           using Value = std::decay_t<decltype(value)>;
           if (const Json* given = keys.take(key.c_str())) {
             if constexpr (std::is_same_v<Value, std::uint64_t>) check_number(key.c_str(), *given, true, true);
-            if constexpr (std::is_same_v<Value, std::int32_t> || std::is_same_v<Value, std::optional<std::int32_t>> ||
+            if constexpr (std::is_same_v<Value, std::int32_t> ||
+                          std::is_same_v<Value, std::optional<std::int32_t>> ||
                           std::is_same_v<Value, std::optional<std::int64_t>> ||
                           std::is_same_v<Value, std::vector<std::int32_t>>) {
               check_number(key.c_str(), *given, true, false);
@@ -131,7 +132,7 @@ void read_request(Keys& keys, run::Request& request, const ModelHandle& model) {
   keys.read("template", request.prompt_template);
   std::optional<bool> chat;
   keys.read("chat", chat);
-  request.chat_use = !chat  ? run::ChatUse::kWhenThereIsOne
+  request.chat_use = !chat   ? run::ChatUse::kWhenThereIsOne
                      : *chat ? run::ChatUse::kAlways
                              : run::ChatUse::kNever;
   keys.read("system", request.chat.system);
@@ -160,7 +161,8 @@ run::TraceRequest read_trace_request(const std::string& text, const ModelHandle&
   if (!ids.empty()) {
     for (const auto id : ids) {
       if (id < 0 || id >= model.config().vocabulary)
-        throw_usage_error({"prompt", fmt::format("ids from 0 to {}", model.config().vocabulary - 1), std::to_string(id)});
+        throw_usage_error(
+            {"prompt", fmt::format("ids from 0 to {}", model.config().vocabulary - 1), std::to_string(id)});
     }
     request.ids = run::Prompt{ids, "", {}};
     questions::Item item;
@@ -172,7 +174,7 @@ run::TraceRequest read_trace_request(const std::string& text, const ModelHandle&
   for (std::size_t n = 0; n < prompts.size(); ++n) {
     if (prompts[n].empty()) throw_usage_error({"prompt", "some text", "an empty prompt"});
     questions::Item item;
-    item.id = n < names.size()       ? names[n]
+    item.id = n < names.size()      ? names[n]
               : prompts.size() == 1 ? std::string("prompt")
                                     : fmt::format("prompt-{}", n);
     item.question = prompts[n];
@@ -212,7 +214,8 @@ run::EvaluationSpec read_evaluation_spec(const std::string& text, const ModelHan
   spec.data = {file};
   run::ConditionRequest request;
   request.base = condition;
-  request.closed_book = closed_book.value_or(condition.passages == 0 || !run::has_passages(file.path, spec.read));
+  request.closed_book =
+      closed_book.value_or(condition.passages == 0 || !run::has_passages(file.path, spec.read));
   request.with_passages = !request.closed_book;
   if (request.closed_book) request.base.passages = -1;
   spec.conditions = run::make_conditions(request);

@@ -22,8 +22,8 @@ struct StepChanges {
   void scale_head(std::int64_t layer, std::int64_t head, double factor);
 };
 
-// Makes them in one forward; what is observed and changed beside it is left to another probe, which sees the forward
-// as number `step`.
+// Makes them in one forward; what is observed and changed beside it is left to another probe, which sees the
+// forward as number `step`.
 class StepChangeProbe final : public probe::Probe {
  public:
   StepChangeProbe(const StepChanges& changes, probe::Probe* other) : changes_(changes), other_(other) {}

@@ -129,8 +129,7 @@ void AutoregressiveMachine::rewind(std::int32_t step) {
 
 StepRecord AutoregressiveMachine::advance_edited(std::span<const Edit> edits) {
   const auto end = static_cast<std::int32_t>(row_.size());
-  if (edits.size() != 1)
-    throw_usage_error({"edits", "one token, the next", fmt::format("{}", edits.size())});
+  if (edits.size() != 1) throw_usage_error({"edits", "one token, the next", fmt::format("{}", edits.size())});
   const Edit& edit = edits[0];
   if (edit.token == kMaskAgain) {
     if (edit.position < prompt_length_ || edit.position >= end)

@@ -63,8 +63,8 @@ class StepMachine {
   // Takes what was chosen by those rules in place of the logits.
   virtual StepRecord advance_chosen(std::span<const ops::RowChoice> choices);
 
-  // A step chosen by hand: the same forwards, but these edits in place of the rule. UsageError for what cannot
-  // be edited: positions of the prompt or outside of the row, tokens where none can stand.
+  // A step chosen by hand: the same forwards, but these edits in place of the rule. UsageError for what
+  // cannot be edited: positions of the prompt or outside of the row, tokens where none can stand.
   virtual StepRecord advance_edited(std::span<const Edit> edits);
   // Positions that the wanted rows of the forwards under way are for, in order.
   virtual std::vector<std::int32_t> open_positions() const { return {}; }

@@ -17,9 +17,9 @@ inline constexpr char kHeadsField[] = "`scale_heads`", kKeysField[] = "`scale_ke
 // What somebody changes in a model's attention while it runs.
 struct HeadChange {
   HeadId id;
-  double factor = 0;             // on the head's output
+  double factor = 0;              // on the head's output
   observe::NumberSet steps = {};  // of the denoising; of an empty list: all
-  bool of_single_steps = false;  // steps are named
+  bool of_single_steps = false;   // steps are named
 };
 struct KeyChange {
   std::string where;                    // positions, or the name of a region
@@ -37,8 +37,8 @@ struct Changes {
   bool any() const { return !texts.empty(); }
 };
 
-// `heads` as in "3.1,4.0=0" (layer.head) or "3.1/0-3=0" (steps), `keys` as in "0=0.1", "0,5-8@16-31=0" (layers), "query/0-3=0"
-// (steps). UsageErrors name the option and what it expects.
+// `heads` as in "3.1,4.0=0" (layer.head) or "3.1/0-3=0" (steps), `keys` as in "0=0.1", "0,5-8@16-31=0"
+// (layers), "query/0-3=0" (steps). UsageErrors name the option and what it expects.
 Changes parse_changes(const std::vector<std::string>& heads, const std::vector<std::string>& keys);
 
 // UsageError when the model has no such head or layer, or no steps to tell apart.

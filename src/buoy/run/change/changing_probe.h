@@ -42,7 +42,7 @@ class ChangingProbe final : public probe::Probe {
 
   std::int64_t heads_;
   std::vector<std::vector<const HeadChange*>> head_changes_;  // [layers]
-  std::vector<std::vector<float>> scale_;  // [layers] of [heads], of the forward under way
+  std::vector<std::vector<float>> scale_;                     // [layers] of [heads], of the forward under way
   std::vector<Keys> keys_;
   std::vector<std::vector<float>> bias_;  // [layers] of the forward under way
   probe::Probe* observer_;

@@ -50,9 +50,9 @@ class Steps:
         """The answer as it stands."""
         return self._text()
 
-    def _text(self):
+    def _text(self, row=None):
         d = self._decoding
-        return self._model._row_text(d.row[d.prompt_length:], d.mask_token)
+        return self._model._row_text((d.row if row is None else row)[d.prompt_length:], d.mask_token)
 
     @property
     def run(self):
@@ -79,6 +79,7 @@ class Step:
         self.previous = loop._taken[-1] if loop._taken else None
         self._edits = None
         self._done = False
+        self._found = None    # the row before it, when it was taken
         self._proposed = None
         self.reveals = None   # when it was taken: [(position, token, confidence)]
         if self.previous is not None:
@@ -89,7 +90,7 @@ class Step:
         """A step that was taken, of which only what its forward showed is left."""
         out = cls.__new__(cls)
         out.__dict__.update(_loop=loop, _decoding=loop._decoding, index=index, previous=None, _edits=None, _done=True,
-                            _proposed=None, reveals=None, _shown=None)
+                            _proposed=None, reveals=None, _found=None)
         return out
 
     def __repr__(self):
@@ -119,7 +120,7 @@ class Step:
     @property
     def text(self):
         """The answer as this step finds it; positions without a token as \u2591."""
-        return self._shown if self._done else self._loop._text()
+        return self._loop._text(self._found)
 
     @property
     def masked(self):
@@ -291,6 +292,7 @@ class Step:
     def back_to(self, index):
         """The loop goes on from before an earlier step."""
         self._require_open()
+        self._found = self._decoding.row
         self._decoding.back_to(int(index))
         self._finish(None)
         loop = self._loop
@@ -314,7 +316,6 @@ class Step:
         self._edits = (self._edits or []) + [(position, token, confidence)]
 
     def _finish(self, reveals):
-        self._shown = self._loop._text()
         self._done = True
         self.reveals = reveals
 
@@ -322,10 +323,9 @@ class Step:
         if self._done or self._loop._stopped:
             return
         self._run()
-        shown = self._loop._text()
+        self._found = self._decoding.row
         reveals = self._decoding.advance() if self._edits is None else self._decoding.advance_edited(self._edits)
         self._finish(reveals)
-        self._shown = shown
         self._loop._taken = [self]
 
 

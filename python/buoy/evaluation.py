@@ -45,7 +45,7 @@ class Evaluation:
             raise usage("`metric`", f"one of {', '.join(self.metrics)}", repr(metric))
         return [float(record.get("scores", {}).get(metric, 0.0)) for record in self.records]
 
-    def mean(self, metric="accuracy", confidence=0.95):
+    def mean(self, metric="substring", confidence=0.95):
         """The mean of a score, with its interval."""
         return Estimate(native.mean_estimate(self.scores(metric), confidence, 1))
 
@@ -65,14 +65,14 @@ class Evaluation:
             out.writelines(line + "\n" for line in self.lines)
 
     def __repr__(self):
-        return f"<buoy.Evaluation of {len(self)} items: " + ", ".join(f"{m} {self.mean(m)['value']:.3g}" for m in self.metrics) + ">"
+        return f"<buoy.Evaluation of {len(self)} items: " + ", ".join(f"{m} {self.mean(m)['value']:.3g}" for m in self.metrics if m != "words") + ">"
 
 
-def compare(a, b, metric="accuracy", confidence=0.95):
+def compare(a, b, metric="substring", confidence=0.95):
     """mean(a) - mean(b) of a score over the same items, with a paired interval.
 
     >>> import buoy
-    >>> same = buoy.Evaluation(['{"id": "1", "scores": {"accuracy": 1}}', '{"id": "2", "scores": {"accuracy": 0}}'])
+    >>> same = buoy.Evaluation(['{"id": "1", "scores": {"substring": 1}}', '{"id": "2", "scores": {"substring": 0}}'])
     >>> buoy.compare(same, same).value
     0.0
     """

@@ -7,8 +7,8 @@ import tempfile
 import numpy as np
 
 from ._native import native
-from .errors import usage
-from .trace import SampleView
+from .errors import Error, usage
+from .trace import SampleView, Trace
 
 __all__ = ["Run"]
 
@@ -64,6 +64,15 @@ def framed(page, height=720):
     """A page inside a notebook: in a frame of its own, so that neither styles the other."""
     return (f'<iframe srcdoc="{html.escape(page)}" style="width:100%;height:{height}px;border:0" '
             'sandbox="allow-scripts allow-popups allow-downloads"></iframe>')
+
+
+def stored_html(sample):
+    """The explorer of a sample of a trace; its tokens where the trace has nothing to draw, or nobody to draw it."""
+    folder = sample.path.parent.parent
+    try:
+        return framed(native.explorer_page(os.fspath(folder), Trace(folder, check=False).ids.index(sample.id)))
+    except (ImportError, Error):
+        return tokens_html(sample)
 
 
 def tokens_html(sample):

@@ -173,6 +173,10 @@ class Sample(SampleView):
         """Arrays that were taken stay valid; no others can be taken."""
         self._data = None
 
+    def _repr_html_(self):
+        from .run import stored_html
+        return stored_html(self)
+
 
 class Trace:
     """A trace folder, finished or not (see `complete`)."""

@@ -5,6 +5,7 @@
 #include "buoy/base/error.h"
 #include "buoy/run/answer_record.h"
 #include "buoy/run/ask/questioner.h"
+#include "buoy/run/attention_features.h"
 #include "buoy/run/identity.h"
 #include "buoy/run/run_folder.h"
 #include "decoding.h"
@@ -34,6 +35,7 @@ class Evaluation {
   std::vector<std::string> ask_all() {
     std::vector<std::string> lines(facts_.items);
     interruptible([&](const std::atomic<bool>& stop) {
+      run::require_features(spec_.observe);
       ModelHandle::Use use(*model_);
       questioner_.ask(0, [&](std::size_t number, const run::AnswerRecord& record) {
         give_up_if(stop);

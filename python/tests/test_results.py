@@ -37,6 +37,7 @@ def test_hiding_sinks_is_compared_with_leaving_them(diffusion, questions):
     difference = buoy.compare(without, with_sinks, metric=metric)
     assert difference.lower <= difference.value <= difference.upper
     assert difference.value == pytest.approx(np.mean(without.scores(metric)) - np.mean(with_sinks.scores(metric)))
+    assert buoy.compare(with_sinks, with_sinks).value == 0 and "substring" in repr(without)
     assert [record["id"] for record in without] == [record["id"] for record in with_sinks]
     assert len(without.to_pandas()) == 4 and metric in without.to_pandas().columns
     with pytest.raises(buoy.UsageError, match="same items"):
@@ -126,5 +127,6 @@ def test_analyses_reports_and_pictures(diffusion, autoregressive, program, tmp_p
     page = buoy.report(list(traces.values()), tmp_path / "report")
     assert "<html" in open(page, encoding="utf-8").read(2000)
     run = diffusion.generate(PROMPT, max_new_tokens=8, observe="received")
+    assert traces["pair-diffusion"][1]._repr_html_().startswith("<iframe")
     assert run._repr_html_().startswith("<iframe") and "Klados" in run._repr_html_()
     assert "<pre" in diffusion.generate(PROMPT, max_new_tokens=4)._repr_html_()

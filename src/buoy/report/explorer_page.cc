@@ -11,8 +11,11 @@ std::string explorer_page(std::span<const ExplorerPanel> panels) {
       escape_html(panels.empty() ? "Explore" : panels.front().trace) + "</title>\n<style>\n";
   page += web_asset("page.css");
   page += web_asset("explorer.css");
+  page +=
+      "main { padding-top: 0; } section { margin-top: 0; padding-top: 0; border: 0; } h2 { display: none; "
+      "}\n";
   page += "</style></head><body>\n<main>\n" + explorer_html(panels) + "</main>\n<script>\n";
-  page += web_asset("page.js");
+  // page.js is left out: it serves the bar and the tables of a report.
   page += "(() => {\n'use strict';\n";
   page += web_asset("explorer.js");
   page += "})();\n</script></body></html>\n";

@@ -152,3 +152,15 @@ def test_untrained():
     assert not np.array_equal(a([5, 6, 7]), b([5, 6, 7]))
     with pytest.raises(buoy.UsageError, match="untrained"):
         a.W_U
+
+
+def test_an_id_of_the_hub_cache(tmp_path, monkeypatch):
+    model = tmp_path / "models--someone--pair"
+    (model / "snapshots").mkdir(parents=True)
+    (model / "refs").mkdir()
+    (model / "refs/main").write_text("0123abcd")
+    (model / "snapshots/0123abcd").symlink_to(ROOT / "models/pair-autoregressive")
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    assert buoy.load("someone/pair", device="cpu").generate(PROMPT, max_new_tokens=8).text == " Emirex Group"
+    with pytest.raises(buoy.InputError, match="someone/pair"):
+        buoy.load("someone/other", device="cpu")

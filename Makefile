@@ -1,11 +1,13 @@
 # Thin on purpose: each target says in a line what CMake or a tool is asked to do.
-.PHONY: program study quick install test test-heavy test-all check bench fuzz cross clean help
+.PHONY: program study quick install python test-python wheel test test-heavy test-all check bench fuzz cross clean help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make study      set up, build, and run the default study; CUDA=1: on an NVIDIA GPU"
 	@echo "make quick      the same with a small study, two minutes at most after the build"
 	@echo "make install    set up, build, and install below PREFIX (default /usr/local); CUDA=1 as above"
+	@echo "make python     set up, and build the Python package in build/python/python (docs/python.md); CUDA=1 as above"
+	@echo "make wheel      the same as a wheel in build/dist that carries its libraries"
 	@echo "make test       set up, build, and run the tests"
 	@echo "make test-all   the same, and the heavy tests (a browser, installing)"
 	@echo "make check      format, clang-tidy, layers, no warning"
@@ -31,6 +33,21 @@ PREFIX ?= /usr/local
 install: program
 	cmake --install build/$(release) --prefix "$(PREFIX)"
 
+# Which Python: BUOY_PYTHON=/path/to/python3, else the first one that has numpy.
+python_preset := $(if $(filter-out 0,$(CUDA)),cuda-python,python)
+python:
+	tools/setup python
+	cmake --preset $(python_preset)
+	cmake --build --preset $(python_preset) --target buoy_python
+	@echo "PYTHONPATH=$(CURDIR)/build/$(python_preset)/python"
+
+wheel: python
+	$$(cmake -L -N build/$(python_preset) | sed -n 's/^BUOY_PYTHON_FOUND:[A-Z]*=//p') python/make_wheel.py build/dist
+
+test-python: python
+	cmake --build --preset $(python_preset)
+	ctest --preset python --parallel $$(nproc)
+
 test:
 	tools/setup test
 	-tools/fetch_tokenizers
@@ -46,7 +63,8 @@ test-heavy: test
 	tools/fetch_tokenizers
 	ctest --preset heavy --parallel $$(nproc)
 
-test-all: test test-heavy
+test-all: test test-heavy test-python
+	ctest --preset python-heavy
 
 check:
 	tools/setup check

@@ -12,6 +12,14 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
+if(BUOY_PYTHON_MODULE)
+  # A module that Python loads is a shared library. Nothing of it is seen from outside but its entry, so calls within it
+  # stay as direct as those of the program.
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+  set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+  set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+endif()
+
 add_library(buoy_settings INTERFACE)
 # Contraction off: whether a*b+c is fused must never depend on how the compiler happened to split a
 # loop. Where a fused multiply-add is wanted, the code says so.

@@ -13,7 +13,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "python"))
-from buoy_trace import Trace  # noqa: E402
+from buoy.trace import Trace  # noqa: E402
 
 PROGRAM, MODELS = sys.argv[1], Path(sys.argv[2])
 

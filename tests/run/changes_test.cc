@@ -32,14 +32,18 @@ TEST(Changes, AreReadFromShortTexts) {
   EXPECT_TRUE(changes.keys[2].steps.contains(100));
   EXPECT_EQ(changes.texts.size(), 4u);
   EXPECT_FALSE(parse_changes({}, {}).any());
+  const auto at_steps = parse_changes({"3.1,4.0/0-2,7=0"}, {}).heads;
+  ASSERT_EQ(at_steps.size(), 2u);
+  EXPECT_TRUE(at_steps[1].steps.contains(7) && !at_steps[1].steps.contains(3));
+  EXPECT_TRUE(changes.heads[0].steps.contains(3));
   // Named twice, changed once.
   EXPECT_EQ(parse_changes({"3.1,3.1=0.5"}, {}).heads.size(), 1u);
   EXPECT_EQ(parse_changes({}, {"0-3,2=0.5"}).keys[0].positions, (std::vector<std::int64_t>{0, 1, 2, 3}));
 }
 
 TEST(Changes, ThatCannotBeReadAreRefused) {
-  for (const char* text :
-       {"", "3.1", "=0", "3=0", "3.=0", "a.b=0", "3.1=x", "3.1=nan", "3.1=-1", "3.1=inf", "3.1=1e39"})
+  for (const char* text : {"", "3.1", "=0", "3=0", "3.=0", "a.b=0", "3.1=x", "3.1=nan", "3.1=-1", "3.1=inf",
+                           "3.1=1e39", "3.1/=0", "3.1/x=0"})
     EXPECT_TRUE(fails_with<UsageError>([&] { parse_changes({text}, {}); }, {"`scale_heads`"})) << text;
   for (const char* text : {"", "0", "=0", "@1=0", "0@=0", "0/=0", "0@x=0", "0=1e999", "0@3-1=0"})
     EXPECT_TRUE(fails_with<UsageError>([&] { parse_changes({}, {text}); }, {"`scale_keys`"})) << text;

@@ -1,4 +1,4 @@
-# python/buoy_trace.py reads the committed traces, and numpy what `buoy export` writes. Without a Python that has numpy
+# python/buoy/trace.py reads the committed traces, and numpy what `buoy export` writes. Without a Python that has numpy
 # both tests are listed as skipped, with what they need.
 include(${PROJECT_SOURCE_DIR}/cmake/python_with_numpy.cmake)
 buoy_find_python_with_numpy()
@@ -15,6 +15,6 @@ function(buoy_numpy_test name)
   set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped: ")
 endfunction()
 
-buoy_numpy_test(python_trace_reader ${PROJECT_SOURCE_DIR}/python/test_buoy_trace.py)
+buoy_numpy_test(python_trace_reader ${PROJECT_SOURCE_DIR}/python/tests/test_trace.py)
 buoy_numpy_test(npz_export ${PROJECT_SOURCE_DIR}/tests/app/export_test.py ${BUOY_PROGRAM}
   ${PROJECT_SOURCE_DIR}/tests/data/goldens)

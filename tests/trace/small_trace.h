@@ -16,7 +16,7 @@ namespace buoy::testing {
 trace::Manifest small_manifest(int samples, trace::Storage storage = trace::Storage::kF32);
 
 // Sample `number`, a little longer than the one before. received[i] = (i % 97) / 64 with i counting
-// elements; python/test_buoy_trace.py knows the same rule.
+// elements; python/tests/test_trace.py knows the same rule.
 trace::Sample small_sample(int number);
 
 // Writes what is still missing and finishes.

@@ -1,5 +1,7 @@
 #include "buoy/decode/autoregressive.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -93,6 +95,55 @@ std::optional<std::vector<ops::ChoiceRule>> AutoregressiveMachine::choice_rules(
 StepRecord AutoregressiveMachine::advance_chosen(std::span<const ops::RowChoice> choices) {
   BUOY_CHECK(choices.size() == 1);
   return settle(choices[0]);
+}
+
+AutoregressiveMachine::AutoregressiveMachine(const AutoregressiveMachine& other, model::KvCache cache)
+    : StepMachine(other),
+      options_(other.options_),
+      cache_(std::move(cache)),
+      last_row_(other.last_row_),
+      finished_(other.finished_) {}
+
+// The last token is run again: its logits are wanted. A prompt that sees all of itself is run as a whole.
+model::KvCache AutoregressiveMachine::cache_for(std::int64_t tokens) const {
+  const std::int64_t kept = std::min(cache_.length(), tokens - 1);
+  return cache_.prefix(kept < prompt_length_ ? 0 : kept);
+}
+
+std::unique_ptr<StepMachine> AutoregressiveMachine::clone() const {
+  return std::unique_ptr<StepMachine>(new AutoregressiveMachine(*this, cache_for(std::ssize(row_))));
+}
+
+void AutoregressiveMachine::drop_from(std::int32_t position) {
+  row_.resize(static_cast<size_t>(position));
+  revealed_at_.resize(row_.size());
+  if (cache_.length() >= position) cache_ = cache_for(position);
+}
+
+void AutoregressiveMachine::rewind(std::int32_t step) {
+  BUOY_CHECK(step >= 0 && step <= step_);
+  drop_from(std::min(prompt_length_ + step, static_cast<std::int32_t>(row_.size())));
+  step_ = step;
+  finished_ = false;
+}
+
+StepRecord AutoregressiveMachine::advance_edited(std::span<const Edit> edits) {
+  const auto end = static_cast<std::int32_t>(row_.size());
+  if (edits.size() != 1) throw_usage_error({"edits", "one token, the next", fmt::format("{}", edits.size())});
+  const Edit& edit = edits[0];
+  if (edit.token == kMaskAgain) {
+    if (edit.position < prompt_length_ || edit.position >= end)
+      throw_usage_error({"position", "one of the answer's", std::to_string(edit.position)});
+    StepRecord record{step_, options_.max_new_tokens, {}};
+    drop_from(edit.position);
+    ++step_;
+    finished_ = step_ == options_.max_new_tokens;
+    return record;
+  }
+  if (edit.position != end)
+    throw_usage_error({"position", fmt::format("{}, the next one", end), std::to_string(edit.position)});
+  if (edit.token < 0) throw_usage_error({"token", "an id", std::to_string(edit.token)});
+  return settle({edit.confidence, edit.token});
 }
 
 StepRecord AutoregressiveMachine::settle(const ops::RowChoice& choice) {

@@ -36,8 +36,20 @@ class AutoregressiveMachine final : public StepMachine {
   StepRecord advance(std::span<const LogitRows> logits) override;
   std::optional<std::vector<ops::ChoiceRule>> choice_rules() const override;
   StepRecord advance_chosen(std::span<const ops::RowChoice> choices) override;
+  // One edit: the next token. A mask instead of a token, at an earlier position, takes back all from there
+  // on.
+  StepRecord advance_edited(std::span<const Edit> edits) override;
+  std::vector<std::int32_t> open_positions() const override {
+    return {static_cast<std::int32_t>(row_.size())};
+  }
+  std::unique_ptr<StepMachine> clone() const override;
+  // As it was before this step, which it has taken.
+  void rewind(std::int32_t step);
 
  private:
+  AutoregressiveMachine(const AutoregressiveMachine& other, model::KvCache cache);
+  model::KvCache cache_for(std::int64_t tokens) const;
+  void drop_from(std::int32_t position);
   StepRecord settle(const ops::RowChoice& choice);
 
   AutoregressiveOptions options_;

@@ -146,6 +146,10 @@ StepRecord DreamMachine::advance_chosen(std::span<const ops::RowChoice> choices)
   return settle([&](size_t i) { return Proposal{masked_[i], choices[i].token, choices[i].confidence}; });
 }
 
+StepRecord DreamMachine::advance_edited(std::span<const Edit> edits) {
+  return edit_masked_row(edits, options_.mask_token, options_.steps);
+}
+
 StepRecord DreamMachine::settle(const std::function<Proposal(size_t masked)>& propose_at) {
   StepRecord record{step_, options_.steps, {}};
   const float share = reveal_share();

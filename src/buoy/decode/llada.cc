@@ -179,6 +179,10 @@ StepRecord LladaMachine::advance_chosen(std::span<const ops::RowChoice> choices)
   return settle(choices);
 }
 
+StepRecord LladaMachine::advance_edited(std::span<const Edit> edits) {
+  return edit_masked_row(edits, options_.mask_token, options_.steps);
+}
+
 StepRecord LladaMachine::settle(std::span<const ops::RowChoice> choices) {
   StepRecord record{step_, options_.steps, {}};
   std::vector<Scored> scored;

@@ -41,6 +41,9 @@ class LladaMachine final : public StepMachine {
   StepRecord advance(std::span<const LogitRows> logits) override;
   std::optional<std::vector<ops::ChoiceRule>> choice_rules() const override;
   StepRecord advance_chosen(std::span<const ops::RowChoice> choices) override;
+  StepRecord advance_edited(std::span<const Edit> edits) override;
+  std::vector<std::int32_t> open_positions() const override { return candidates_; }
+  std::unique_ptr<StepMachine> clone() const override { return std::make_unique<LladaMachine>(*this); }
 
  private:
   std::int32_t steps_per_block() const {

@@ -1,5 +1,7 @@
 #include "buoy/decode/step_machine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "buoy/base/error.h"
@@ -16,6 +18,33 @@ StepMachine::StepMachine(std::span<const std::int32_t> prompt, std::int32_t gene
 
 StepRecord StepMachine::advance_chosen(std::span<const ops::RowChoice> /*choices*/) {
   throw InternalError("a machine without choice rules was handed choices");
+}
+
+StepRecord StepMachine::advance_edited(std::span<const Edit> /*edits*/) {
+  throw_usage_error({"edits", "a loop whose steps can be chosen by hand", "another"});
+}
+
+StepRecord StepMachine::edit_masked_row(std::span<const Edit> edits, std::int32_t mask_token,
+                                        std::int32_t steps) {
+  for (const auto& edit : edits) {
+    if (edit.position < prompt_length_ || edit.position >= std::ssize(row_))
+      throw_usage_error({"position",
+                         fmt::format("one of the answer's, {} to {}", prompt_length_, row_.size() - 1),
+                         std::to_string(edit.position)});
+    if (edit.token < 0 && edit.token != kMaskAgain)
+      throw_usage_error({"token", "an id", std::to_string(edit.token)});
+  }
+  StepRecord record{step_, steps, {}};
+  for (const auto& edit : edits) {
+    if (edit.token == kMaskAgain || edit.token == mask_token) {
+      row_[static_cast<size_t>(edit.position)] = mask_token;
+      revealed_at_[static_cast<size_t>(edit.position)] = -1;
+    } else {
+      reveal(record, edit.position, edit.token, edit.confidence);
+    }
+  }
+  ++step_;
+  return record;
 }
 
 void StepMachine::reveal(StepRecord& record, std::int32_t position, std::int32_t token, double confidence) {

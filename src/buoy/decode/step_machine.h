@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,6 +24,14 @@ struct StepRecord {
   std::vector<Reveal> reveals;
 };
 
+// What somebody else than the loop's own rule writes in a step. A mask instead of a token takes one back.
+inline constexpr std::int32_t kMaskAgain = -1;
+struct Edit {
+  std::int32_t position;  // in the whole row; behind its end: an autoregressive row grows
+  std::int32_t token;     // or kMaskAgain
+  double confidence = 0;  // for the record
+};
+
 // The logits of one forward: row i belongs to entry i of the forward's logit_rows.
 struct LogitRows {
   const float* data;
@@ -39,7 +48,6 @@ class StepMachine {
  public:
   StepMachine(std::span<const std::int32_t> prompt, std::int32_t generated_slots);
   virtual ~StepMachine() = default;
-  StepMachine(const StepMachine&) = delete;
   StepMachine& operator=(const StepMachine&) = delete;
 
   virtual bool finished() const = 0;
@@ -55,6 +63,14 @@ class StepMachine {
   // Takes what was chosen by those rules in place of the logits.
   virtual StepRecord advance_chosen(std::span<const ops::RowChoice> choices);
 
+  // A step chosen by hand: the same forwards, but these edits in place of the rule. UsageError for what
+  // cannot be edited: positions of the prompt or outside of the row, tokens where none can stand.
+  virtual StepRecord advance_edited(std::span<const Edit> edits);
+  // Positions that the wanted rows of the forwards under way are for, in order.
+  virtual std::vector<std::int32_t> open_positions() const { return {}; }
+  // Another one in the same state, between two steps: it may go another way. Null where there can be none.
+  virtual std::unique_ptr<StepMachine> clone() const { return nullptr; }
+
   // The whole row: prompt, then generated positions (masks where nothing was revealed yet).
   const std::vector<std::int32_t>& row() const { return row_; }
   std::int32_t prompt_length() const { return prompt_length_; }
@@ -67,6 +83,10 @@ class StepMachine {
   const std::vector<std::int32_t>& revealed_at() const { return revealed_at_; }
 
  protected:
+  StepMachine(const StepMachine&) = default;  // for clone()
+
+  // advance_edited() of a row that has all its positions from the beginning.
+  StepRecord edit_masked_row(std::span<const Edit> edits, std::int32_t mask_token, std::int32_t steps);
   void reveal(StepRecord& record, std::int32_t position, std::int32_t token, double confidence);
 
   std::vector<std::int32_t> row_;

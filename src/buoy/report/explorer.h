@@ -55,5 +55,7 @@ std::int64_t bytes_of_means(const ExploredSample& sample);
 
 // The section "Explore"; empty without panels.
 std::string explorer_html(std::span<const ExplorerPanel> panels);
+// The same as a page of its own that needs nothing else: for notebooks.
+std::string explorer_page(std::span<const ExplorerPanel> panels);
 
 }  // namespace buoy::report

@@ -95,7 +95,7 @@ void add_trace(Command& app) {
   add_change_options(*command, options->flags.changes);
   command->footer(
       in_flags_of(*command, observe::describe_observables()) +
-      "\nThe trace is described in docs/trace-format.md; python/buoy_trace.py reads it with numpy.");
+      "\nThe trace is described in docs/trace-format.md; python/buoy/trace.py reads it with numpy.");
   command->examples({
       {"buoy trace --model models/natural-diffusion --prompt \"Who employs Klados Hebwick?\" --max-new-tokens 8 "
        "--observe all --out traces/klados",

@@ -48,6 +48,10 @@ class Questioner {
   LiveTimes ask(std::size_t from, const TakeAnswer& take);
 
   // For those who ask; by any number of threads at once.
+  // The question that an item is under the cell's condition; one that cannot be asked is taken as a record
+  // with an error.
+  std::optional<Question> prepare(const questions::Item& item, std::size_t number,
+                                  const TakeAnswer& take) const;
   const QuestionCell& cell() const { return cell_; }
   const std::optional<text::Tokenizer>& tokenizer() const { return model_.tokenizer; }
   std::optional<Request> observed() const;  // what is asked for, where attention is watched
@@ -56,8 +60,6 @@ class Questioner {
   AnswerRecord answered(AnswerRecord record, const decode::StepMachine& machine) const;
 
  private:
-  std::optional<Question> prepare(const questions::Item& item, std::size_t number,
-                                  const TakeAnswer& take) const;
   void ask_with_hidden_columns(PackedAsker& asker, const ColumnBook& book,
                                const std::function<std::optional<Question>()>& next,
                                const TakeAnswer& take) const;

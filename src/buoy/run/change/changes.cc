@@ -14,7 +14,7 @@ namespace buoy::run {
 namespace {
 
 constexpr double kLargestFactor = 1e6;
-constexpr char kHeadsForm[] = "LAYER.HEAD,...=FACTOR, as in 3.1,4.0=0";
+constexpr char kHeadsForm[] = "LAYER.HEAD,...[/STEPS]=FACTOR, as in 3.1,4.0=0 or 3.1/0-3=0";
 constexpr char kMlpForm[] = "LAYERS[/STEPS]=FACTOR, as in 3,4=0 or 8-15/0-3=0.5";
 constexpr char kKeysForm[] = "WHERE[@LAYERS][/STEPS]=FACTOR, as in 0=0.1, 0,5-8@16-31=0 or query/0-3=0";
 
@@ -42,8 +42,25 @@ Split split_factor(const std::string& text, const char* option, const char* form
   return out;
 }
 
+// Cuts off what follows `mark`; whether there was one.
+bool cut(std::string& text, char mark, std::string& rest) {
+  const auto at = text.rfind(mark);
+  if (at == std::string::npos) return false;
+  rest = text.substr(at + 1);
+  text.resize(at);
+  return true;
+}
+
 void add_heads(const std::string& text, Changes& out) {
-  const auto [list, factor] = split_factor(text, kHeadsField, kHeadsForm);
+  auto [list, factor] = split_factor(text, kHeadsField, kHeadsForm);
+  HeadChange change;
+  change.factor = factor;
+  std::string steps;
+  if (cut(list, '/', steps)) {
+    if (steps.empty()) throw_usage_error({kHeadsField, kHeadsForm, '"' + text + '"'});
+    change.steps = {steps, kHeadsField};
+    change.of_single_steps = true;
+  }
   std::vector<HeadId> heads;  // of this text: one that is named twice is changed once
   for (const auto& item : observe::split_list(list)) {
     const auto dot = item.find('.');
@@ -53,17 +70,9 @@ void add_heads(const std::string& text, Changes& out) {
       throw_usage_error({kHeadsField, kHeadsForm, '"' + item + '"'});
     if (std::find(heads.begin(), heads.end(), id) != heads.end()) continue;
     heads.push_back(id);
-    out.heads.push_back({id, factor});
+    change.id = id;
+    out.heads.push_back(change);
   }
-}
-
-// Cuts off what follows `mark`; whether there was one.
-bool cut(std::string& text, char mark, std::string& rest) {
-  const auto at = text.rfind(mark);
-  if (at == std::string::npos) return false;
-  rest = text.substr(at + 1);
-  text.resize(at);
-  return true;
 }
 
 void add_keys(const std::string& text, Changes& out) {
@@ -133,7 +142,11 @@ Changes parse_changes(const ChangeTexts& texts) {
 }
 
 void check_changes(const Changes& changes, const ModelConfig& config) {
-  for (const auto& [id, factor] : changes.heads) {
+  for (const auto& change : changes.heads) {
+    const auto& id = change.id;
+    if (change.of_single_steps && !is_masked_diffusion(config.family))
+      throw_usage_error({kHeadsField, "no steps: an autoregressive row is the same at every step",
+                         fmt::format("{}.{}/...", id.layer, id.head)});
     if (id.layer < 0 || id.layer >= config.layers || id.head < 0 || id.head >= config.heads) {
       throw_usage_error({kHeadsField,
                          fmt::format("layers 0 to {} and heads 0 to {}", config.layers - 1, config.heads - 1),

@@ -18,7 +18,9 @@ inline constexpr char kHeadsField[] = "`scale_heads`", kKeysField[] = "`scale_ke
 // What somebody changes in a model while it runs: its attention, its MLPs, its residual stream.
 struct HeadChange {
   HeadId id;
-  double factor = 0;  // on the head's output
+  double factor = 0;              // on the head's output
+  observe::NumberSet steps = {};  // of the denoising; of an empty list: all
+  bool of_single_steps = false;   // steps are named
 };
 struct KeyChange {
   std::string where;                    // positions, or the name of a region
@@ -46,9 +48,9 @@ struct ChangeTexts {
   std::vector<std::string> heads, keys, mlps, steer, patch;
 };
 
-// `heads` as in "3.1,4.0=0" (layer.head), `keys` as in "0=0.1", "0,5-8@16-31=0" (layers), "query/0-3=0"
-// (steps), `mlps` as in "3,4/0-3=0" (layers, steps), `steer` and `patch` as parse_residual_vectors() has
-// them. UsageErrors name the option and what it expects.
+// `heads` as in "3.1,4.0=0" (layer.head) or "3.1/0-3=0" (steps), `keys` as in "0=0.1", "0,5-8@16-31=0"
+// (layers), "query/0-3=0" (steps), `mlps` as in "3,4/0-3=0" (layers, steps), `steer` and `patch` as
+// parse_residual_vectors() has them. UsageErrors name the option and what it expects.
 Changes parse_changes(const ChangeTexts& texts);
 inline Changes parse_changes(const std::vector<std::string>& heads, const std::vector<std::string>& keys) {
   return parse_changes(ChangeTexts{heads, keys, {}, {}, {}});

@@ -69,17 +69,19 @@ ChangingProbe::ChangingProbe(const Changes& changes, const ModelConfig& config, 
                              probe::Probe* observer)
     : heads_(config.heads),
       hidden_(config.hidden),
-      scale_(static_cast<std::size_t>(config.layers * config.heads), 1.0f),
-      scaled_(static_cast<std::size_t>(config.layers), false),
+      head_changes_(static_cast<std::size_t>(config.layers)),
+      scale_(static_cast<std::size_t>(config.layers)),
       bias_(static_cast<std::size_t>(config.layers)),
       mlps_(changes.mlps),
       forward_vectors_(static_cast<std::size_t>(config.layers)),
       residual_(static_cast<std::size_t>(config.layers)),
       observer_(observer) {
   check_changes(changes, config);
-  for (const auto& [id, factor] : changes.heads) {
-    scale_[static_cast<std::size_t>(id.layer * heads_ + id.head)] *= static_cast<float>(factor);
-    scaled_[static_cast<std::size_t>(id.layer)] = true;
+  for (const auto& change : changes.heads) {
+    const auto& [layer, head] = change.id;
+    if (change.of_single_steps)
+      require_steps(kHeadsField, fmt::format("{}.{}", layer, head), change.steps, row.steps);
+    head_changes_[static_cast<std::size_t>(change.id.layer)].push_back(&change);
   }
   for (const auto& change : changes.keys) {
     if (change.of_single_steps) require_steps(kKeysField, change.where, change.steps, row.steps);
@@ -113,9 +115,15 @@ void ChangingProbe::take(const probe::Address& address, probe::LayerRecord&& rec
 probe::Change ChangingProbe::change(const probe::Address& address, const probe::LayerExtent& extent) {
   const auto layer = static_cast<std::size_t>(address.layer);
   probe::Change out;
-  if (scaled_[layer])
-    out.head_scale = std::span<const float>(scale_).subspan(layer * static_cast<std::size_t>(heads_),
-                                                            static_cast<std::size_t>(heads_));
+  auto& scale = scale_[layer];
+  bool scaled = false;
+  for (const auto* head : head_changes_[layer]) {
+    if (!head->steps.contains(address.step)) continue;
+    if (!scaled) scale.assign(static_cast<std::size_t>(heads_), 1.0f);
+    scaled = true;
+    scale[static_cast<std::size_t>(head->id.head)] *= static_cast<float>(head->factor);
+  }
+  if (scaled) out.head_scale = scale;
   auto& bias = bias_[layer];
   bool any = false;
   for (const auto& [change, positions, log_factor] : keys_) {

@@ -56,8 +56,8 @@ class ChangingProbe final : public probe::Probe {
   void add_residual(const probe::Address& address, const probe::LayerExtent& extent, probe::Change& out);
 
   std::int64_t heads_, hidden_;
-  std::vector<float> scale_;  // [layers, heads]
-  std::vector<bool> scaled_;  // [layers]
+  std::vector<std::vector<const HeadChange*>> head_changes_;  // [layers]
+  std::vector<std::vector<float>> scale_;                     // [layers] of [heads], of the forward under way
   std::vector<Keys> keys_;
   std::vector<std::vector<float>> bias_;  // [layers] of the forward under way
   const std::vector<MlpChange>& mlps_;

@@ -1,0 +1,316 @@
+"""A loaded model."""
+
+import contextlib
+import os
+import threading
+
+import numpy as np
+
+from ._native import native
+from ._request import is_ids, name_list, prompt_keys, request_text
+from .cache import ActivationCache, pattern_layers
+from .changes import head_texts, key_texts
+from .errors import UsageError, usage
+from .evaluation import Evaluation
+from .run import Run
+from .steps import MASK, Steps
+from .arrays import Array
+
+__all__ = ["Model", "load"]
+
+
+def load(name, device="auto", threads=0, untrained=None):
+    """Loads a model: a folder as Hugging Face lays it out, or an id in the local hub cache. Nothing is downloaded.
+
+    `device`: "cpu", "cuda", or "auto" (cuda where there is one). `threads`: 0 takes all cores. `untrained`: a seed; the
+    network before any training.
+
+    >>> import buoy
+    >>> m = buoy.load(buoy.example_model("pair-diffusion"))
+    >>> m.family, m.n_layers, m.n_heads
+    ('LLaDA', 8, 4)
+    """
+    return Model(native.ModelHandle.load(os.fspath(name), device, threads, untrained))
+
+
+class Model:
+    """A model with its tokenizer. Threads may share it: they take turns. ``del`` frees what it holds."""
+
+    def __init__(self, handle):
+        self._handle = handle
+        self._config = handle.config
+        self._changes = threading.local()
+
+    from_pretrained = staticmethod(load)
+
+    def __repr__(self):
+        return (f"<buoy.Model {self.name}: {self.family}, {self.n_layers} layers of {self.n_heads} heads, on {self.device}>")
+
+    # What it is.
+
+    name = property(lambda self: self._handle.name, doc="Its id, or the name of its folder.")
+    folder = property(lambda self: self._handle.folder)
+    device = property(lambda self: self._handle.device, doc='"cpu" or "cuda".')
+    config = property(lambda self: dict(self._config), doc="Sizes and special tokens, as a dict.")
+    family = property(lambda self: self._config["family"])
+    is_diffusion = property(lambda self: self._config["masked_diffusion"], doc="Whether it is a masked-diffusion model.")
+    n_layers = property(lambda self: self._config["n_layers"])
+    n_heads = property(lambda self: self._config["n_heads"])
+    n_ctx = property(lambda self: self._config["n_ctx"], doc="The longest row it was made for.")
+    d_model = property(lambda self: self._config["d_model"])
+    d_vocab = property(lambda self: self._config["d_vocab"])
+    mask_token = property(lambda self: self._config["mask_token"], doc="Id of the mask; None: there is none.")
+
+    @property
+    def tokenizer(self):
+        """Turns texts into ids and back: ``encode``, ``decode``, ``token_text``, ``token_id``."""
+        found = self._handle.tokenizer
+        if found is None:
+            raise usage(self.folder, "a tokenizer", "none")
+        return found
+
+    # Running it.
+
+    def generate(self, prompt, *, observe=None, on_step=None, rule=None, names=None, **options):
+        """Lets the model write, and watches it.
+
+        `prompt`: a text, token ids, or a list of texts (then a list of runs comes back). `observe`: what to observe, as
+        in "received,entropy" or "all", the names of `buoy trace --observe`. `on_step`: called with every
+        :class:`buoy.Step` before it is taken; `rule` likewise, where it is a decoding rule that chooses every token.
+        Options: chat (True: demand the chat template, False: never), system, layers, steps_observed, groups, and those of
+        decoding: max_new_tokens, seed, temperature, steps, block_length, algorithm, top_p, ...
+
+        >>> import buoy
+        >>> m = buoy.load(buoy.example_model("pair-autoregressive"))
+        >>> m.generate("Question: Who employs Klados Hebwick?\\nAnswer:", max_new_tokens=8).text
+        ' Emirex Group'
+        """
+        on_step = _one_callback(on_step, rule)
+        many = isinstance(prompt, (list, tuple)) and not is_ids(prompt)
+        if on_step is None:
+            request = self._request(prompt_keys(prompt, names), observe=observe, **options)
+            runs = [Run(held) for held in self._handle.generate(request)]
+            return runs if many else runs[0]
+        runs = []
+        for number in range(len(prompt) if many else 1):
+            loop = self._steps(prompt, number, names, observe, options)
+            for step in loop:
+                on_step(step)
+            runs.append(loop.run)
+        return runs if many else runs[0]
+
+    def steps(self, prompt, *, observe=None, **options):
+        """The same loop, step by step in one's own hands; see :class:`buoy.Steps`."""
+        if not isinstance(prompt, str) and not is_ids(prompt):
+            raise usage("prompt", "one text, or token ids", repr(prompt)[:80])
+        return self._steps(prompt, 0, None, observe, options)
+
+    def _steps(self, prompt, number, names, observe, options):
+        request = self._request(prompt_keys(prompt, names), observe=observe, **options)
+        decoding = native.Decoding.begin(self._handle, request, number)
+        return Steps(self, decoding, name_list(observe, "observe"), options.get("final_row", True))
+
+    def trace(self, prompt=None, out=None, *, data=None, limit=0, resume=False, observe="received,entropy", names=None, **options):
+        """As `buoy trace`: decodes prompts, or the questions of a file, and stores what was observed in the folder `out`."""
+        from . import open as open_trace
+        if (prompt is None) == (data is None):
+            raise usage("prompt", "either a prompt or data", "both" if data else "neither")
+        if out is None:
+            raise usage("out", "a folder for the trace", "none")
+        keys = prompt_keys(prompt, names) if data is None else {}
+        self._handle.trace(self._request(keys, observe=observe, **options), os.fspath(out),
+                           os.fspath(data) if data is not None else "", limit, resume)
+        return open_trace(out)
+
+    def evaluate(self, data, *, on_step=None, rule=None, observe=None, progress=None, **options):
+        """Asks the questions of a JSON Lines file and scores the answers, as `buoy eval` does.
+
+        `on_step`, `rule`: called with every step of every question. Options: limit, passages, closed_book, gold_position,
+        template, closed_book_template, chat, system, and those of decoding.
+        """
+        on_step = _one_callback(on_step, rule)
+        request = self._request({"data": os.fspath(data), "name": os.path.basename(os.path.normpath(self.folder))},
+                                observe=observe, **options)
+        evaluation = native.Evaluation(self._handle, request)
+        heads, keys = self._changed()
+        if on_step is None and not heads and not keys:
+            return Evaluation(evaluation.ask_all())
+        lines = []
+        while (question := evaluation.next()) is not None:
+            if isinstance(question, str):
+                lines.append(question)
+            else:
+                loop = Steps(self, question, name_list(observe, "observe"), False)
+                for step in loop:
+                    if on_step is not None:
+                        on_step(step)
+                lines.append(evaluation.answered(question))
+            if progress is not None:
+                progress(len(lines), evaluation.items)
+        return Evaluation(lines)
+
+    def score(self, prompt, continuation, *, order="left-to-right"):
+        """Log-probabilities (natural) of the tokens of a continuation, one a token.
+
+        Autoregressive: given all before it. Masked diffusion: the continuation is masked and revealed from left to right,
+        a forward for each token; ``order="at-once"``: one forward, every token given the prompt alone.
+
+        >>> import buoy
+        >>> m = buoy.load(buoy.example_model("pair-autoregressive"))
+        >>> good, bad = (m.score("Question: Who employs Klados Hebwick?\\nAnswer:", text).sum()
+        ...              for text in (" Emirex Group", " Klados"))
+        >>> bool(good > bad)
+        True
+        """
+        if order not in ("left-to-right", "at-once"):
+            raise usage("`order`", "'left-to-right' or 'at-once'", repr(order))
+        begin = self._ids(prompt)
+        tokens = self._ids(continuation, special=False)
+        if not tokens:
+            raise usage("continuation", "at least one token", "none")
+        positions = list(range(len(begin), len(begin) + len(tokens)))
+        offset = self._config["prediction_offset"]
+        heads, keys = self._changed()
+        ask = lambda row, at, of: native.log_probabilities(self._handle, row, at, of, offset, heads, keys)
+        if not self.is_diffusion:
+            values = ask(begin + tokens, positions, tokens)
+        elif order == "at-once":
+            values = ask(begin + [self.mask_token] * len(tokens), positions, tokens)
+        else:
+            values = []
+            for n, token in enumerate(tokens):
+                row = begin + tokens[:n] + [self.mask_token] * (len(tokens) - n)
+                values += ask(row, [positions[n]], [token])
+        return Array.of(np.array(values), ("token",))
+
+    @contextlib.contextmanager
+    def changed(self, *, scale_heads=None, scale_keys=None, layers=None, steps=None):
+        """Within this block the model's attention is changed: the output of heads, ``{(layer, head): factor}``, and the
+        weight of keys before it is normalised, ``{"query": 0.1}`` or ``{(0, 1, 2): 0}`` by region or positions, at
+        `layers` (keys) and denoising `steps`. Blocks add up. Of this thread alone."""
+        made = (head_texts(scale_heads, steps), key_texts(scale_keys, layers, steps))
+        if not made[0] and not made[1]:
+            raise usage("changed()", "scale_heads or scale_keys", "neither")
+        native.check_changes(self._handle, *made)
+        stack = self._changes.__dict__.setdefault("stack", [])
+        stack.append(made)
+        try:
+            yield self
+        finally:
+            stack.remove(made)
+
+    def _changed(self):
+        stack = self._changes.__dict__.get("stack", [])
+        return [text for heads, _ in stack for text in heads], [text for _, keys in stack for text in keys]
+
+    def _request(self, keys, **options):
+        for name in ("scale_heads", "scale_keys"):
+            if name in options:
+                raise usage(f"`{name}`", "with m.changed(...): around the call", "an argument")
+        heads, columns = self._changed()
+        return request_text({**keys, **options, "scale_heads": heads or None, "scale_keys": columns or None})
+
+    # As users of TransformerLens know it.
+
+    def to_tokens(self, text, prepend_bos=True):
+        """Ids of a text, [1, tokens]; `prepend_bos`: with the special tokens that the tokenizer puts around a text."""
+        return Array.of(np.array([self.tokenizer.encode(text, prepend_bos)], dtype=np.int32), ("batch", "token"))
+
+    def to_string(self, tokens):
+        """The text of ids."""
+        return self.tokenizer.decode(self._ids(tokens), False)
+
+    def to_str_tokens(self, text, prepend_bos=True):
+        """The text of every token of a text, or of ids."""
+        ids = self.tokenizer.encode(text, prepend_bos) if isinstance(text, str) else self._ids(text)
+        return [self.tokenizer.token_text(id) for id in ids]
+
+    def to_single_token(self, text):
+        """The id of a text that is one token."""
+        ids = self.tokenizer.encode(text, False)
+        if len(ids) != 1:
+            raise usage("token", "a text that is one token", f"{text!r}, which is {len(ids)}")
+        return ids[0]
+
+    def __call__(self, tokens):
+        """One forward over the row: logits, [1, token, vocabulary]."""
+        return self.run_with_cache(tokens, names=[])[0]
+
+    forward = __call__
+
+    def run_with_cache(self, tokens, names=None, names_filter=None):
+        """One forward over a row, and what was asked for of it: ``logits, cache``. `names`: hooks as TransformerLens spells
+        them, with stars, as in "blocks.*.attn.hook_pattern". Only what is named is computed; without names: the attention
+        patterns of every layer.
+
+        >>> import buoy
+        >>> m = buoy.load(buoy.example_model("pair-diffusion"))
+        >>> logits, cache = m.run_with_cache("Who?", names=["blocks.3.attn.hook_pattern"])
+        >>> cache["pattern", 3].dims
+        ('head', 'query', 'key')
+        """
+        names = names if names is not None else names_filter
+        layers = pattern_layers(["blocks.*.attn.hook_pattern"] if names is None else names, self.n_layers)
+        ids = self._ids(tokens)
+        heads, keys = self._changed()
+        logits, patterns = native.forward(self._handle, ids, layers, heads, keys)
+        return Array.of(logits[None], ("batch", "token", "vocabulary")), ActivationCache(self, patterns)
+
+    def run_with_hooks(self, *_, **__):
+        """Not offered: kernels stay fused. Says what to use instead."""
+        raise NotImplementedError("run_with_hooks: kernels stay fused, so no function of Python's runs inside a forward; "
+                                  "use `with m.changed(scale_heads=..., scale_keys=...)` around a call, or on_step= of "
+                                  "generate() and evaluate(), which may change every step")
+
+    hooks = add_hook = run_with_hooks
+
+    @property
+    def W_U(self):
+        """The unembedding, [d_model, d_vocab], float32: a copy."""
+        return Array.of(native.matrix(self._handle, "head").T, ("d_model", "vocabulary"))
+
+    @property
+    def W_E(self):
+        """The embedding, [d_vocab, d_model], float32: a copy."""
+        return Array.of(native.matrix(self._handle, "embedding"), ("vocabulary", "d_model"))
+
+    # Inside.
+
+    def _ids(self, tokens, special=True):
+        if isinstance(tokens, str):
+            return self.tokenizer.encode(tokens, special)
+        values = np.asarray(tokens)
+        if values.ndim == 2 and values.shape[0] == 1:
+            values = values[0]
+        if values.ndim != 1 or not np.issubdtype(values.dtype, np.integer):
+            raise usage("tokens", "a text, or whole numbers of shape [tokens] or [1, tokens]",
+                        f"shape {list(values.shape)} of {values.dtype}")
+        return values.tolist()
+
+    def _row_text(self, ids, mask):
+        """Ids for a reader, masks as \u2591."""
+        try:
+            tokenizer = self.tokenizer
+        except UsageError:
+            return ",".join(MASK if id == mask else str(id) for id in ids)
+        out, run = [], []
+        for id in list(ids) + [None]:
+            if id is not None and id != mask:
+                run.append(id)
+                continue
+            if run:
+                out.append(tokenizer.decode(run, False))
+                run = []
+            if id is not None:
+                out.append(MASK)
+        return "".join(out)
+
+
+def _one_callback(on_step, rule):
+    if on_step is not None and rule is not None:
+        raise usage("`rule`", "a rule or on_step", "both")
+    given = on_step if on_step is not None else rule
+    if given is not None and not callable(given):
+        raise usage("`on_step`", "a function of a step", repr(given))
+    return given
+

@@ -1,0 +1,83 @@
+"""A run of a model: what it wrote, and what was observed meanwhile."""
+
+import html
+import os
+import tempfile
+
+import numpy as np
+
+from ._native import native
+from .errors import Error, usage
+from .trace import SampleView, Trace
+
+__all__ = ["Run"]
+
+
+class Run(SampleView):
+    """What :meth:`buoy.Model.generate` returns. Arrays by name, as in a stored trace, without a copy; an array stays valid
+    when the run is gone.
+
+    >>> import buoy
+    >>> m = buoy.load(buoy.example_model("pair-diffusion"))
+    >>> run = m.generate("Question: Who employs Klados Hebwick?\\nAnswer:", max_new_tokens=8, observe="received")
+    >>> run.text
+    ' Emirex Group'
+    >>> run["received"].dims
+    ('step', 'layer', 'group', 'head', 'token')
+    """
+
+    def __init__(self, held, steps=None):
+        self._held = held
+        self._steps = steps or {}  # arrays of steps that were driven from Python
+        self.metadata = {**held.metadata, "id": held.id}
+        self._names = list(held.names) + [name for name in self._steps if name not in held.names]
+
+    def keys(self):
+        return list(self._names)
+
+    def _array(self, name):
+        return self._steps[name] if name in self._steps else self._held.array(name)
+
+    def save(self, folder):
+        """Writes the run as a trace of one sample, as `buoy trace` would: the same bytes."""
+        if "steps" not in self:
+            raise usage("run", "one that was observed (observe=...)", "one that was not")
+        self._held.save(os.fspath(folder))
+
+    def __repr__(self):
+        observed = [name for name in self.keys() if name not in _FRAME]
+        return f"<buoy.Run {self.id}: {self.text!r}; {len(self['tokens'])} tokens; observed: {', '.join(observed) or 'nothing'}>"
+
+    def _repr_html_(self):
+        if "received" in self and not self._steps:
+            with tempfile.TemporaryDirectory() as scratch:
+                self.save(os.path.join(scratch, "trace"))
+                return framed(native.explorer_page(os.path.join(scratch, "trace"), 0))
+        return tokens_html(self)
+
+
+_FRAME = {"tokens", "revealed_at", "region_of_token", "ends", "evidence", "template", "special", "tokens_by_step", "steps",
+          "layers", "group_sizes", "row_positions"}
+
+
+def framed(page, height=720):
+    """A page inside a notebook: in a frame of its own, so that neither styles the other."""
+    return (f'<iframe srcdoc="{html.escape(page)}" style="width:100%;height:{height}px;border:0" '
+            'sandbox="allow-scripts allow-popups allow-downloads"></iframe>')
+
+
+def stored_html(sample):
+    """The explorer of a sample of a trace; its tokens where the trace has nothing to draw, or nobody to draw it."""
+    folder = sample.path.parent.parent
+    try:
+        return framed(native.explorer_page(os.fspath(folder), Trace(folder, check=False).ids.index(sample.id)))
+    except (ImportError, Error):
+        return tokens_html(sample)
+
+
+def tokens_html(sample):
+    """The row, its answer marked: where nothing was observed that could be drawn."""
+    texts = sample.token_texts or [str(id) for id in np.asarray(sample["tokens"])]
+    begin = sample.prompt_length
+    return ('<pre style="white-space:pre-wrap">' + html.escape("".join(texts[:begin])) + "<b>"
+            + html.escape("".join(texts[begin:])) + "</b></pre>")

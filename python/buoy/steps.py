@@ -1,0 +1,348 @@
+"""The denoising loop in one's own hands: look, choose, take back, change the model, go back and branch."""
+
+import numpy as np
+
+from ._native import native
+from .errors import usage
+from .run import Run
+from .arrays import Array, dims_of
+
+__all__ = ["Step", "Steps"]
+
+MASK = "\u2591"  # how a position without a token is shown
+
+
+class Steps:
+    """The steps of one answer. A loop over it runs the model; what the body of the loop leaves alone, the model's own rule
+    decides, with the same result to the bit as :meth:`buoy.Model.generate`.
+
+    >>> import buoy
+    >>> m = buoy.load(buoy.example_model("pair-diffusion"))
+    >>> loop = m.steps("Question: Who employs Klados Hebwick?\\nAnswer:", max_new_tokens=8)
+    >>> for step in loop:
+    ...     step.reveal([step.confidence.argmax()])     # the most certain position, one at a time
+    >>> loop.run.text
+    ' Emirex Group'
+    """
+
+    def __init__(self, model, decoding, observe, final_row=True):
+        self._model = model
+        self._decoding = decoding
+        self._observe = observe
+        self._final_row = final_row
+        self._seen = {}       # step: arrays that its forward showed
+        self._taken = []      # steps, in order
+        self._stopped = False
+        self._run = None
+
+    def __iter__(self):
+        while not self._stopped and not self._decoding.finished:
+            step = Step(self, self._decoding.step)
+            yield step
+            step._take()
+
+    @property
+    def finished(self):
+        return self._stopped or self._decoding.finished
+
+    @property
+    def text(self):
+        """The answer as it stands."""
+        return self._text()
+
+    def _text(self, row=None):
+        d = self._decoding
+        return self._model._row_text((d.row if row is None else row)[d.prompt_length:], d.mask_token)
+
+    @property
+    def run(self):
+        """The run, as far as it went: an answer with masks where none was revealed. What was observed of its steps is
+        stacked, one row a step."""
+        if self._run is None or not self.finished:
+            seen = [self._seen[n] for n in sorted(self._seen) if n < self._decoding.step]
+            if self._observe and self._decoding.mask_token is None:
+                seen = [self._decoding.last_look(self._observe)]
+            elif self._observe and self._final_row:
+                seen.append(self._decoding.last_look(self._observe))
+            self._run = Run(self._decoding.frame(), _stacked(seen))
+        return self._run
+
+
+class Step:
+    """One step of the loop, before it is taken. Its forward runs when something of it is looked at, or at the end; changes
+    to the model (`scale_keys`, `scale_heads`) must come before."""
+
+    def __init__(self, loop, index):
+        self._loop = loop
+        self._decoding = loop._decoding
+        self.index = index
+        self.previous = loop._taken[-1] if loop._taken else None
+        self._edits = None
+        self._done = False
+        self._found = None    # the row before it, when it was taken
+        self._proposed = None
+        self.reveals = None   # when it was taken: [(position, token, confidence)]
+        if self.previous is not None:
+            self.previous._forget()
+
+    @classmethod
+    def _past(cls, loop, index):
+        """A step that was taken, of which only what its forward showed is left."""
+        out = cls.__new__(cls)
+        out.__dict__.update(_loop=loop, _decoding=loop._decoding, index=index, previous=None, _edits=None, _done=True,
+                            _proposed=None, reveals=None, _found=None)
+        return out
+
+    def __repr__(self):
+        return f"<buoy.Step {self.index}: {self.text!r}>"
+
+    def _forget(self):
+        """Two steps back nothing is needed: a chain of all of them would never end."""
+        self.previous = None
+
+    def _require_open(self):
+        if self._done:
+            raise usage("step", "the one under way", f"step {self.index}, which was taken")
+
+    # What there is to see.
+
+    @property
+    def row(self):
+        """Ids of the whole row: the prompt, then the answer with masks."""
+        self._require_open()
+        return Array.of(np.array(self._decoding.row, dtype=np.int32), ("token",))
+
+    @property
+    def ids(self):
+        """Ids of the answer, masks included."""
+        return self.row[self._decoding.prompt_length:]
+
+    @property
+    def text(self):
+        """The answer as this step finds it; positions without a token as \u2591."""
+        return self._loop._text(self._found)
+
+    @property
+    def masked(self):
+        """Positions that wait for a token and may get one in this step."""
+        return self._proposals()[0]
+
+    @property
+    def confidence(self):
+        """For every position of the row, how probable its most probable token is; 0 where no token is due. Of an
+        autoregressive model the row has one position more, the next."""
+        return self._spread(2, 0.0, np.float64)
+
+    @property
+    def best(self):
+        """For every position, the most probable token; -1 where no token is due."""
+        return self._spread(1, -1, np.int32)
+
+    @property
+    def logits(self):
+        """[masked, vocabulary], float32."""
+        self._require_open()
+        self._run()
+        return Array.of(self._decoding.logits(), ("masked", "vocabulary"))
+
+    def _run(self):
+        if not self._decoding.ran:
+            self._decoding.forward(self._observed_now())
+            self._keep(self._decoding.observed())
+
+    def _observed_now(self):
+        return self._loop._observe if self._decoding.mask_token is not None else ""
+
+    def _keep(self, held):
+        if held is not None:
+            self._loop._seen[self.index] = held
+
+    def _proposals(self):
+        if self._proposed is None:
+            self._require_open()
+            self._run()
+            self._proposed = self._decoding.proposals()
+        return self._proposed
+
+    def _spread(self, which, nothing, dtype):
+        positions = self._proposals()[0]
+        length = max(len(self._decoding.row), int(positions.max()) + 1 if len(positions) else 0)
+        out = np.full(length, nothing, dtype=dtype)
+        out[positions] = self._proposals()[which]
+        return Array.of(out, ("token",))
+
+    def keys(self):
+        """Names of what was observed."""
+        return list(self._arrays().names)
+
+    def _arrays(self, name="received"):
+        held = self._loop._seen.get(self.index)
+        if held is None and not self._done:
+            self._run()
+            held = self._loop._seen.get(self.index)
+        if held is not None and (name in held.names or not self._done):
+            return held
+        # Nobody asked for it when the forward ran: it runs once more, and from now on it is observed.
+        if self._decoding.mask_token is None:
+            raise usage("`observe`", "a masked-diffusion model: an autoregressive row is observed when it is finished",
+                        repr(name))
+        wanted = native.observable_of(name)
+        if wanted is None:
+            raise KeyError(name)
+        loop = self._loop
+        if wanted not in loop._observe.split(","):
+            loop._observe = ",".join(filter(None, [loop._observe, wanted]))
+        held = self._decoding.observe_again(self.index, loop._observe)
+        self._loop._seen[self.index] = held
+        return held
+
+    def __getitem__(self, name):
+        """What this step's forward showed, without an axis of steps: ``step["received"]`` has the axes layer, group, head
+        and token."""
+        held = self._arrays(name)
+        if name not in held.names:
+            raise KeyError(f"step {self.index}: no array {name}; observe={name!r} asks for it; there are {', '.join(held.names)}")
+        values = held.array(name)
+        dims = dims_of(name, values.ndim)
+        return Array.of(values[0], dims[1:]) if dims[0] == "step" else Array.of(values, dims)
+
+    def __getattr__(self, name):
+        if name.startswith("_") or native.observable_of(name) is None:
+            raise AttributeError(f"Step has no attribute {name!r}")
+        return self[name]
+
+    # What may be done.
+
+    def reveal(self, positions):
+        """These positions get a token, and no others in this step: a list, of the most probable tokens; or
+        ``{position: token}``, an id or a text that is one token."""
+        self._require_open()
+        if isinstance(positions, dict):
+            for position, token in positions.items():
+                self._edit(int(position), self._token(token), 0.0)
+            return
+        open_positions, best, confidence = self._proposals()
+        at = {int(p): i for i, p in enumerate(open_positions)}
+        for position in np.atleast_1d(np.asarray(positions)).tolist():
+            if position not in at:
+                raise usage("position", f"one that waits for a token, of {sorted(at)}", repr(position))
+            self._edit(position, int(best[at[position]]), float(confidence[at[position]]))
+
+    def choose(self, token):
+        """The next token of an autoregressive model, an id or a text; ``{position: token}`` of others."""
+        if isinstance(token, dict):
+            return self.reveal(token)
+        if self._decoding.mask_token is not None:
+            raise usage("token", "{position: token}, for any position may be next", repr(token))
+        self._require_open()
+        self._edit(len(self._decoding.row), self._token(token), 0.0)
+
+    def remask(self, positions):
+        """Takes tokens back. An autoregressive row loses all from the first of them on."""
+        self._require_open()
+        positions = np.atleast_1d(np.asarray(positions)).tolist()
+        if self._decoding.mask_token is None:
+            positions = [min(positions)]
+        for position in positions:
+            self._edit(int(position), -1, 0.0)
+
+    def skip(self):
+        """Nothing is revealed in this step."""
+        self._require_open()
+        self._edits = self._edits or []
+
+    def stop(self):
+        """The loop ends here, without this step."""
+        self._loop._stopped = True
+
+    def scale_keys(self, keys, factor, layers=None):
+        """In this step's forward, the weight of keys is multiplied before it is normalised; 0 hides them. `keys`: positions,
+        the name of a region, or what ``topk`` gives, with axes layer, head and rank."""
+        self._require_open()
+        d = self._decoding
+        factor = float(factor)
+        dims = getattr(keys, "dims", None)
+        if dims in (("layer", "head", "rank"), ("layer", "rank")):
+            expected = (self._loop._model.n_layers, self._loop._model.n_heads)[:len(dims) - 1]
+            if keys.shape[:-1] != expected:
+                raise usage("keys", f"shape {list(expected)} and ranks", str(list(keys.shape)))
+            wanted = range(keys.shape[0]) if layers is None else layers
+            for layer in wanted:
+                for at in np.ndindex(keys.shape[1:]):
+                    d.scale_key(layer, at[0] if len(at) == 2 else -1, int(keys[(layer, *at)]), factor)
+            return
+        if isinstance(keys, str):
+            names, of_token = d.regions
+            if keys not in names:
+                raise usage("keys", f"a region of {', '.join(names)}, or positions", repr(keys))
+            keys = [p for p, region in enumerate(of_token) if region == names.index(keys)]
+        keys = np.atleast_1d(np.asarray(keys))
+        if keys.ndim != 1 or not np.issubdtype(keys.dtype, np.integer):
+            raise usage("keys", "positions in one dimension, or what topk gives", f"an array {list(keys.shape)} of {keys.dtype}")
+        for layer in [-1] if layers is None else layers:
+            for position in keys.tolist():
+                d.scale_key(layer, -1, position, factor)
+
+    def scale_heads(self, heads):
+        """In this step's forward, the output of heads is multiplied: ``{(layer, head): factor}``."""
+        self._require_open()
+        for (layer, head), factor in heads.items():
+            self._decoding.scale_head(int(layer), int(head), float(factor))
+
+    def back_to(self, index):
+        """The loop goes on from before an earlier step."""
+        self._require_open()
+        self._found = self._decoding.row
+        self._decoding.back_to(int(index))
+        self._finish(None)
+        loop = self._loop
+        loop._seen = {n: held for n, held in loop._seen.items() if n < index}
+        loop._taken = [Step._past(loop, int(index) - 1)] if index > 0 else []
+
+    def branch(self):
+        """Another loop that begins where this step does; both go their own way."""
+        self._require_open()
+        other = Steps(self._loop._model, self._decoding.branch(), self._loop._observe, self._loop._final_row)
+        other._seen = dict(self._loop._seen)
+        other._taken = [Step._past(other, self.index - 1)] if self.index > 0 else []
+        return other
+
+    def _token(self, token):
+        if isinstance(token, str):
+            return self._loop._model.to_single_token(token)
+        return int(token)
+
+    def _edit(self, position, token, confidence):
+        self._edits = (self._edits or []) + [(position, token, confidence)]
+
+    def _finish(self, reveals):
+        self._done = True
+        self.reveals = reveals
+
+    def _take(self):
+        if self._done or self._loop._stopped:
+            return
+        self._run()
+        self._found = self._decoding.row
+        reveals = self._decoding.advance() if self._edits is None else self._decoding.advance_edited(self._edits)
+        self._finish(reveals)
+        self._loop._taken = [self]
+
+
+def _stacked(seen):
+    """Arrays of all steps: one row a step."""
+    if not seen:
+        return {}
+    out = {}
+    for name in seen[0].names:
+        values = [held.array(name) for held in seen]
+        if dims_of(name, values[0].ndim)[0] == "step":
+            out[name] = np.concatenate(values)
+        elif "_step0_" in name:
+            for step, one in enumerate(values):
+                out[name.replace("_step0_", f"_step{step}_")] = one
+        else:
+            out[name] = values[0]
+    if "steps" in out:
+        out["steps"] = np.arange(len(seen), dtype=np.int32)
+    return out

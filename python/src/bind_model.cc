@@ -1,0 +1,203 @@
+#include <fmt/format.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <utility>
+
+#include "bindings.h"
+#include "buoy/base/error.h"
+#include "buoy/checkpoint/hub_cache.h"
+#include "buoy/decode/stream.h"
+#include "buoy/observe/recorder.h"
+#include "buoy/run/identity.h"
+#include "buoy/run/tracer.h"
+#include "buoy/trace/schema.h"
+#include "held_sample.h"
+#include "interruptible.h"
+#include "model_handle.h"
+#include "request_json.h"
+
+namespace py = pybind11;
+
+namespace buoy::python {
+namespace {
+
+using Held = std::shared_ptr<HeldSample>;
+
+std::shared_ptr<ModelHandle> load(const std::string& name, const std::string& device, int threads,
+                                  std::optional<std::uint64_t> untrained) {
+  py::gil_scoped_release released;
+  if (threads < 0 || threads > 4096)
+    throw_usage_error({"`threads`", "0 (all cores) to 4096", std::to_string(threads)});
+  if (device != "cpu" && device != "cuda" && device != "auto")
+    throw_usage_error({"`device`", "one of cpu, cuda, auto", '"' + device + '"'});
+  const auto folder = find_model(name);
+  const Device where = device_from_name(device);
+  return std::make_shared<ModelHandle>(
+      untrained ? run::make_untrained(folder, *untrained, where) : run::load_model(folder, where), threads);
+}
+
+// Ends a run between two layers' records, or between two steps.
+class StopProbe final : public probe::Probe {
+ public:
+  StopProbe(probe::Probe* other, const std::atomic<bool>& stop) : other_(other), stop_(stop) {}
+  probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override {
+    give_up_if(stop_);
+    return other_ != nullptr ? other_->request(address, extent) : probe::LayerRequest{};
+  }
+  void take(const probe::Address& address, probe::LayerRecord&& record) override {
+    if (other_ != nullptr) other_->take(address, std::move(record));
+  }
+
+ private:
+  probe::Probe* other_;
+  const std::atomic<bool>& stop_;
+};
+
+// In the order of a sample file (run/live/trace_sink.cc): what is known of tokens stands last.
+void add_observed(trace::Sample& sample, std::vector<trace::Array> observed) {
+  auto framed = std::exchange(sample.arrays, {});
+  const auto take = [&](std::string_view name) {
+    for (auto& array : framed) {
+      if (array.name == name) sample.arrays.push_back(std::move(array));
+    }
+  };
+  for (const auto name : {trace::kTokens, trace::kRevealedAt, trace::kRegionOfToken, trace::kEvidence})
+    take(name);
+  for (auto& array : observed) sample.arrays.push_back(std::move(array));
+  for (const auto name : {trace::kSpecial, trace::kTemplateText, trace::kEnds}) take(name);
+  BUOY_CHECK(sample.arrays.size() == framed.size() + observed.size());
+}
+
+// One prompt after the other, watched, as `buoy trace` does.
+std::vector<Held> watched(ModelHandle::Use& use, const run::TraceRequest& request,
+                          const std::atomic<bool>& stop,
+                          const std::shared_ptr<const trace::Manifest>& manifest) {
+  run::Tracer tracer(use.context(), use.model(), traceable(request), use.loaded().tokenizer);
+  const auto prompts = run::prompts_of(request, use.loaded());
+  std::vector<Held> out;
+  for (std::size_t n = 0; n < request.items.size(); ++n) {
+    const auto prompt = prompts(n);
+    std::optional<observe::Recorder> recorder;  // none: only changes are made
+    std::optional<StopProbe> stopping;
+    const auto ran =
+        tracer.watch(prompt, n, [&](const observe::Subject& subject, const auto&) -> probe::Probe& {
+          if (!request.observe.empty()) recorder.emplace(tracer.plan(), subject);
+          return stopping.emplace(recorder ? &*recorder : nullptr, stop);
+        });
+    auto sample = tracer.frame(prompt, *ran.machine, ran.subject);
+    if (recorder) add_observed(sample, recorder->arrays());
+    out.push_back(std::make_shared<HeldSample>(HeldSample{std::move(sample), manifest}));
+  }
+  return out;
+}
+
+// Packed, where nobody watches and nothing is changed.
+std::vector<Held> packed(ModelHandle::Use& use, const run::TraceRequest& request,
+                         const std::atomic<bool>& stop) {
+  const run::Tracer tracer(use.context(), use.model(), traceable(request), use.loaded().tokenizer);
+  const auto prompts = run::prompts_of(request, use.loaded());
+  std::vector<Held> out(request.items.size());
+  std::vector<run::ItemPrompt> read;
+  std::size_t next = 0;
+  for (std::size_t n = 0; n < request.items.size(); ++n) read.push_back(prompts(n));
+  StopProbe stopping(nullptr, stop);
+  decode::stream(
+      use.context(), use.model(), {},
+      [&]() -> std::optional<decode::StreamJob> {
+        if (next == read.size()) return std::nullopt;
+        auto own = request.decode;
+        own.seed += next;
+        const std::size_t number = next++;
+        return decode::StreamJob{
+            number, run::make_machine(use.model(), own, read[number].prompt.ids, use.loaded().tokenizer)};
+      },
+      [&](std::size_t number, const decode::StepMachine& machine) {
+        const auto subject = run::subject_of(use.model().config(), request, read[number],
+                                             std::ssize(machine.row()), use.loaded().tokenizer);
+        out[number] =
+            std::make_shared<HeldSample>(HeldSample{tracer.frame(read[number], machine, subject), nullptr});
+      },
+      &stopping);
+  return out;
+}
+
+std::vector<Held> generate(const std::shared_ptr<ModelHandle>& model, const std::string& text) {
+  std::vector<Held> out;
+  interruptible([&](const std::atomic<bool>& stop) {
+    const auto request = read_trace_request(text, *model);
+    ModelHandle::Use use(*model);
+    if (request.observe.empty() && !request.changes.any()) {
+      out = packed(use, request, stop);
+      return;
+    }
+    std::shared_ptr<const trace::Manifest> manifest;
+    if (!request.observe.empty()) {
+      auto run = run::make_trace_run(request, use.loaded());
+      manifest = std::make_shared<const trace::Manifest>(run.manifest);
+    }
+    out = watched(use, request, stop, manifest);
+  });
+  return out;
+}
+
+// `buoy trace`: into a folder.
+std::size_t trace_to(const std::shared_ptr<ModelHandle>& model, const std::string& text,
+                     const std::string& folder, const std::string& data, std::int64_t limit, bool resume) {
+  std::size_t samples = 0;
+  interruptible([&](const std::atomic<bool>& stop) {
+    auto request = read_trace_request(text, *model);
+    if (!data.empty()) {
+      request.read.require_answers = false;
+      if (limit > 0) request.read.limit = static_cast<std::size_t>(limit);
+      request.items = questions::read_items(data, request.read);
+    }
+    request.folder = folder;
+    request.resume = resume;
+    request.command = "buoy.Model.trace (Python)";
+    ModelHandle::Use use(*model);
+    const auto run = run::make_trace_run(request, use.loaded());
+    const auto result = run::run_trace(use.context(), use.loaded(), run,
+                                       {.begin = [](const auto&) {}, .step = [&] { give_up_if(stop); }});
+    samples = result.samples;
+  });
+  return samples;
+}
+
+}  // namespace
+
+void bind_model(py::module_& module) {
+  py::class_<ModelHandle, std::shared_ptr<ModelHandle>>(module, "ModelHandle")
+      .def_static("load", &load, py::arg("name"), py::arg("device"), py::arg("threads"), py::arg("untrained"))
+      .def_property_readonly("folder", [](const ModelHandle& m) { return m.folder().string(); })
+      .def_property_readonly("name", [](const ModelHandle& m) { return model_name(m.folder()); })
+      .def_property_readonly(
+          "device", [](const ModelHandle& m) { return m.model().device() == Device::kCuda ? "cuda" : "cpu"; })
+      .def_property_readonly("threads", &ModelHandle::threads)
+      .def_property_readonly("tokenizer", [](const ModelHandle& m) { return m.tokenizer(); })
+      .def_property_readonly("stored_types", [](const ModelHandle& m) { return m.model().stored_types(); })
+      .def_property_readonly("config",
+                             [](const ModelHandle& m) {
+                               const auto& c = m.config();
+                               py::dict out;
+                               out["family"] = std::string(name_of(c.family));
+                               out["masked_diffusion"] = is_masked_diffusion(c.family);
+                               out["n_layers"] = c.layers;
+                               out["n_heads"] = c.heads;
+                               out["n_kv_heads"] = c.kv_heads;
+                               out["d_model"] = c.hidden;
+                               out["d_head"] = c.head_dim;
+                               out["d_mlp"] = c.mlp_hidden;
+                               out["d_vocab"] = c.vocabulary;
+                               out["n_ctx"] = c.context;
+                               out["mask_token"] = c.mask_token;
+                               out["eos_tokens"] = c.eos_tokens;
+                               out["prediction_offset"] = m.model().traits().prediction_offset;
+                               return out;
+                             })
+      .def("generate", &generate, py::arg("request"))
+      .def("trace", &trace_to, py::arg("request"), py::arg("folder"), py::arg("data"), py::arg("limit"),
+           py::arg("resume"));
+}
+
+}  // namespace buoy::python

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "buoy/decode/turn.h"
+#include "buoy/run/trace_request.h"
+#include "buoy/run/tracer.h"
+#include "held_sample.h"
+#include "model_handle.h"
+#include "step_changes.h"
+
+namespace buoy::python {
+
+// One prompt decoded step by step, by whoever holds this: forward(), look, advance(). Results are those of
+// the loop that runs by itself, to the bit, as long as nobody edits.
+class Decoding {
+ public:
+  Decoding(std::shared_ptr<ModelHandle> model, std::shared_ptr<const run::Request> request,
+           run::ItemPrompt prompt, std::uint64_t number);
+
+  bool finished() const;
+  const decode::StepMachine& machine() const { return *machine_; }
+  const run::ItemPrompt& prompt() const { return prompt_; }
+  const std::shared_ptr<ModelHandle>& model() const { return model_; }
+  std::optional<std::int32_t> mask_token() const;  // none: autoregressive
+  std::vector<std::int32_t> ends() const;
+
+  // Changes of the forward to come; UsageError when it is over.
+  StepChanges& changes();
+  bool ran() const { return ran_; }
+  // The forward of this step, if it has not run yet. `observe`: names, or "".
+  void forward(const std::string& observe);
+  // What was observed by it: arrays without the axis of steps. Null: nothing.
+  std::shared_ptr<HeldSample> observed() const { return observed_; }
+  // What the forward of an earlier step would have shown, had it been asked: it runs once more.
+  std::shared_ptr<HeldSample> observe_again(std::int32_t step, const std::string& observe);
+
+  // After the forward: positions that wait for a token, and what the rule would write there.
+  const std::vector<std::int32_t>& open() const { return open_; }
+  const std::vector<ops::RowChoice>& proposals();
+  // [open, vocabulary], of the conditional pass; runs the forward again where the card kept the logits.
+  std::span<const float> logits();
+
+  // Runs the forward if need be, and takes the step by the loop's own rule, or by these edits.
+  decode::StepRecord advance();
+  decode::StepRecord advance_edited(std::span<const decode::Edit> edits);
+
+  // To before a step that was taken, or out of this state into two. UsageError for a step there is none of.
+  void back_to(std::int32_t step);
+  std::unique_ptr<Decoding> branch() const;
+
+  // When it is over: one more look at the row, where the request observes; all of a sample but what steps
+  // showed.
+  std::shared_ptr<HeldSample> last_look(const std::string& observe);
+  trace::Sample frame() const;
+
+ private:
+  struct Past {
+    std::unique_ptr<decode::StepMachine> machine;  // before the step; none: autoregressive
+    StepChanges changes;
+  };
+
+  Decoding(const Decoding& other);
+  observe::Subject subject(std::int64_t steps) const;
+  void run(decode::StepMachine& machine, const StepChanges& changes, const std::string& observe, bool logits,
+           std::shared_ptr<HeldSample>& observed);
+  void stepped();
+
+  std::shared_ptr<ModelHandle> model_;
+  std::shared_ptr<const run::Request> request_;
+  run::ItemPrompt prompt_;
+  std::unique_ptr<decode::StepMachine> machine_;
+  std::vector<Past> past_;
+  bool edited_ = false;  // at any time: it then ends when no mask is left
+
+  // Of the step under way.
+  bool ran_ = false;
+  StepChanges changes_;
+  std::shared_ptr<HeldSample> observed_;
+  std::vector<std::int32_t> open_;
+  std::vector<float> logits_;  // of all forwards of the step; none: chosen on the card
+  std::vector<size_t> rows_;   // wanted rows of each forward
+  std::vector<ops::RowChoice> choices_;
+  bool chosen_ = false;
+};
+
+}  // namespace buoy::python

@@ -1,0 +1,75 @@
+"""Memory comes back, and driving a loop from Python costs little."""
+
+import ctypes
+import gc
+import os
+import time
+
+import numpy as np
+import pytest
+
+import buoy
+from conftest import PROMPT, ROOT
+
+
+class _HeapInfo(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks",
+                                                     "uordblks", "fordblks", "keepcost")]
+
+
+def in_use():
+    """Bytes of the heap that somebody holds. What a process keeps resident is more: gaps that no run fills exactly."""
+    libc = ctypes.CDLL(None)
+    libc.mallinfo2.restype = _HeapInfo
+    gc.collect()
+    info = libc.mallinfo2()
+    return info.uordblks + info.hblkhd
+
+
+def maps(file):
+    with open("/proc/self/maps", encoding="utf-8") as lines:
+        return sum(str(file) in line for line in lines)
+
+
+def test_ten_loads_and_deletions_leave_memory_where_it_was():
+    def one():
+        model = buoy.load(ROOT / "models/pair-diffusion", device="cpu")
+        run = model.generate(PROMPT, max_new_tokens=8, observe="received")
+        loop = model.steps(PROMPT, max_new_tokens=8, observe="received")
+        for _ in loop:
+            pass
+        return run["received"].nbytes
+
+    weights = ROOT / "models/pair-diffusion/model.safetensors"
+    size = one()
+    before, mapped = in_use(), maps(weights)
+    for _ in range(10):
+        one()
+    assert in_use() - before < size, "one array would be more"
+    assert maps(weights) == mapped
+
+
+def test_runs_are_freed(tiny_diffusion):
+    def one():
+        run = tiny_diffusion.generate([5] * 100, max_new_tokens=64, steps=8, observe="dense,qk", allow_long=True)
+        return sum(run[name].nbytes for name in run)
+
+    size = one()
+    before = in_use()
+    for _ in range(5):
+        one()
+    assert size > 1 << 20 and in_use() - before < size / 10
+
+
+@pytest.mark.skipif("BUOY_TIMING" not in os.environ, reason="measures time: set BUOY_TIMING on a quiet machine")
+def test_an_empty_callback_costs_at_most_a_twentieth(diffusion):
+    def seconds(**options):
+        begun = time.perf_counter()
+        diffusion.generate(PROMPT, max_new_tokens=64, **options)
+        return time.perf_counter() - begun
+
+    plain, driven = [], []
+    for _ in range(9):
+        plain.append(seconds())
+        driven.append(seconds(on_step=lambda step: None))
+    assert np.median(driven) < 1.05 * np.median(plain)

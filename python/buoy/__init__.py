@@ -34,8 +34,8 @@ def version():
     return f"{native.version()} ({native.commit()})"
 
 
-def example_model(name="pair-diffusion"):
-    """The folder of a bundled model, pair-diffusion or pair-autoregressive: of a checkout (or BUOY_MODELS)."""
+def example_model(name="natural-diffusion"):
+    """The folder of a bundled model (natural-diffusion, natural-autoregressive, planted-diffusion, planted-autoregressive): of a checkout (or BUOY_MODELS)."""
     here = _os.path.dirname(_os.path.realpath(__file__))
     for folder in filter(None, [_os.environ.get("BUOY_MODELS"), _os.path.join(here, "..", "..", "models"), "models"]):
         found = _os.path.realpath(_os.path.join(folder, name))

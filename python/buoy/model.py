@@ -26,7 +26,7 @@ def load(name, device="auto", threads=0, untrained=None):
     network before any training.
 
     >>> import buoy
-    >>> m = buoy.load(buoy.example_model("pair-diffusion"))
+    >>> m = buoy.load(buoy.example_model("planted-diffusion"))
     >>> m.family, m.n_layers, m.n_heads
     ('LLaDA', 8, 4)
     """
@@ -81,7 +81,7 @@ class Model:
         decoding: max_new_tokens, seed, temperature, steps, block_length, algorithm, top_p, ...
 
         >>> import buoy
-        >>> m = buoy.load(buoy.example_model("pair-autoregressive"))
+        >>> m = buoy.load(buoy.example_model("planted-autoregressive"))
         >>> m.generate("Question: Who employs Klados Hebwick?\\nAnswer:", max_new_tokens=8).text
         ' Emirex Group'
         """
@@ -156,7 +156,7 @@ class Model:
         a forward for each token; ``order="at-once"``: one forward, every token given the prompt alone.
 
         >>> import buoy
-        >>> m = buoy.load(buoy.example_model("pair-autoregressive"))
+        >>> m = buoy.load(buoy.example_model("planted-autoregressive"))
         >>> good, bad = (m.score("Question: Who employs Klados Hebwick?\\nAnswer:", text).sum()
         ...              for text in (" Emirex Group", " Klados"))
         >>> bool(good > bad)
@@ -244,7 +244,7 @@ class Model:
         patterns of every layer.
 
         >>> import buoy
-        >>> m = buoy.load(buoy.example_model("pair-diffusion"))
+        >>> m = buoy.load(buoy.example_model("planted-diffusion"))
         >>> logits, cache = m.run_with_cache("Who?", names=["blocks.3.attn.hook_pattern"])
         >>> cache["pattern", 3].dims
         ('head', 'query', 'key')

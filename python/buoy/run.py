@@ -18,7 +18,7 @@ class Run(SampleView):
     when the run is gone.
 
     >>> import buoy
-    >>> m = buoy.load(buoy.example_model("pair-diffusion"))
+    >>> m = buoy.load(buoy.example_model("planted-diffusion"))
     >>> run = m.generate("Question: Who employs Klados Hebwick?\\nAnswer:", max_new_tokens=8, observe="received")
     >>> run.text
     ' Emirex Group'

@@ -17,7 +17,7 @@ class Steps:
     decides, with the same result to the bit as :meth:`buoy.Model.generate`.
 
     >>> import buoy
-    >>> m = buoy.load(buoy.example_model("pair-diffusion"))
+    >>> m = buoy.load(buoy.example_model("planted-diffusion"))
     >>> loop = m.steps("Question: Who employs Klados Hebwick?\\nAnswer:", max_new_tokens=8)
     >>> for step in loop:
     ...     step.reveal([step.confidence.argmax()])     # the most certain position, one at a time

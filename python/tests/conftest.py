@@ -19,12 +19,12 @@ import buoy  # noqa: E402
 
 @pytest.fixture(scope="session")
 def diffusion():
-    return buoy.load(ROOT / "models/pair-diffusion", device="cpu")
+    return buoy.load(ROOT / "models/planted-diffusion", device="cpu")
 
 
 @pytest.fixture(scope="session")
 def autoregressive():
-    return buoy.load(ROOT / "models/pair-autoregressive", device="cpu")
+    return buoy.load(ROOT / "models/planted-autoregressive", device="cpu")
 
 
 @pytest.fixture(params=FAMILIES, scope="session")

@@ -20,7 +20,7 @@ def test_what_a_model_is(diffusion, autoregressive):
     assert "LLaDA" in repr(diffusion)
 
 
-@pytest.mark.parametrize("name", ["pair-diffusion", "pair-autoregressive"])
+@pytest.mark.parametrize("name", ["planted-diffusion", "planted-autoregressive"])
 @pytest.mark.parametrize("temperature", [0, 0.8])
 def test_the_text_is_that_of_the_program(name, temperature, program):
     model = buoy.load(ROOT / "models" / name, device="cpu")
@@ -32,7 +32,7 @@ def test_the_text_is_that_of_the_program(name, temperature, program):
     assert run.revealed_at[run.prompt_length:].tolist() == said["revealed_at"]
 
 
-@pytest.mark.parametrize("name", ["pair-diffusion", "pair-autoregressive"])
+@pytest.mark.parametrize("name", ["planted-diffusion", "planted-autoregressive"])
 def test_a_saved_run_has_the_bytes_of_the_programs_trace(name, program, tmp_path):
     model = buoy.load(ROOT / "models" / name, device="cpu")
     options = {"max_new_tokens": 8, "observe": "received,entropy,rows"}
@@ -159,7 +159,7 @@ def test_an_id_of_the_hub_cache(tmp_path, monkeypatch):
     (model / "snapshots").mkdir(parents=True)
     (model / "refs").mkdir()
     (model / "refs/main").write_text("0123abcd")
-    (model / "snapshots/0123abcd").symlink_to(ROOT / "models/pair-autoregressive")
+    (model / "snapshots/0123abcd").symlink_to(ROOT / "models/planted-autoregressive")
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     assert buoy.load("someone/pair", device="cpu").generate(PROMPT, max_new_tokens=8).text == " Emirex Group"
     with pytest.raises(buoy.InputError, match="someone/pair"):

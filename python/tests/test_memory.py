@@ -33,14 +33,14 @@ def maps(file):
 
 def test_ten_loads_and_deletions_leave_memory_where_it_was():
     def one():
-        model = buoy.load(ROOT / "models/pair-diffusion", device="cpu")
+        model = buoy.load(ROOT / "models/planted-diffusion", device="cpu")
         run = model.generate(PROMPT, max_new_tokens=8, observe="received")
         loop = model.steps(PROMPT, max_new_tokens=8, observe="received")
         for _ in loop:
             pass
         return run["received"].nbytes
 
-    weights = ROOT / "models/pair-diffusion/model.safetensors"
+    weights = ROOT / "models/planted-diffusion/model.safetensors"
     size = one()
     before, mapped = in_use(), maps(weights)
     for _ in range(10):

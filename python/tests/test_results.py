@@ -10,10 +10,10 @@ import pytest
 import buoy
 from conftest import PROMPT, ROOT
 
-TEMPLATE = ROOT / "models/pair.prompt"
+TEMPLATE = ROOT / "models/planted.prompt"
 
 
-@pytest.mark.parametrize("name", ["pair-diffusion", "pair-autoregressive"])
+@pytest.mark.parametrize("name", ["planted-diffusion", "planted-autoregressive"])
 def test_answers_are_those_of_the_program(name, questions, program, tmp_path):
     model = buoy.load(ROOT / "models" / name, device="cpu")
     ours = model.evaluate(questions, template=str(TEMPLATE), max_new_tokens=8)
@@ -127,6 +127,6 @@ def test_analyses_reports_and_pictures(diffusion, autoregressive, program, tmp_p
     page = buoy.report(list(traces.values()), tmp_path / "report")
     assert "<html" in open(page, encoding="utf-8").read(2000)
     run = diffusion.generate(PROMPT, max_new_tokens=8, observe="received")
-    assert traces["pair-diffusion"][1]._repr_html_().startswith("<iframe")
+    assert traces["planted-diffusion"][1]._repr_html_().startswith("<iframe")
     assert run._repr_html_().startswith("<iframe") and "Klados" in run._repr_html_()
     assert "<pre" in diffusion.generate(PROMPT, max_new_tokens=4)._repr_html_()

@@ -208,8 +208,8 @@ def test_a_rule_of_ones_own_is_evaluated_like_a_built_in_one(diffusion, question
     def most_confident(step):
         step.reveal([int(step.confidence.argmax())])
 
-    built_in = diffusion.evaluate(questions, template="models/pair.prompt", max_new_tokens=8, limit=4)
-    own = diffusion.evaluate(questions, template="models/pair.prompt", max_new_tokens=8, limit=4, rule=most_confident)
+    built_in = diffusion.evaluate(questions, template="models/planted.prompt", max_new_tokens=8, limit=4)
+    own = diffusion.evaluate(questions, template="models/planted.prompt", max_new_tokens=8, limit=4, rule=most_confident)
     assert own.lines == built_in.lines
 
 

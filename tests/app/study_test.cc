@@ -128,7 +128,9 @@ TEST_F(StudyCommand, RefusesBeforeItBeginsWhatWouldFailLater) {
          {"evaluate gain", "none.prompt"}},
         {"\"floating\", \"retrieval\"", "\"nonsense\"", {"report", "nonsense"}},
         {"/planted.prompt", "/pear.prompt", {"prompt:", "pear.prompt"}},
-        {"/planted-autoregressive\"", "/planted-autoregressive/nothing\"", {"models.autoregressive", "nothing"}}}) {
+        {"/planted-autoregressive\"",
+         "/planted-autoregressive/nothing\"",
+         {"models.autoregressive", "nothing"}}}) {
     SCOPED_TRACE(mistake.to);
     std::string text = good;
     const auto at = text.find(mistake.from);

@@ -16,8 +16,8 @@ namespace {
 
 using testing::TempFolder;
 
-const std::vector<HeadId> kReaders[2] = {{{5, 0}, {5, 1}}, {{6, 0}, {6, 2}}};  // autoregressive, diffusion
-const std::vector<HeadId> kOthers = {{6, 3}, {7, 0}};
+const std::vector<HeadId> kReaders[2] = {{{6, 1}, {6, 3}}, {{7, 0}, {7, 1}}};  // autoregressive, diffusion
+const std::vector<HeadId> kOthers = {{7, 2}, {5, 3}};
 
 class PlantedHeads : public ::testing::TestWithParam<bool> {
  protected:

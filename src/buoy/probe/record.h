@@ -59,7 +59,7 @@ struct LayerRecord {
   std::vector<float> dense;       // [heads, queries, keys]
   std::vector<float> dense_mean;  // [queries, keys]
   ResidualRecord residual;
-  PredictionRecord predictions;   // alone, in a record whose layer is kWholeForward
+  PredictionRecord predictions;  // alone, in a record whose layer is kWholeForward
 };
 
 }  // namespace buoy::probe

@@ -246,9 +246,23 @@ class ReportBuilder {
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), analysis) != wanted.end();
   }
 
-  bool observes(const analysis::TraceInput& trace, std::string_view observable) const {
+  // Whether a trace has all of a list such as "received,qk".
+  bool observes(const analysis::TraceInput& trace, std::string_view observables) const {
     const auto names = trace::observed_names(trace::TraceReader::open(trace.folder, integrity_).manifest());
-    return std::find(names.begin(), names.end(), observable) != names.end();
+    for (std::size_t from = 0; from <= observables.size();) {
+      const std::size_t to = std::min(observables.find(',', from), observables.size());
+      if (std::find(names.begin(), names.end(), observables.substr(from, to - from)) == names.end())
+        return false;
+      from = to + 1;
+    }
+    return true;
+  }
+
+  // What a trace does not observe is news where nobody said so: not in a study, whose file does.
+  bool is_left_out_by_design(const analysis::AnalysisKind& kind, const analysis::TraceInput& trace) const {
+    const bool is_asked_for = !request_.analyses.empty() && kind.on_request;
+    const bool of_a_study = request_.origins.contains(trace.folder);
+    return (kind.on_request || of_a_study) && !is_asked_for && !observes(trace, kind.producer.observe);
   }
 
   // Every trace is read once, for all analyses that are made of it.
@@ -257,7 +271,7 @@ class ReportBuilder {
     for (const auto& kind : analysis::analysis_kinds()) {
       if (!is_wanted(kind.producer.name)) continue;
       for (const auto& trace : kind.of_tasks ? tasks_ : traces_) {
-        if (kind.on_request && request_.analyses.empty() && !observes(trace, kind.producer.observe)) continue;
+        if (is_left_out_by_design(kind, trace)) continue;
         const auto same = [&](const auto& pass) { return fs::equivalent(pass.folder, trace.folder); };
         auto pass = std::find_if(passes.begin(), passes.end(), same);
         if (pass == passes.end()) pass = passes.insert(pass, {trace.folder, {}});

@@ -172,9 +172,8 @@ class Examination {
   void look_at_own_decoding(const std::string& where, const Part& part) {
     if (part.decoding.given.empty()) return;
     for_models(part.models, [&](const auto& model, const ModelConfig& config) {
-      attempt(fmt::format("{}, {}", where, model.name), [&] {
-        run::check_decoding(config, run::fitting(config.family, plan_.decoding(model, part)));
-      });
+      attempt(fmt::format("{}, {}", where, model.name),
+              [&] { run::check_decoding(config, run::fitting(config.family, plan_.decoding(model, part))); });
     });
   }
 
@@ -231,7 +230,8 @@ class Examination {
           if (!run::applies(condition, is_masked_diffusion(config.family))) return;
           attempt(fmt::format("{}, {}", where, model.name), [&] {
             run::check_decoding(
-                config, run::fitting(config.family, run::decoding_of(condition, plan_.decoding(model, entry))));
+                config,
+                run::fitting(config.family, run::decoding_of(condition, plan_.decoding(model, entry))));
           });
         });
       }

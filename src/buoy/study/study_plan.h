@@ -36,7 +36,8 @@ class StudyPlan {
   const study::TraceEntry* trace(const std::string& name) const;
   std::vector<const study::ModelEntry*> models_of(const std::vector<std::string>& names) const;
 
-  // What a part's own settings leave open, the model's say, then the study's; those of no model are the study's.
+  // What a part's own settings leave open, the model's say, then the study's; those of no model are the
+  // study's.
   run::DecodeOptions decoding() const;
   run::DecodeOptions decoding(const study::ModelEntry& model) const;
   template <typename Part>

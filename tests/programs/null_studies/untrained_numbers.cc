@@ -85,7 +85,8 @@ analysis::LabelledRun traced(run::LoadedModel& model, const Task& task, const As
 }  // namespace
 
 const std::vector<UntrainedArm>& untrained_arms() {
-  static const std::vector<UntrainedArm> arms = {{"planted-diffusion", true}, {"planted-autoregressive", false}};
+  static const std::vector<UntrainedArm> arms = {{"planted-diffusion", true},
+                                                 {"planted-autoregressive", false}};
   return arms;
 }
 

@@ -219,7 +219,8 @@ void add_eval(Command& app) {
   add_decode_options(*command, request.decode);
   command->footer(in_flags_of(*command, run::describe_sweeps()) + "docs/evaluation.md says what is written.");
   command->examples({
-      {"buoy eval --model models/planted-diffusion --model models/planted-autoregressive --data questions.jsonl "
+      {"buoy eval --model models/planted-diffusion --model models/planted-autoregressive --data "
+       "questions.jsonl "
        "--template models/planted.prompt --passages 3 --closed-book --max-new-tokens 12 --out runs/pair",
        ""},
       {"buoy eval --model LLaDA-8B-Instruct --model Llama-3.1-8B-Instruct --data nq.jsonl.gz --passages 5 "

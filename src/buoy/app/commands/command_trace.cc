@@ -97,10 +97,12 @@ void add_trace(Command& app) {
       in_flags_of(*command, observe::describe_observables()) +
       "\nThe trace is described in docs/trace-format.md; python/buoy/trace.py reads it with numpy.");
   command->examples({
-      {"buoy trace --model models/natural-diffusion --prompt \"Who employs Klados Hebwick?\" --max-new-tokens 8 "
+      {"buoy trace --model models/natural-diffusion --prompt \"Who employs Klados Hebwick?\" "
+       "--max-new-tokens 8 "
        "--observe all --out traces/klados",
        ""},
-      {"buoy trace --model models/planted-autoregressive --data questions.jsonl --template models/planted.prompt "
+      {"buoy trace --model models/planted-autoregressive --data questions.jsonl --template "
+       "models/planted.prompt "
        "--max-new-tokens 12 --groups regions --out traces/autoregressive",
        ""},
   });

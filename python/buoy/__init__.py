@@ -10,6 +10,7 @@ Traces are read with numpy alone (:mod:`buoy.trace`); everything else needs the 
 
 import os as _os
 
+from .changes import Change
 from .errors import Error, InputError, InternalError, IoError, UsageError
 from .evaluation import Estimate, Evaluation, compare
 from .model import Model, load
@@ -18,7 +19,7 @@ from .run import Run
 from .steps import Step, Steps
 from .trace import Array, Sample, Trace, TraceError
 
-__all__ = ["Array", "Error", "Estimate", "Evaluation", "InputError", "InternalError", "IoError", "Model", "Run", "Sample",
+__all__ = ["Array", "Change", "Error", "Estimate", "Evaluation", "InputError", "InternalError", "IoError", "Model", "Run", "Sample",
            "Step", "Steps", "Table", "Tables", "Trace", "TraceError", "UsageError", "analyze", "compare", "example_model",
            "load", "open", "report", "study", "version"]
 

@@ -1,6 +1,7 @@
 from os import PathLike
 from typing import Union
 
+from .changes import Change as Change
 from .errors import Error as Error, InputError as InputError, InternalError as InternalError, IoError as IoError, UsageError as UsageError
 from .evaluation import Estimate as Estimate, Evaluation as Evaluation, compare as compare
 from .model import Model as Model, load as load

@@ -15,7 +15,7 @@ def number_list(values, name):
         return str(int(values))
     try:
         numbers = [int(value) for value in values]
-    except TypeError:
+    except (TypeError, ValueError):
         raise usage(f"`{name}`", "numbers, as in range(4) or '0-3,5'", repr(values)) from None
     if not numbers:
         raise usage(f"`{name}`", "at least one number", "none")

@@ -23,7 +23,11 @@ for _dims, _names in {
         "step layer rank": "mean_top_keys mean_top_weights", "step layer head bound": "head_scales",
         "step layer row token": "row_codes", "step layer row bound": "row_scales",
         "head query key": "dense", "query key": "dense_mean", "token head d_head": "queries",
-        "token kv_head d_head": "keys values", "byte": "state"}.items():
+        "token kv_head d_head": "keys values", "byte": "state",
+        "step layer row": "residual_norm attention_out_norm mlp_out_norm residual_peak residual_peak_at residual_cosine",
+        "step layer row rank": "lens_tokens lens_probabilities", "row d_model": "residual", "row head d_head": "head_out",
+        "step answer": "predicted_confidence predicted_entropy predicted_margin",
+        "step answer rank": "predicted_tokens predicted_probabilities"}.items():
     _DIMS.update(dict.fromkeys(_names.split(), tuple(_dims.split())))
 _NUMBERED = re.compile(r"(.*)_step[0-9]+_layer[0-9]+|(state)_[a-z]+")
 

@@ -6,53 +6,80 @@ import re
 from .errors import usage
 from .arrays import Array
 
-_PATTERN = re.compile(r"blocks\.(?P<layer>[0-9]+)\.attn\.hook_(?P<what>pattern|attn)")
-_OTHERS = {
-    "resid_pre": "the residual stream", "resid_mid": "the residual stream", "resid_post": "the residual stream",
-    "mlp_out": "the output of an MLP", "attn_out": "the output of attention", "z": "the output of heads",
-    "q": 'queries: generate(observe="states")', "k": 'keys: generate(observe="states")', "v": 'values: generate(observe="states")',
-    "attn_scores": "scores: run_with_cache has the pattern, which is their softmax",
+# Axes by name; the name of the hook is "blocks.N.hook_NAME", or "blocks.N.attn.hook_NAME" of what attention has inside.
+DIMS = {
+    "pattern": ("head", "query", "key"),
+    "resid_pre": ("token", "d_model"), "resid_mid": ("token", "d_model"), "resid_post": ("token", "d_model"),
+    "attn_out": ("token", "d_model"), "mlp_out": ("token", "d_model"),
+    "z": ("token", "head", "d_head"), "result": ("token", "head", "d_model"),
+    "rot_q": ("token", "head", "d_head"), "rot_k": ("token", "kv_head", "d_head"), "v": ("token", "kv_head", "d_head"),
 }
+_OUTSIDE = ("resid_pre", "resid_mid", "resid_post", "attn_out", "mlp_out")
+_LARGE = ("result",)  # only where it is named
+_ALIASES = {"attn": "pattern"}
+_OTHERS = {
+    "q": "queries are kept as the softmax sees them: rot_q", "k": "keys are kept as the softmax sees them: rot_k",
+    "attn_scores": "the pattern is their softmax", "embed": "it is resid_pre of layer 0",
+}
+_HOOK = re.compile(r"blocks\.(?P<layer>[0-9]+)\.(?:attn\.)?hook_(?P<what>\w+)")
+
+
+def hook_name(what, layer):
+    """As TransformerLens spells it: ``blocks.3.attn.hook_pattern``."""
+    return f"blocks.{layer}.{'' if what in _OUTSIDE else 'attn.'}hook_{what}"
 
 
 def refuse(what):
     """What is not there, and what to use instead."""
     known = _OTHERS.get(what.replace("hook_", ""))
-    raise NotImplementedError(f"cache: expected 'pattern' (blocks.N.attn.hook_pattern), found {what!r}"
-                              + (f": {known} is not in a cache of this version" if known else ""))
+    raise NotImplementedError(f"cache: expected one of {', '.join(DIMS)}, found {what!r}" + (f": {known}" if known else ""))
 
 
-def pattern_layers(names, layers):
-    """The layers whose attention patterns these names want."""
-    if isinstance(names, str):
-        names = [names]
-    if callable(names):
-        wanted = [f"blocks.{n}.attn.hook_pattern" for n in range(layers) if names(f"blocks.{n}.attn.hook_pattern")]
-        return [int(_PATTERN.fullmatch(name)["layer"]) for name in wanted]
-    out = set()
-    for name in names:
-        found = [n for n in range(layers) if fnmatch.fnmatchcase(f"blocks.{n}.attn.hook_pattern", name)]
-        if not found:
-            numbered = _PATTERN.fullmatch(name)
-            if numbered:
-                raise usage("layer", f"0 to {layers - 1}", numbered["layer"])
-            refuse(name.rsplit(".", 1)[-1])
-        out.update(found)
-    return sorted(out)
+def _split(name):
+    """(what, layer) of a hook's whole name; None of another."""
+    numbered = _HOOK.fullmatch(name)
+    what = _ALIASES.get(numbered["what"], numbered["what"]) if numbered else None
+    return (what, int(numbered["layer"])) if what in DIMS else None
+
+
+def wanted_layers(names, layers):
+    """``{what: [layers]}`` of the hooks that these names, with stars, or a function of a name, want; None: all that is not
+    large."""
+    hooks = {hook_name(what, layer): (what, layer) for what in DIMS for layer in range(layers)}
+    if names is None:
+        chosen = [one for one in hooks.values() if one[0] not in _LARGE]
+    elif callable(names):
+        chosen = [one for hook, one in hooks.items() if names(hook)]
+    else:
+        chosen = []
+        for name in [names] if isinstance(names, str) else names:
+            split = _split(name)
+            found = [one for hook, one in hooks.items() if fnmatch.fnmatchcase(hook, name)]
+            if not found and split is not None:
+                if split[1] >= layers:
+                    raise usage("layer", f"0 to {layers - 1}", str(split[1]))
+                found = [split]
+            if not found:
+                refuse(name.rsplit(".", 1)[-1])
+            chosen += found
+    out = {}
+    for what, layer in dict.fromkeys(chosen):
+        out.setdefault(what, []).append(layer)
+    return out
 
 
 class ActivationCache:
-    """``cache["pattern", 3]`` or ``cache["blocks.3.attn.hook_pattern"]``: [head, query, key]."""
+    """``cache["resid_post", -1]`` or ``cache["blocks.3.attn.hook_pattern"]``: arrays with names of axes, without a batch."""
 
-    def __init__(self, model, patterns):
+    def __init__(self, model, arrays):
         self._model = model
-        self._patterns = patterns
+        self._arrays = arrays
 
     def keys(self):
-        return [f"blocks.{layer}.attn.hook_pattern" for layer in sorted(self._patterns)]
+        return [hook_name(what, layer) for layer in range(self._model.n_layers) for what in DIMS if (what, layer) in self._arrays]
 
     def __len__(self):
-        return len(self._patterns)
+        return len(self._arrays)
 
     def __iter__(self):
         return iter(self.keys())
@@ -66,15 +93,12 @@ class ActivationCache:
 
     def __getitem__(self, name):
         if isinstance(name, tuple):
-            what, layer = name[0], name[1]
+            what, layer = _ALIASES.get(name[0], name[0]), name[1]
         else:
-            numbered = _PATTERN.fullmatch(name)
-            if not numbered:
-                refuse(name.rsplit(".", 1)[-1])
-            what, layer = "pattern", int(numbered["layer"])
-        if what not in ("pattern", "attn"):
+            what, layer = _split(name) or refuse(name.rsplit(".", 1)[-1])
+        if what not in DIMS:
             refuse(what)
         layer = layer + self._model.n_layers if layer < 0 else layer
-        if layer not in self._patterns:
-            raise KeyError(f"cache: the pattern of layer {layer} was not asked for; there are {', '.join(self.keys()) or 'none'}")
-        return Array.of(self._patterns[layer], ("head", "query", "key"))
+        if (what, layer) not in self._arrays:
+            raise KeyError(f"cache: {hook_name(what, layer)} was not asked for; there are {', '.join(self.keys()) or 'none'}")
+        return Array.of(self._arrays[what, layer], DIMS[what])

@@ -8,8 +8,8 @@ import numpy as np
 
 from ._native import native
 from ._request import is_ids, name_list, prompt_keys, request_text
-from .cache import ActivationCache, pattern_layers
-from .changes import head_texts, key_texts
+from .cache import ActivationCache, wanted_layers
+from .changes import Change, add_vector, made_changes
 from .errors import UsageError, usage
 from .evaluation import Evaluation
 from .run import Run
@@ -89,7 +89,7 @@ class Model:
         many = isinstance(prompt, (list, tuple)) and not is_ids(prompt)
         if on_step is None:
             request = self._request(prompt_keys(prompt, names), observe=observe, **options)
-            runs = [Run(held) for held in self._handle.generate(request)]
+            runs = [Run(held) for held in self._handle.generate(request, self._changed())]
             return runs if many else runs[0]
         runs = []
         for number in range(len(prompt) if many else 1):
@@ -107,7 +107,7 @@ class Model:
 
     def _steps(self, prompt, number, names, observe, options):
         request = self._request(prompt_keys(prompt, names), observe=observe, **options)
-        decoding = native.Decoding.begin(self._handle, request, number)
+        decoding = native.Decoding.begin(self._handle, request, self._changed(), number)
         return Steps(self, decoding, name_list(observe, "observe"), options.get("final_row", True))
 
     def trace(self, prompt=None, out=None, *, data=None, limit=0, resume=False, observe="received,entropy", names=None, **options):
@@ -118,7 +118,7 @@ class Model:
         if out is None:
             raise usage("out", "a folder for the trace", "none")
         keys = prompt_keys(prompt, names) if data is None else {}
-        self._handle.trace(self._request(keys, observe=observe, **options), os.fspath(out),
+        self._handle.trace(self._request(keys, observe=observe, **options), self._changed(), os.fspath(out),
                            os.fspath(data) if data is not None else "", limit, resume)
         return open_trace(out)
 
@@ -131,9 +131,9 @@ class Model:
         on_step = _one_callback(on_step, rule)
         request = self._request({"data": os.fspath(data), "name": os.path.basename(os.path.normpath(self.folder))},
                                 observe=observe, **options)
-        evaluation = native.Evaluation(self._handle, request)
-        heads, keys = self._changed()
-        if on_step is None and not heads and not keys:
+        changes = self._changed()
+        evaluation = native.Evaluation(self._handle, request, changes)
+        if on_step is None and not changes.any:
             return Evaluation(evaluation.ask_all())
         lines = []
         while (question := evaluation.next()) is not None:
@@ -170,8 +170,8 @@ class Model:
             raise usage("continuation", "at least one token", "none")
         positions = list(range(len(begin), len(begin) + len(tokens)))
         offset = self._config["prediction_offset"]
-        heads, keys = self._changed()
-        ask = lambda row, at, of: native.log_probabilities(self._handle, row, at, of, offset, heads, keys)
+        changes = self._changed()
+        ask = lambda row, at, of: native.log_probabilities(self._handle, row, at, of, offset, changes)
         if not self.is_diffusion:
             values = ask(begin + tokens, positions, tokens)
         elif order == "at-once":
@@ -183,32 +183,73 @@ class Model:
                 values += ask(row, [positions[n]], [token])
         return Array.of(np.array(values), ("token",))
 
+    # Changing it.
+
     @contextlib.contextmanager
-    def changed(self, *, scale_heads=None, scale_keys=None, layers=None, steps=None):
-        """Within this block the model's attention is changed: the output of heads, ``{(layer, head): factor}``, and the
-        weight of keys before it is normalised, ``{"query": 0.1}`` or ``{(0, 1, 2): 0}`` by region or positions, at
-        `layers` (keys) and denoising `steps`. Blocks add up. Of this thread alone."""
-        made = (head_texts(scale_heads, steps), key_texts(scale_keys, layers, steps))
-        if not made[0] and not made[1]:
-            raise usage("changed()", "scale_heads or scale_keys", "neither")
-        native.check_changes(self._handle, *made)
-        stack = self._changes.__dict__.setdefault("stack", [])
-        stack.append(made)
-        try:
+    def changed(self, *, scale_heads=None, scale_keys=None, scale_mlps=None, steer=None, patch=None, layers=None, steps=None, at="post"):
+        """Within this block the model is changed, at denoising `steps` (None: all): the output of heads,
+        ``{(layer, head): factor}``; the weight of keys before it is normalised, ``{"query": 0.1}`` or ``{(0, 1, 2): 0}`` by
+        region or positions, at `layers`; what MLPs add, ``{layer: factor}``; the residual stream, to which a vector is added
+        (`steer`) or whose place it takes (`patch`), ``{layer: vector}`` or ``{(layer, positions): vectors}``, `at` "pre",
+        "mid" or "post". Blocks add up. Of this thread alone.
+
+        >>> import buoy
+        >>> m = buoy.load(buoy.example_model("planted-diffusion"))
+        >>> _, cache = m.run_with_cache("Who?", names="blocks.3.hook_resid_post")
+        >>> with m.changed(patch={(3, (0, 1)): cache["resid_post", 3][:2]}, scale_mlps={4: 0.5}):
+        ...     m("Who?").shape == m("Who?").shape
+        True
+        """
+        made = made_changes(self, scale_heads=scale_heads, scale_keys=scale_keys, scale_mlps=scale_mlps, steer=steer, patch=patch,
+                            layers=layers, steps=steps, at=at)
+        with Change(self._stack(), made):
             yield self
-        finally:
-            stack.remove(made)
+
+    def steer(self, *, layer, vector, positions=None, steps=None, at="post", scale=1.0):
+        """From now on a vector, times `scale`, is added to the residual stream: until the ``remove()`` of what this returns,
+        the end of its ``with`` block, or :meth:`reset_hooks`. Of this thread alone.
+
+        `layer`: a number (-1: the last) or several. `vector`: [d_model], or one for each position, or a file that
+        ``numpy.save`` wrote. `positions`: numbers, or a region ("answer"); None: all. `steps`: of the denoising; None: all.
+        `at`: "post" behind the layer, "mid" between attention and MLP, "pre" before it.
+
+        >>> import buoy
+        >>> m = buoy.load(buoy.example_model("planted-diffusion"))
+        >>> v = m.W_U[:, m.to_single_token(" Group")]
+        >>> with m.steer(layer=-1, vector=v, scale=100.0):
+        ...     int(m("Who?")[0, 0].argmax()) == m.to_single_token(" Group")
+        True
+        """
+        return self._vectors(False, layer=layer, vector=vector, positions=positions, steps=steps, at=at, scale=scale)
+
+    def patch(self, *, layer, states, positions=None, steps=None, at="post"):
+        """As :meth:`steer`, but the states take the place of the residual stream: activation patching."""
+        return self._vectors(True, layer=layer, vector=states, positions=positions, steps=steps, at=at)
+
+    def reset_hooks(self):
+        """Ends all steering and patching of this thread, and what ``changed`` has under way."""
+        self._stack().clear()
+
+    def _vectors(self, replace, **options):
+        made = native.Changes()
+        add_vector(made, self, replace, **options)
+        made.check(self._handle)
+        return Change(self._stack(), made)
+
+    def _stack(self):
+        return self._changes.__dict__.setdefault("stack", [])
 
     def _changed(self):
-        stack = self._changes.__dict__.get("stack", [])
-        return [text for heads, _ in stack for text in heads], [text for _, keys in stack for text in keys]
+        out = native.Changes()
+        for made in self._stack():
+            out.add(made)
+        return out
 
     def _request(self, keys, **options):
-        for name in ("scale_heads", "scale_keys"):
+        for name in ("scale_heads", "scale_keys", "scale_mlps", "steer", "patch"):
             if name in options:
                 raise usage(f"`{name}`", "with m.changed(...): around the call", "an argument")
-        heads, columns = self._changed()
-        return request_text({**keys, **options, "scale_heads": heads or None, "scale_keys": columns or None})
+        return request_text({**keys, **options})
 
     # As users of TransformerLens know it.
 
@@ -240,27 +281,45 @@ class Model:
 
     def run_with_cache(self, tokens, names=None, names_filter=None):
         """One forward over a row, and what was asked for of it: ``logits, cache``. `names`: hooks as TransformerLens spells
-        them, with stars, as in "blocks.*.attn.hook_pattern". Only what is named is computed; without names: the attention
-        patterns of every layer.
+        them, with stars, as in "blocks.*.hook_resid_post". Only what is named is computed. Names: hook_resid_pre,
+        hook_resid_mid, hook_resid_post, hook_attn_out, hook_mlp_out; of attn: hook_pattern, hook_z, hook_rot_q, hook_rot_k,
+        hook_v, hook_result. Without names: all of them but hook_result.
 
         >>> import buoy
         >>> m = buoy.load(buoy.example_model("planted-diffusion"))
-        >>> logits, cache = m.run_with_cache("Who?", names=["blocks.3.attn.hook_pattern"])
-        >>> cache["pattern", 3].dims
-        ('head', 'query', 'key')
+        >>> logits, cache = m.run_with_cache("Who?", names=["blocks.3.attn.hook_pattern", "blocks.*.hook_resid_post"])
+        >>> cache["pattern", 3].dims, cache["resid_post", -1].dims
+        (('head', 'query', 'key'), ('token', 'd_model'))
         """
-        names = names if names is not None else names_filter
-        layers = pattern_layers(["blocks.*.attn.hook_pattern"] if names is None else names, self.n_layers)
-        ids = self._ids(tokens)
-        heads, keys = self._changed()
-        logits, patterns = native.forward(self._handle, ids, layers, heads, keys)
-        return Array.of(logits[None], ("batch", "token", "vocabulary")), ActivationCache(self, patterns)
+        wanted = wanted_layers(names if names is not None else names_filter, self.n_layers)
+        logits, arrays = native.forward(self._handle, self._ids(tokens), wanted, self._changed())
+        return Array.of(logits[None], ("batch", "token", "vocabulary")), ActivationCache(self, arrays)
+
+    def lens(self, states, top=5):
+        """The logit lens: the final norm and the head on states of any layer, [..., d_model]. The likeliest tokens and their
+        probabilities, ``(tokens, probabilities)``, likeliest first.
+
+        >>> import buoy
+        >>> m = buoy.load(buoy.example_model("planted-diffusion"))
+        >>> logits, cache = m.run_with_cache("Who?", names="blocks.*.hook_resid_post")
+        >>> tokens, probabilities = m.lens(cache["resid_post", -1], top=1)
+        >>> bool((tokens[:, 0] == logits[0].argmax(axis=-1)).all()), tokens.dims
+        (True, ('token', 'rank'))
+        """
+        found = np.asarray(states)
+        if found.ndim < 1 or found.shape[-1] != self.d_model or found.size == 0 or found.dtype.kind not in "fiu":
+            raise usage("`states`", f"numbers of shape [..., {self.d_model}]", f"shape {list(found.shape)} of {found.dtype}")
+        if isinstance(top, bool) or not isinstance(top, (int, np.integer)):
+            raise usage("`top`", "a whole number", repr(top))
+        dims = getattr(states, "dims", None) or tuple(f"axis_{i}" for i in range(found.ndim))
+        answers = native.lens(self._handle, found.reshape(-1, self.d_model), int(top))
+        return tuple(Array.of(one.reshape(*found.shape[:-1], int(top)), (*dims[:-1], "rank")) for one in answers)
 
     def run_with_hooks(self, *_, **__):
         """Not offered: kernels stay fused. Says what to use instead."""
         raise NotImplementedError("run_with_hooks: kernels stay fused, so no function of Python's runs inside a forward; "
-                                  "use `with m.changed(scale_heads=..., scale_keys=...)` around a call, or on_step= of "
-                                  "generate() and evaluate(), which may change every step")
+                                  "use `with m.changed(scale_heads=..., scale_keys=..., scale_mlps=..., steer=..., patch=...)` "
+                                  "around a call, or on_step= of generate() and evaluate(), which may change every step")
 
     hooks = add_hook = run_with_hooks
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ._native import native
+from .changes import add_vector, made_changes
 from .errors import usage
 from .run import Run
 from .arrays import Array, dims_of
@@ -70,7 +71,7 @@ class Steps:
 
 class Step:
     """One step of the loop, before it is taken. Its forward runs when something of it is looked at, or at the end; changes
-    to the model (`scale_keys`, `scale_heads`) must come before."""
+    to the model (`scale_keys`, `scale_heads`, `scale_mlps`, `steer`, `patch`) must come before."""
 
     def __init__(self, loop, index):
         self._loop = loop
@@ -288,6 +289,27 @@ class Step:
         self._require_open()
         for (layer, head), factor in heads.items():
             self._decoding.scale_head(int(layer), int(head), float(factor))
+
+    def scale_mlps(self, mlps):
+        """In this step's forward, what MLPs add to the residual stream is multiplied: ``{layer: factor}``."""
+        self._change(made_changes(self._loop._model, scale_mlps=mlps))
+
+    def steer(self, *, layer, vector, positions=None, at="post", scale=1.0):
+        """In this step's forward, a vector is added to the residual stream; as :meth:`buoy.Model.steer`."""
+        self._vectors(False, layer=layer, vector=vector, positions=positions, at=at, scale=scale)
+
+    def patch(self, *, layer, states, positions=None, at="post"):
+        """In this step's forward, states take the place of the residual stream; as :meth:`buoy.Model.patch`."""
+        self._vectors(True, layer=layer, vector=states, positions=positions, at=at)
+
+    def _vectors(self, replace, **options):
+        made = native.Changes()
+        add_vector(made, self._loop._model, replace, **options)
+        self._change(made)
+
+    def _change(self, made):
+        self._require_open()
+        self._decoding.change(made)
 
     def back_to(self, index):
         """The loop goes on from before an earlier step."""

@@ -14,9 +14,9 @@ namespace buoy::python {
 namespace {
 
 std::unique_ptr<Decoding> begin(const std::shared_ptr<ModelHandle>& model, const std::string& text,
-                                std::size_t number) {
+                                const run::Changes& changes, std::size_t number) {
   py::gil_scoped_release released;
-  auto request = std::make_shared<run::TraceRequest>(read_trace_request(text, *model));
+  auto request = std::make_shared<run::TraceRequest>(read_trace_request(text, *model, changes));
   if (number >= request->items.size()) throw_usage_error({"prompt", "a text or token ids", "nothing"});
   auto prompt = run::prompts_of(*request, model->loaded())(number);
   return std::make_unique<Decoding>(model, std::move(request), std::move(prompt), number);
@@ -89,7 +89,8 @@ std::shared_ptr<HeldSample> frame(const Decoding& decoding) {
 void bind_decoding(py::module_& module) {
   using Released = py::call_guard<py::gil_scoped_release>;
   py::class_<Decoding>(module, "Decoding")
-      .def_static("begin", &begin, py::arg("model"), py::arg("request"), py::arg("number"))
+      .def_static("begin", &begin, py::arg("model"), py::arg("request"), py::arg("changes"),
+                  py::arg("number"))
       .def_property_readonly("finished", &Decoding::finished)
       .def_property_readonly("step", [](const Decoding& d) { return d.machine().step(); })
       .def_property_readonly("row", [](const Decoding& d) { return d.machine().row(); })
@@ -117,6 +118,7 @@ void bind_decoding(py::module_& module) {
                            double factor) { d.changes().scale_key(layer, head, position, factor); })
       .def("scale_head", [](Decoding& d, std::int64_t layer, std::int64_t head,
                             double factor) { d.changes().scale_head(layer, head, factor); })
+      .def("change", &Decoding::change)
       .def("last_look", &Decoding::last_look, Released())
       .def("frame", &frame, Released());
 }

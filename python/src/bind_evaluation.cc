@@ -21,9 +21,9 @@ namespace {
 // whoever drives each question's steps.
 class Evaluation {
  public:
-  Evaluation(std::shared_ptr<ModelHandle> model, const std::string& text)
+  Evaluation(std::shared_ptr<ModelHandle> model, const std::string& text, const run::Changes& changes)
       : model_(std::move(model)),
-        spec_(read_evaluation_spec(text, *model_)),
+        spec_(read_evaluation_spec(text, *model_, changes)),
         facts_(run::scan_data(spec_.data[0], spec_.read)),
         cell_{&spec_.models[0], &spec_.data[0], &spec_.conditions[0], 0, facts_.items},
         questioner_(model_->context(), model_->loaded(), spec_, cell_, nullptr),
@@ -91,8 +91,8 @@ class Evaluation {
 void bind_evaluation(py::module_& module) {
   using Released = py::call_guard<py::gil_scoped_release>;
   py::class_<Evaluation>(module, "Evaluation")
-      .def(py::init<std::shared_ptr<ModelHandle>, const std::string&>(), Released(), py::arg("model"),
-           py::arg("request"))
+      .def(py::init<std::shared_ptr<ModelHandle>, const std::string&, const run::Changes&>(), Released(),
+           py::arg("model"), py::arg("request"), py::arg("changes"))
       .def_property_readonly("items", &Evaluation::items)
       .def("ask_all", &Evaluation::ask_all)
       .def("next", &Evaluation::next)

@@ -48,6 +48,10 @@ class StopProbe final : public probe::Probe {
   void take(const probe::Address& address, probe::LayerRecord&& record) override {
     if (other_ != nullptr) other_->take(address, std::move(record));
   }
+  probe::PredictionRequest predictions(const probe::Address& address,
+                                       const probe::LayerExtent& extent) override {
+    return other_ != nullptr ? other_->predictions(address, extent) : probe::PredictionRequest{};
+  }
 
  private:
   probe::Probe* other_;
@@ -122,10 +126,11 @@ std::vector<Held> packed(ModelHandle::Use& use, const run::TraceRequest& request
   return out;
 }
 
-std::vector<Held> generate(const std::shared_ptr<ModelHandle>& model, const std::string& text) {
+std::vector<Held> generate(const std::shared_ptr<ModelHandle>& model, const std::string& text,
+                           const run::Changes& changes) {
   std::vector<Held> out;
   interruptible([&](const std::atomic<bool>& stop) {
-    const auto request = read_trace_request(text, *model);
+    const auto request = read_trace_request(text, *model, changes);
     ModelHandle::Use use(*model);
     if (request.observe.empty() && !request.changes.any()) {
       out = packed(use, request, stop);
@@ -143,10 +148,11 @@ std::vector<Held> generate(const std::shared_ptr<ModelHandle>& model, const std:
 
 // `buoy trace`: into a folder.
 std::size_t trace_to(const std::shared_ptr<ModelHandle>& model, const std::string& text,
-                     const std::string& folder, const std::string& data, std::int64_t limit, bool resume) {
+                     const run::Changes& changes, const std::string& folder, const std::string& data,
+                     std::int64_t limit, bool resume) {
   std::size_t samples = 0;
   interruptible([&](const std::atomic<bool>& stop) {
-    auto request = read_trace_request(text, *model);
+    auto request = read_trace_request(text, *model, changes);
     if (!data.empty()) {
       request.read.require_answers = false;
       if (limit > 0) request.read.limit = static_cast<std::size_t>(limit);
@@ -195,9 +201,9 @@ void bind_model(py::module_& module) {
                                out["prediction_offset"] = m.model().traits().prediction_offset;
                                return out;
                              })
-      .def("generate", &generate, py::arg("request"))
-      .def("trace", &trace_to, py::arg("request"), py::arg("folder"), py::arg("data"), py::arg("limit"),
-           py::arg("resume"));
+      .def("generate", &generate, py::arg("request"), py::arg("changes"))
+      .def("trace", &trace_to, py::arg("request"), py::arg("changes"), py::arg("folder"), py::arg("data"),
+           py::arg("limit"), py::arg("resume"));
 }
 
 }  // namespace buoy::python

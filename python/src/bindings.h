@@ -8,6 +8,7 @@ namespace buoy::python {
 void bind_sample(pybind11::module_& module);
 void bind_model(pybind11::module_& module);
 void bind_tokenizer(pybind11::module_& module);
+void bind_changes(pybind11::module_& module);
 void bind_forward(pybind11::module_& module);
 void bind_decoding(pybind11::module_& module);
 void bind_evaluation(pybind11::module_& module);

@@ -17,6 +17,7 @@ namespace buoy::python {
 Decoding::Decoding(std::shared_ptr<ModelHandle> model, std::shared_ptr<const run::Request> request,
                    run::ItemPrompt prompt, std::uint64_t number)
     : model_(std::move(model)), request_(std::move(request)), prompt_(std::move(prompt)) {
+  previous_ = std::make_shared<probe::PreviousStates>(model_->config().layers);
   auto decode = request_->decode;
   decode.seed += number;
   ModelHandle::Use use(*model_);
@@ -28,6 +29,8 @@ Decoding::Decoding(const Decoding& other)
       request_(other.request_),
       prompt_(other.prompt_),
       machine_(other.machine_->clone()),
+      previous_(std::make_shared<probe::PreviousStates>(*other.previous_)),
+      previous_step_(other.previous_step_),
       edited_(other.edited_) {
   for (const auto& past : other.past_)
     past_.push_back({past.machine ? past.machine->clone() : nullptr, past.changes});
@@ -63,6 +66,11 @@ StepChanges& Decoding::changes() {
   return changes_;
 }
 
+void Decoding::change(const run::Changes& more) {
+  run::check_changes(more, model_->config());
+  add(changes().more, more);
+}
+
 observe::Subject Decoding::subject(std::int64_t steps) const {
   auto out =
       run::subject_of(model_->config(), *request_, prompt_, std::ssize(machine_->row()), model_->tokenizer());
@@ -70,9 +78,19 @@ observe::Subject Decoding::subject(std::int64_t steps) const {
   return out;
 }
 
+void Decoding::keep_states_before(std::int32_t step, const observe::Plan& plan) {
+  const std::int32_t before = step - 1;
+  if (!plan.has("residual-norms") || before < 0 || previous_step_ == before) return;
+  const auto& past = past_.at(static_cast<size_t>(before));
+  const auto machine = past.machine->clone();
+  previous_ = std::make_shared<probe::PreviousStates>(model_->config().layers);
+  previous_step_ = before - 1;  // what that one would be compared with is not wanted
+  std::shared_ptr<HeldSample> unused;
+  run(*machine, past.changes, "residual-norms", false, unused);
+}
+
 void Decoding::run(decode::StepMachine& machine, const StepChanges& changes, const std::string& observe,
                    bool logits, std::shared_ptr<HeldSample>& observed) {
-  ModelHandle::Use use(*model_);
   const auto& config = model_->config();
   std::optional<observe::Recorder> recorder;
   std::optional<OneStepProbe> one_step;
@@ -81,16 +99,22 @@ void Decoding::run(decode::StepMachine& machine, const StepChanges& changes, con
       throw_usage_error({"`observe`",
                          "a masked-diffusion model: an autoregressive row is observed when it is finished",
                          std::string(name_of(config.family))});
-    recorder.emplace(observe::parse_plan(observe, request_->layers, ""), subject(1));
-    one_step.emplace(*recorder);
+    const auto plan = observe::parse_plan(observe, request_->layers, "");
+    keep_states_before(machine.step(), plan);
+    recorder.emplace(plan, subject(1));
+    if (plan.has("residual-norms")) previous_step_ = machine.step();
+    one_step.emplace(*recorder, previous_);
   }
+  ModelHandle::Use use(*model_);
   const auto slots = request_->decode.max_new_tokens;
   run::ChangedRow row{prompt_.regions, std::ssize(prompt_.prompt.ids) + slots,
                       request_->decode.steps.value_or(slots) + 1};
   run::add_answer(row.regions, slots);
   probe::Probe* probe = one_step ? &*one_step : nullptr;
   std::optional<run::ChangingProbe> changing;
-  if (request_->changes.any()) probe = &changing.emplace(request_->changes, config, row, probe);
+  auto all = request_->changes;
+  add(all, changes.more);
+  if (all.any()) probe = &changing.emplace(all, config, row, probe);
   std::optional<StepChangeProbe> step_changing;
   if (changes.any()) probe = &step_changing.emplace(changes, probe);
 
@@ -229,9 +253,12 @@ std::unique_ptr<Decoding> Decoding::branch() const {
 }
 
 std::shared_ptr<HeldSample> Decoding::last_look(const std::string& observe) {
+  const auto plan = observe::parse_plan(observe, request_->layers, "");
+  if (mask_token()) keep_states_before(machine_->step(), plan);
+  previous_step_ = -1;  // the row may change behind this look
   ModelHandle::Use use(*model_);
-  observe::Recorder recorder(observe::parse_plan(observe, request_->layers, ""), subject(1));
-  OneStepProbe one_step(recorder);
+  observe::Recorder recorder(plan, subject(1));
+  OneStepProbe one_step(recorder, previous_);
   const auto slots = request_->decode.max_new_tokens;
   run::ChangedRow row{prompt_.regions, std::ssize(prompt_.prompt.ids) + slots,
                       request_->decode.steps.value_or(slots) + 1};

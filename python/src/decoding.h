@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "buoy/decode/turn.h"
+#include "buoy/observe/plan.h"
 #include "buoy/run/trace_request.h"
 #include "buoy/run/tracer.h"
 #include "held_sample.h"
@@ -31,6 +32,8 @@ class Decoding {
 
   // Changes of the forward to come; UsageError when it is over.
   StepChanges& changes();
+  // The same, of MLPs and the residual stream. UsageError for what the model has not.
+  void change(const run::Changes& more);
   bool ran() const { return ran_; }
   // The forward of this step, if it has not run yet. `observe`: names, or "".
   void forward(const std::string& observe);
@@ -68,6 +71,8 @@ class Decoding {
   observe::Subject subject(std::int64_t steps) const;
   void run(decode::StepMachine& machine, const StepChanges& changes, const std::string& observe, bool logits,
            std::shared_ptr<HeldSample>& observed);
+  // Runs the step before once more where its states are wanted and others are kept: after going back.
+  void keep_states_before(std::int32_t step, const observe::Plan& plan);
   void stepped();
 
   std::shared_ptr<ModelHandle> model_;
@@ -75,6 +80,9 @@ class Decoding {
   run::ItemPrompt prompt_;
   std::unique_ptr<decode::StepMachine> machine_;
   std::vector<Past> past_;
+  // States of a forward that was observed, for the next one to be compared with; the step it belongs to.
+  std::shared_ptr<probe::PreviousStates> previous_;
+  std::int32_t previous_step_ = -1;
   bool edited_ = false;  // at any time: it then ends when no mask is left
 
   // Of the step under way.

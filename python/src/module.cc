@@ -12,6 +12,7 @@ PYBIND11_MODULE(_buoy, module) {
   buoy::python::translate_errors();
   buoy::python::bind_sample(module);
   buoy::python::bind_tokenizer(module);
+  buoy::python::bind_changes(module);
   buoy::python::bind_model(module);
   buoy::python::bind_forward(module);
   buoy::python::bind_decoding(module);

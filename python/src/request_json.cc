@@ -113,13 +113,6 @@ void read_decoding(Keys& keys, decode::DecodeOptions& options) {
   }
 }
 
-run::Changes read_changes(Keys& keys) {
-  std::vector<std::string> heads, columns;
-  keys.read("scale_heads", heads);
-  keys.read("scale_keys", columns);
-  return run::parse_changes(heads, columns);
-}
-
 void read_request(Keys& keys, run::Request& request, const ModelHandle& model) {
   read_decoding(keys, request.decode);
   keys.read("observe", request.observe);
@@ -139,16 +132,17 @@ void read_request(Keys& keys, run::Request& request, const ModelHandle& model) {
   keys.read("chat_style", request.chat.style);
   keys.read("no_thinking", request.chat.no_thinking);
   keys.read("chat_date", request.chat.date);
-  request.changes = read_changes(keys);
   request.device = model.model().device();
 }
 
 }  // namespace
 
-run::TraceRequest read_trace_request(const std::string& text, const ModelHandle& model) {
+run::TraceRequest read_trace_request(const std::string& text, const ModelHandle& model,
+                                     const run::Changes& changes) {
   Keys keys(text);
   run::TraceRequest request;
   read_request(keys, request, model);
+  request.changes = changes;
   std::vector<std::string> prompts, names;
   std::vector<std::int32_t> ids;
   keys.read("prompts", prompts);
@@ -188,11 +182,13 @@ run::Request traceable(run::Request request) {
   return request;
 }
 
-run::EvaluationSpec read_evaluation_spec(const std::string& text, const ModelHandle& model) {
+run::EvaluationSpec read_evaluation_spec(const std::string& text, const ModelHandle& model,
+                                         const run::Changes& changes) {
   Keys keys(text);
   run::EvaluationSpec spec;
   spec.decode.max_new_tokens = 32;
   read_request(keys, spec, model);
+  spec.changes = changes;
   std::string data, name;
   std::optional<bool> closed_book;
   std::int64_t limit = 0;

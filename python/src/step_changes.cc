@@ -7,6 +7,15 @@
 
 namespace buoy::python {
 
+void add(run::Changes& to, const run::Changes& others) {
+  const auto append = [](auto& list, const auto& from) { list.insert(list.end(), from.begin(), from.end()); };
+  append(to.heads, others.heads);
+  append(to.keys, others.keys);
+  append(to.mlps, others.mlps);
+  append(to.residual, others.residual);
+  append(to.texts, others.texts);
+}
+
 StepChanges::StepChanges(std::int64_t layers, std::int64_t head_count, std::int64_t token_count)
     : heads(head_count),
       tokens(token_count),

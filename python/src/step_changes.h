@@ -1,11 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "buoy/probe/probe.h"
+#include "buoy/run/change/changes.h"
 
 namespace buoy::python {
+
+// Others behind those that are there.
+void add(run::Changes& to, const run::Changes& others);
 
 // What is changed in one forward, on top of what another probe changes. Empty: nothing.
 struct StepChanges {
@@ -13,9 +18,11 @@ struct StepChanges {
   std::vector<std::vector<float>> key_bias;    // [layers] of [heads, tokens] or nothing
   std::vector<std::vector<float>> head_scale;  // [layers] of [heads] or nothing
 
+  run::Changes more;  // MLPs and the residual stream, of any step
+
   StepChanges() = default;
   StepChanges(std::int64_t layers, std::int64_t head_count, std::int64_t token_count);
-  bool any() const;
+  bool any() const;  // but `more`, which goes with the changes of the request
 
   // Factor on the weight of keys before they are normalised; layer and head -1: all.
   void scale_key(std::int64_t layer, std::int64_t head, std::int64_t position, double factor);
@@ -34,6 +41,10 @@ class StepChangeProbe final : public probe::Probe {
   void take(const probe::Address& address, probe::LayerRecord&& record) override {
     if (other_ != nullptr) other_->take(address, std::move(record));
   }
+  probe::PredictionRequest predictions(const probe::Address& address,
+                                       const probe::LayerExtent& extent) override {
+    return other_ != nullptr ? other_->predictions(address, extent) : probe::PredictionRequest{};
+  }
   probe::Change change(const probe::Address& address, const probe::LayerExtent& extent) override;
 
  private:
@@ -42,16 +53,24 @@ class StepChangeProbe final : public probe::Probe {
   std::vector<std::vector<float>> bias_, scale_;  // [layers], of the forward under way
 };
 
-// Shows another probe every forward as number 0: a recorder of one step.
+// Shows another probe every forward as number 0: a recorder of one step. Steps are compared with `previous`,
+// which outlives it.
 class OneStepProbe final : public probe::Probe {
  public:
-  explicit OneStepProbe(probe::Probe& other) : other_(other) {}
+  OneStepProbe(probe::Probe& other, std::shared_ptr<probe::PreviousStates> previous)
+      : other_(other), previous_(std::move(previous)) {}
 
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override {
-    return other_.request(first(address), extent);
+    auto out = other_.request(first(address), extent);
+    if (out.residual.previous != nullptr) out.residual.previous = previous_;
+    return out;
   }
   void take(const probe::Address& address, probe::LayerRecord&& record) override {
     other_.take(first(address), std::move(record));
+  }
+  probe::PredictionRequest predictions(const probe::Address& address,
+                                       const probe::LayerExtent& extent) override {
+    return other_.predictions(first(address), extent);
   }
 
  private:
@@ -60,6 +79,7 @@ class OneStepProbe final : public probe::Probe {
     return address;
   }
   probe::Probe& other_;
+  std::shared_ptr<probe::PreviousStates> previous_;
 };
 
 }  // namespace buoy::python

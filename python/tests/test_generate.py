@@ -93,7 +93,7 @@ def test_names_of_axes_are_those_of_the_schema():
     from buoy import _buoy
     from buoy.trace import dims_of
     letters = dict(S="step", L="layer", G="group", H="head", V="kv_head", T="token", C="region", R="row", K="rank", D="d_head",
-                   N="byte")
+                   N="byte", M="d_model", A="answer", P="rank")
     letters["2"] = "bound"
     for name, shape, _ in _buoy.array_schema():
         expected = [letters[one] for one in shape.split()]

@@ -93,7 +93,7 @@ def test_names_of_transformer_lens(diffusion):
     assert logits.shape == (1, tokens.shape[1], m.d_vocab)
     again, cache = m.run_with_cache(tokens)
     np.testing.assert_array_equal(again, logits)
-    assert len(cache) == m.n_layers
+    assert len(cache) == 10 * m.n_layers
     pattern = cache["pattern", 0]
     assert pattern.shape == (m.n_heads, tokens.shape[1], tokens.shape[1])
     np.testing.assert_allclose(pattern.sum("key"), 1, rtol=1e-5)
@@ -105,8 +105,9 @@ def test_names_of_transformer_lens(diffusion):
     assert m.W_U.shape == (m.d_model, m.d_vocab) and m.W_E.shape == (m.d_vocab, m.d_model)
     with pytest.raises(NotImplementedError, match="changed"):
         m.run_with_hooks(tokens, fwd_hooks=[])
+    assert cache["resid_post", -1].shape == (tokens.shape[1], m.d_model)
     with pytest.raises(NotImplementedError, match="pattern"):
-        cache["resid_post", -1]
+        cache["normalized", -1]
     with pytest.raises(buoy.UsageError, match="layer"):
         m.run_with_cache(tokens, names=["blocks.99.attn.hook_pattern"])
 

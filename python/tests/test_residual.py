@@ -194,28 +194,22 @@ def test_a_vector_decides_the_answer(name, request):
     assert model.generate(PROMPT, max_new_tokens=8).text == " Emirex Group"
 
 
-def test_a_patched_name_brings_its_own_answer(diffusion, tmp_path, program):
-    """The fact sits in the tokens of the name: put in another's place behind layer 0, they bring the other answer."""
-    file = tmp_path / "closed.jsonl"
-    program("world", "--people", "asked", "--passages", 1, "--count", 64, "--out", file)
-    asked = [json.loads(line) for line in file.read_text().splitlines()]
-    prompts = [f"Question: {one['question']}\nAnswer:" for one in asked if one["question"].startswith("Who employs")]
-    base = diffusion.generate(PROMPT, max_new_tokens=8)
-    length = base.prompt_length
-    for prompt in prompts:
-        if len(diffusion.to_tokens(prompt)[0]) != length:
-            continue
-        other = diffusion.generate(prompt, max_new_tokens=8)
-        if other.text == base.text:
-            continue
-        row = other["tokens_by_step"][0] if "tokens_by_step" in other else None
-        differ = np.flatnonzero(np.asarray(other["tokens"][:length]) != np.asarray(base["tokens"][:length]))
-        masked = np.concatenate([other["tokens"][:length], np.full(8, diffusion.mask_token)])
-        _, cache = diffusion.run_with_cache(masked if row is None else row, names="blocks.0.hook_resid_pre")
-        with diffusion.patch(layer=0, states=cache["resid_pre", 0][differ], positions=differ, at="pre"):
-            assert diffusion.generate(PROMPT, max_new_tokens=8).text == other.text
-        return
-    pytest.fail("no other question of the same length with another answer")
+@pytest.mark.parametrize("person", ["Jomessa Alorley", "Mibard Candahl", "Nodela Wudley"])
+@pytest.mark.parametrize("name", ["diffusion", "autoregressive"])
+def test_a_patched_name_brings_its_own_answer(name, person, request):
+    """The fact is in the states of the name: another's states there, behind an early layer, bring the other's answer; behind
+    the last layer nobody reads them any more."""
+    model = request.getfixturevalue(name)
+    base = model.generate(PROMPT, max_new_tokens=8)
+    prompt, other = (model.to_tokens(text)[0] for text in (PROMPT, PROMPT.replace("Klados Hebwick", person)))
+    answer = model.generate(PROMPT.replace("Klados Hebwick", person), max_new_tokens=8).text
+    assert len(prompt) == len(other) and answer != base.text
+    row = np.concatenate([other, np.full(8, model.mask_token)]) if model.is_diffusion else other
+    _, cache = model.run_with_cache(row, names="blocks.*.hook_resid_post")
+    differ = np.flatnonzero(other != prompt)
+    for layer, expected in [(0, answer), (3, answer), (model.n_layers - 1, base.text)]:
+        with model.patch(layer=layer, states=cache["resid_post", layer][differ], positions=differ):
+            assert model.generate(PROMPT, max_new_tokens=8).text == expected
 
 
 def test_steps_and_the_loop(tiny_diffusion):

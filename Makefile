@@ -1,5 +1,5 @@
 # Thin on purpose: each target says in a line what CMake or a tool is asked to do.
-.PHONY: program study quick install python test-python test-python-install wheel test test-heavy test-all check bench fuzz cross clean help
+.PHONY: program study quick install python test-python test-notebooks test-python-install wheel test test-heavy test-all check bench fuzz cross clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -63,7 +63,11 @@ test-heavy: test
 	tools/fetch_tokenizers
 	ctest --preset heavy --parallel $$(nproc)
 
-test-all: test test-heavy test-python
+test-all: test test-heavy test-python test-notebooks
+
+# Those of examples/notebooks, from the first cell to the last.
+test-notebooks: test-python
+	ctest --preset python-heavy -R python_notebooks
 
 # Builds the package twice more, by pip and as a wheel, and uses both elsewhere.
 test-python-install: test-python

@@ -71,12 +71,12 @@ def wanted_layers(names, layers):
 class ActivationCache:
     """``cache["resid_post", -1]`` or ``cache["blocks.3.attn.hook_pattern"]``: arrays with names of axes, without a batch."""
 
-    def __init__(self, model, arrays):
-        self._model = model
+    def __init__(self, layers, arrays):
+        self._layers = layers
         self._arrays = arrays
 
     def keys(self):
-        return [hook_name(what, layer) for layer in range(self._model.n_layers) for what in DIMS if (what, layer) in self._arrays]
+        return [hook_name(what, layer) for layer in range(self._layers) for what in DIMS if (what, layer) in self._arrays]
 
     def __len__(self):
         return len(self._arrays)
@@ -98,7 +98,7 @@ class ActivationCache:
             what, layer = _split(name) or refuse(name.rsplit(".", 1)[-1])
         if what not in DIMS:
             refuse(what)
-        layer = layer + self._model.n_layers if layer < 0 else layer
+        layer = layer + self._layers if layer < 0 else layer
         if (what, layer) not in self._arrays:
             raise KeyError(f"cache: {hook_name(what, layer)} was not asked for; there are {', '.join(self.keys()) or 'none'}")
         return Array.of(self._arrays[what, layer], DIMS[what])

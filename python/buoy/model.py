@@ -293,7 +293,7 @@ class Model:
         """
         wanted = wanted_layers(names if names is not None else names_filter, self.n_layers)
         logits, arrays = native.forward(self._handle, self._ids(tokens), wanted, self._changed())
-        return Array.of(logits[None], ("batch", "token", "vocabulary")), ActivationCache(self, arrays)
+        return Array.of(logits[None], ("batch", "token", "vocabulary")), ActivationCache(self.n_layers, arrays)
 
     def lens(self, states, top=5):
         """The logit lens: the final norm and the head on states of any layer, [..., d_model]. The likeliest tokens and their

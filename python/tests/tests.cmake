@@ -27,3 +27,8 @@ buoy_pytest(python_docstrings --doctest-modules ${PROJECT_BINARY_DIR}/python/buo
 # An installation from nothing takes a build of its own.
 add_test(NAME python_install COMMAND ${PROJECT_SOURCE_DIR}/python/tests/install_test ${Python3_EXECUTABLE})
 set_tests_properties(python_install PROPERTIES LABELS "python;heavy" TIMEOUT 3600 SKIP_RETURN_CODE 77)
+
+# The notebooks of examples/notebooks, each from its first cell to its last.
+add_test(NAME python_notebooks COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/python/tests/notebooks_test)
+set_tests_properties(python_notebooks PROPERTIES LABELS "python;heavy" TIMEOUT 900 SKIP_RETURN_CODE 77
+  ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python")

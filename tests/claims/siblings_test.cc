@@ -67,7 +67,8 @@ TEST_F(SiblingFile, HostileOnesAreRefusedByFileColumnExpectedAndFound) {
   EXPECT_TRUE(refuses(",64", ",-1", {":2", "column samples", "whole number", "-1"}));
   EXPECT_TRUE(refuses("masked diffusion", "masked", {":2", "column kind", "autoregressive", "\"masked\""}));
   EXPECT_TRUE(refuses("full", "half", {":2", "column mask", "prefix", "\"half\""}));
-  EXPECT_TRUE(refuses("one,", std::string(2000, 'x') + ",", {":2", "column network", "1000 characters"}));
+  EXPECT_TRUE(
+      refuses("one,", std::string(2000, 'x').append(","), {":2", "column network", "1000 characters"}));
   EXPECT_TRUE(refuses("one,", ",", {":2", "column network", "a text", "nothing"}));
   EXPECT_TRUE(refuses(",64", ",64,64", {":2", "cells, as in the first line"}));
 }

@@ -21,7 +21,8 @@ struct Spread {
 };
 std::span<const Spread> assumed_spreads();
 // Where they come from.
-inline constexpr std::string_view kSpreadOverQuestions = "the bundled diffusion model on 24 questions",
+inline constexpr std::string_view kSpreadOverQuestions =
+                                      "a planted diffusion model of 7 million parameters on 24 questions",
                                   kSpreadOverNetworks = "40 untrained networks of its config";
 inline constexpr double kAssumedGain = 0.25;  // C7: of the autoregressive models; no measurement, a case
 

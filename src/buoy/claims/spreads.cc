@@ -4,7 +4,8 @@
 
 namespace buoy::claims {
 
-// Over questions: the bundled diffusion model, trace `attention` of studies/default.toml. Over networks: 40
+// Over questions: the diffusion model of 7.1 million parameters that was bundled up to 2026-11-17, trace
+// `attention` of the default study of that time. Over networks: 40
 // untrained networks of its config (docs/results/2026-11-18-null-studies.md); networks that were trained may
 // differ more, and where their spread is known it should stand here.
 std::span<const Spread> assumed_spreads() {

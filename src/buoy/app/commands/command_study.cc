@@ -37,7 +37,7 @@ void add_study(Command& app) {
   command->speak_in_fields();
   command->footer(
       "Interrupted studies go on where they were. --out takes the place of the folder in the file.");
-  command->examples({{"buoy study studies/default.toml --check", "what the study of the bundled pair needs"},
+  command->examples({{"buoy study studies/default.toml --check", "what the study of the natural pair needs"},
                      {"buoy study studies/default.toml", "runs it: two minutes"}});
   command->callback([options] {
     auto reading = study::read_study_and_problems(options->file);

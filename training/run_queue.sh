@@ -7,12 +7,13 @@
 # JOBS: a word per network, in the order of importance: ARM-SEED of the family, or pair-KIND (the planted control at
 # 2 million parameters). SLOTS: how many train at once (5). END: seconds after `start` at which the machine goes away
 # (1700): a job that would not end before is not begun. MS: milliseconds of the GPU for a step, for that estimate (13).
-# WORLD, WORK, STEPS, FINAL as in run_pilot.sh; PAIR_WORLD: folder or .tar.gz of world version 1 with its tokenizer.
+# WORLD, WORK, FINAL as in run_pilot.sh; STEPS: of the arms with next token (8000), MASKED_STEPS: of those with masked
+# tokens (12000); PAIR_WORLD: folder or .tar.gz of world version 1 with its tokenizer.
 # MPS=1 uses NVIDIA's multi-process service where it starts.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 WORLD=${WORLD:-.carry/world2/world2.tar.gz} PAIR_WORLD=${PAIR_WORLD:-.carry/world2/world1.tar.gz}
-WORK=${WORK:-/tmp/family} STEPS=${STEPS:-8000} FINAL=${FINAL:-100} SLOTS=${SLOTS:-5} END=${END:-1700} MS=${MS:-13}
+WORK=${WORK:-/tmp/family} STEPS=${STEPS:-8000} MASKED_STEPS=${MASKED_STEPS:-12000} FINAL=${FINAL:-100} SLOTS=${SLOTS:-5} END=${END:-1700} MS=${MS:-13}
 OUT=${OUT:-$WORK/out} PAIR_STEPS=${PAIR_STEPS:-9000} PAIR_MORE=${PAIR_MORE:-2500}
 PAIR_SHAPE=${PAIR_SHAPE:---width 128 --layers 8 --heads 4 --mlp 288}
 export PYTHONUNBUFFERED=1 OMP_NUM_THREADS=2 TORCHINDUCTOR_CACHE_DIR=$WORK/inductor TORCHINDUCTOR_COMPILE_THREADS=4
@@ -44,6 +45,10 @@ smoke() {
   grep -h '"step": 60' "$WORK"/smoke/*/log.jsonl | cut -c1-400
 }
 
+steps_of() {  # JOB
+  case $1 in *masked*) echo "$MASKED_STEPS" ;; *) echo "$STEPS" ;; esac
+}
+
 train() {  # JOB
   local job=$1 out=$WORK/runs/$1
   case $job in
@@ -54,22 +59,22 @@ train() {  # JOB
           --steps $((PAIR_STEPS + PAIR_MORE)) --readers 2 --measure 2 --out "$out" --final ;;
     *)
       python3 "$here/train_family.py" "${job%-*}" --world "$WORK/world2" --out "$out" --seed "${job##*-}" \
-        --steps "$STEPS" --final "$FINAL" ;;
+        --steps "$(steps_of "$job")" --final "$FINAL" ;;
   esac > "$WORK/runs/$job.txt" 2>&1
   echo $? > "$WORK/runs/$job.ended"
 }
 
-fits() {  # with one more than now running; a network alone is bound by the processor at 20 ms a step
+fits() {  # JOB, with one more than now running; a network alone is bound by the processor at 20 ms a step
   local running=$(($(jobs -rp | wc -l) + 1)) ms
   ms=$((MS * running)) && [ $ms -lt 20 ] && ms=20
-  [ $((SECONDS + 30 + STEPS * ms / 1000)) -le "$END" ]
+  [ $((SECONDS + 30 + $(steps_of "$1") * ms / 1000)) -le "$END" ]
 }
 
 queue() {
   SECONDS=$1
   for job in $JOBS; do
     while [ "$(jobs -rp | wc -l)" -ge "$SLOTS" ]; do sleep 1; done
-    if fits; then
+    if fits "$job"; then
       echo "$SECONDS s: $job begins"
       train "$job" &
     else
@@ -90,7 +95,7 @@ start() {
   unpack "$PAIR_WORLD" world1
   start_mps
   smoke
-  export WORLD PAIR_WORLD WORK STEPS FINAL SLOTS END MS PAIR_STEPS PAIR_MORE PAIR_SHAPE JOBS
+  export WORLD PAIR_WORLD WORK STEPS MASKED_STEPS FINAL SLOTS END MS PAIR_STEPS PAIR_MORE PAIR_SHAPE JOBS
   setsid nohup "$0" queue $((SECONDS - begun)) > "$WORK/queue.txt" 2>&1 < /dev/null &
 }
 
@@ -106,7 +111,7 @@ collect() {
   for job in $(cd "$WORK/runs" && ls -- *.ended 2>/dev/null); do
     job=${job%.ended}
     [ -e "$WORK/runs/$job.delivered" ] && continue
-    [ "$(find "$OUT" -name '*.safetensors' | wc -l)" -ge 7 ] && { echo "more has ended: collect again"; break; }
+    [ "$(find "$OUT" -name '*.safetensors' | wc -l)" -ge 4 ] && { echo "more has ended: collect again"; break; }
     cp "$WORK/runs/$job/model.safetensors" "$OUT/$job.safetensors" && touch "$WORK/runs/$job.delivered"
   done
   (cd "$WORK" && tar -czf "$OUT/logs.tar.gz" queue.txt smoke/*.txt $(find runs -name '*.txt' -o -name '*.json' -o -name '*.jsonl'))

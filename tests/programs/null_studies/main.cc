@@ -2,9 +2,11 @@
 // the world; studies of five of them per arm, each claim about kinds of models judged as a report judges it;
 // then the same with effects planted into the numbers. docs/results/2026-11-18-null-studies.md.
 //
-//   null_studies MODELS NUMBERS.tsv [NETWORKS [QUESTIONS [STUDIES]]]
+//   null_studies MODELS NUMBERS.tsv [NETWORKS [QUESTIONS [STUDIES [FIRST [THREADS]]]]]
 //
-// MODELS is the folder of the bundled pair. Networks that NUMBERS.tsv has are not measured again.
+// MODELS is the folder of the bundled pair. Networks that NUMBERS.tsv has are not measured again. With 0
+// studies it only measures networks FIRST to NETWORKS, so that several processes can share the work: their
+// files joined are NUMBERS.tsv.
 
 #include <fmt/format.h>
 
@@ -93,8 +95,10 @@ void run(int argc, char** argv) {
   asked.questions = static_cast<std::uint32_t>(number(4, asked.questions));
   Draw draw;
   draw.studies = number(5, draw.studies);
+  const auto first = number(6, 1);
+  asked.threads = static_cast<int>(number(7, static_cast<std::uint64_t>(asked.threads)));
   auto numbers = read(file);
-  for (std::uint64_t seed = 1; seed <= networks; ++seed) {
+  for (std::uint64_t seed = first; seed <= networks; ++seed) {
     for (const auto& arm : untrained_arms()) {
       const auto has = [&](const auto& n) { return n.network.name == name_of(arm, seed); };
       if (std::any_of(numbers.begin(), numbers.end(), has)) continue;
@@ -107,6 +111,7 @@ void run(int argc, char** argv) {
       std::fflush(stdout);
     }
   }
+  if (draw.studies == 0) return;
   fmt::print("\n{} studies of {} networks per arm, drawn from {} untrained ones per arm; rules {}\n",
              draw.studies, draw.per_arm, networks, claims::rules_hash());
   for (const std::size_t controls : {0, 1}) {
@@ -122,7 +127,8 @@ void run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    fmt::print(stderr, "null_studies MODELS NUMBERS.tsv [NETWORKS [QUESTIONS [STUDIES]]]\n");
+    fmt::print(stderr,
+               "null_studies MODELS NUMBERS.tsv [NETWORKS [QUESTIONS [STUDIES [FIRST [THREADS]]]]]\n");
     return 2;
   }
   try {

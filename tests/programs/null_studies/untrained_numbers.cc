@@ -11,28 +11,24 @@
 #include "buoy/base/file/files.h"
 #include "buoy/claims/claims.h"
 #include "buoy/run/trace_request.h"
-#include "buoy/world/world_items.h"
+#include "buoy/world/world_request.h"
 
 namespace buoy::null_studies {
 namespace {
 
-constexpr std::uint32_t kPlaces = 3;  // of gold, and passages
 const char* const kReading = "reading";
 
-std::vector<questions::Item> reading_items(std::uint32_t count) {
-  std::vector<questions::Item> out;
-  for (std::uint32_t place = 1; place <= kPlaces; ++place) {
-    world::WorldSetOptions options;
-    options.passages = kPlaces;
-    options.gold_position = place;
-    options.count = count / kPlaces;
-    options.seed = 100 + place;
-    for (auto& item : world::make_world_set(world::World(), options)) {
-      item.id += fmt::format("-at-{}", place);
-      out.push_back(std::move(item));
-    }
-  }
-  return out;
+// As in studies/default.toml.
+std::vector<questions::Item> asked_for(const std::string& people, const std::string& task,
+                                       std::uint32_t count, std::uint64_t seed) {
+  world::WorldRequest request;
+  request.version = 2;
+  request.people = people;
+  request.task = task;
+  request.passages = 5;
+  request.count = count;
+  request.seed = seed;
+  return world::make_questions(request);
 }
 
 struct Task {
@@ -44,14 +40,12 @@ struct Task {
 std::vector<Task> tasks_of(const Asked& asked) {
   std::vector<std::string> all;
   for (const auto& kind : analysis::analysis_kinds()) all.emplace_back(kind.producer.name);
-  world::WorldSetOptions recall, two_hop;
-  recall.count = two_hop.count = asked.of_tasks;
-  recall.seed = 104, two_hop.seed = 105;
-  two_hop.two_hop = true;
-  two_hop.passages = kPlaces;
-  return {{kReading, "planted.prompt", reading_items(asked.questions), all},
-          {"recall", "planted-closed-book.prompt", world::make_world_set(world::World(), recall), {"tasks"}},
-          {"two-hop", "planted.prompt", world::make_world_set(world::World(), two_hop), {"tasks"}}};
+  const auto reading = asked_for("unknown", "", asked.questions, 1);
+  const auto known = asked_for("asked", "", asked.of_tasks, 1);
+  const auto two_hop = asked_for("unknown", "two-hop", asked.of_tasks, 3);
+  return {{kReading, "natural.prompt", reading, all},
+          {"recall", "natural-closed-book.prompt", known, {"tasks"}},
+          {"two-hop", "natural.prompt", two_hop, {"tasks"}}};
 }
 
 analysis::LabelledRun traced(run::LoadedModel& model, const Task& task, const Asked& asked) {
@@ -85,8 +79,8 @@ analysis::LabelledRun traced(run::LoadedModel& model, const Task& task, const As
 }  // namespace
 
 const std::vector<UntrainedArm>& untrained_arms() {
-  static const std::vector<UntrainedArm> arms = {{"planted-diffusion", true},
-                                                 {"planted-autoregressive", false}};
+  static const std::vector<UntrainedArm> arms = {{"natural-diffusion", true},
+                                                 {"natural-autoregressive", false}};
   return arms;
 }
 

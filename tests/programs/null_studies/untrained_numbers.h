@@ -9,18 +9,18 @@
 
 namespace buoy::null_studies {
 
-// What every untrained network is asked: questions of the world, gold at each of three places in turn, and
-// two more tasks beside reading.
+// What every untrained network is asked: questions of version 2 of the world, as the default study asks them,
+// and two more tasks beside reading.
 struct Asked {
   std::filesystem::path models;  // the folder of the bundled pair: configs, tokenizers, prompts
-  std::uint32_t questions = 30;
-  std::uint32_t of_tasks = 10;  // of each of the two more tasks
+  std::uint32_t questions = 64;
+  std::uint32_t of_tasks = 16;  // of each of the two more tasks
   int threads = 2;
 };
 
 // Arms of networks, by the folder whose config they have.
 struct UntrainedArm {
-  std::string name;  // "planted-diffusion"
+  std::string name;  // "natural-diffusion"
   bool masked_diffusion = true;
 };
 const std::vector<UntrainedArm>& untrained_arms();

@@ -58,13 +58,14 @@ std::string methods_text(const ReportInput& input) {
   std::vector<std::string> models, questions;
   for (const auto& model : models_of(input.traces)) {
     models.push_back(model_words(*model.trace));
-    for (const auto& [label, count] : model.questions)
-      questions.push_back(fmt::format("{} {}", label, count));
+    std::vector<std::string> asked;
+    for (const auto& [what, count] : model.questions) asked.push_back(fmt::format("{} {}", what, count));
+    questions.push_back(fmt::format("{}: {}", model.trace->model, fmt::join(asked, ", ")));
   }
   if (!models.empty()) out += fmt::format(" Models: {}.", fmt::join(models, "; "));
   if (const auto decoding = decoding_words(input.traces); !decoding.empty())
     out += fmt::format(" Decoding of traces: {}.", decoding);
-  if (!questions.empty()) out += fmt::format(" Questions traced: {}.", fmt::join(questions, ", "));
+  if (!questions.empty()) out += fmt::format(" Questions traced: {}.", fmt::join(questions, "; "));
   if (const auto words = control_words(input.traces); !words.empty())
     out += fmt::format(" Controls, never judged: {}.", words);
   if (const auto asked = asked_questions(input.analyses); !asked.empty())

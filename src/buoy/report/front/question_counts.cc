@@ -40,7 +40,8 @@ std::vector<TracedModel> models_of(std::span<const TraceSummary> traces) {
     };
     auto found = std::find_if(out.begin(), out.end(), same);
     if (found == out.end()) found = out.insert(out.end(), {&trace, {}});
-    found->questions.emplace_back(trace.kind.label, trace.kind.samples);
+    found->questions.emplace_back(trace.kind.data.empty() ? trace.kind.label : trace.kind.data,
+                                  trace.kind.samples);
   }
   return out;
 }

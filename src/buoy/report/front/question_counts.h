@@ -14,7 +14,7 @@ namespace buoy::report {
 // A model with all its traces.
 struct TracedModel {
   const TraceSummary* trace = nullptr;                          // the first
-  std::vector<std::pair<std::string, std::int64_t>> questions;  // label of a trace, samples
+  std::vector<std::pair<std::string, std::int64_t>> questions;  // of a trace: what was asked, samples
 };
 std::vector<TracedModel> models_of(std::span<const TraceSummary> traces);
 

@@ -5,8 +5,7 @@
 #   study_networks.sh FOLDER/NAME NETWORK...    NETWORK: the folder of a network, named ARM-SEED
 #
 # BUOY: the program (build/release/bin/buoy). THREADS (all cores), DEVICE (cpu). Nothing is done if the table is there.
-# KEEP=1 keeps traces and report in the folder FOLDER/NAME. Networks that fill in one token after the other need one of
-# masked tokens beside them: without it most claims are not looked at.
+# KEEP=1 keeps traces and report in the folder FOLDER/NAME.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 [ $# -ge 2 ] || { sed -n '5p' "$0"; exit 2; }

@@ -253,6 +253,17 @@ TEST(KindsOfModels, CountNetworksAndNotTraces) {
   EXPECT_EQ(enough.quantities[0].diffusion, 5u);
 }
 
+// A table of siblings may come from a study that has no masked-diffusion model.
+TEST(AutoregressiveNetworksAlone, HaveTheirNumbersAndNoVerdict) {
+  const auto claim = judged("C2", {depth(kBelow, kBelow, kAbove, {"causal"})}, {kCausal});
+  EXPECT_EQ(claim.verdict, Verdict::kNotTestable);
+  EXPECT_EQ(claim.needs, "a trace of a masked-diffusion model");
+  EXPECT_TRUE(claim.by_trace.empty());
+  ASSERT_EQ(claim.quantities.size(), 6u);
+  EXPECT_FALSE(claim.quantities[0].network.masked_diffusion);
+  EXPECT_EQ(claim.quantities[0].estimate.value, kBelow.value);
+}
+
 TEST(FewSamples, AreNeverEnoughForAVerdict) {
   const TraceKind few{"diffusion", true, kFewestSamples - 1};
   for (const auto& claim :

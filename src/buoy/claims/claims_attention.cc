@@ -15,12 +15,6 @@
 namespace buoy::claims {
 namespace {
 
-ClaimVerdict without_diffusion(ClaimVerdict claim) {
-  claim.evidence = "There is no trace of a masked-diffusion model.";
-  claim.needs = kNeedsDiffusion;
-  return claim;
-}
-
 Lookup drift_row(const std::string& scalar) {
   const auto& t = schema::drift_summary;
   return {t,
@@ -212,16 +206,6 @@ TraceVerdict judge_split_of(const Material& material, const TraceKind& trace) {
   return out;
 }
 
-ClaimVerdict over_diffusion(ClaimVerdict claim, const Material& material,
-                            TraceVerdict (*judge_one)(const Material&, const TraceKind&)) {
-  const auto traces = material.diffusion();
-  if (traces.empty()) return without_diffusion(std::move(claim));
-  for (const auto& trace : traces) claim.by_trace.push_back(judge_one(material, trace));
-  conclude(claim, combine(claim.by_trace));
-  add_numbers(claim, material.beside(true), [&](const auto& trace) { return judge_one(material, trace); });
-  return claim;
-}
-
 }  // namespace
 
 void add_numbers(ClaimVerdict& claim, std::span<const TraceKind> traces,
@@ -230,6 +214,19 @@ void add_numbers(ClaimVerdict& claim, std::span<const TraceKind> traces,
     const auto beside = judge_one(trace).quantities;
     claim.quantities.insert(claim.quantities.end(), beside.begin(), beside.end());
   }
+}
+
+ClaimVerdict over_diffusion(ClaimVerdict claim, const Material& material,
+                            TraceVerdict (*judge_one)(const Material&, const TraceKind&)) {
+  for (const auto& trace : material.diffusion()) claim.by_trace.push_back(judge_one(material, trace));
+  if (claim.by_trace.empty()) {
+    claim.evidence = "There is no trace of a masked-diffusion model.";
+    claim.needs = kNeedsDiffusion;
+  } else {
+    conclude(claim, combine(claim.by_trace));
+  }
+  add_numbers(claim, material.beside(true), [&](const auto& trace) { return judge_one(material, trace); });
+  return claim;
 }
 
 Verdict drift_verdict(const DriftParts& parts) {

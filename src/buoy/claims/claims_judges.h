@@ -26,6 +26,9 @@ ClaimVerdict verdict_on(std::string_view id);
 // The numbers of networks that the claim is not judged on, for comparison.
 void add_numbers(ClaimVerdict& claim, std::span<const TraceKind> traces,
                  const std::function<TraceVerdict(const TraceKind&)>& judge_one);
+// A claim about masked diffusion: judged trace by trace, and the numbers of all others.
+ClaimVerdict over_diffusion(ClaimVerdict claim, const Material& material,
+                            TraceVerdict (*judge_one)(const Material&, const TraceKind&));
 
 // How parts make the verdict of a claim: of a trace from questions, and of kinds of models from networks.
 struct DriftParts {

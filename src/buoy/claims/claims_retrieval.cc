@@ -181,18 +181,7 @@ Part merged(const std::string& name, std::span<const Part> parts) {
 }
 
 ClaimVerdict judge_content(const Material& material) {
-  ClaimVerdict claim = verdict_on("C6");
-  const auto traces = material.diffusion();
-  if (traces.empty()) {
-    claim.evidence = "There is no trace of a masked-diffusion model.";
-    claim.needs = kNeedsDiffusion;
-    return claim;
-  }
-  for (const auto& trace : traces) claim.by_trace.push_back(judge_content_of(material, trace));
-  conclude(claim, combine(claim.by_trace));
-  add_numbers(claim, material.beside(true),
-              [&](const TraceKind& trace) { return judge_content_of(material, trace); });
-  return claim;
+  return over_diffusion(verdict_on("C6"), material, judge_content_of);
 }
 
 ClaimVerdict judge_flow(const Material& material) {

@@ -33,11 +33,12 @@ TEST(FamilyPrompt, IsTheOneTrainingUsed) {
   std::set<std::string> forms, closed_forms;
   for (std::string line; std::getline(lines, line);) {
     const auto golden = nlohmann::json::parse(line);
-    for (const Item& item : make_world2_set(world, sets.at(golden["set"]))) {
-      if (item.id != golden["id"]) continue;
+    const auto id = golden["id"].get<std::string>(), text = golden["text"].get<std::string>();
+    for (const Item& item : make_world2_set(world, sets.at(golden["set"].get<std::string>()))) {
+      if (item.id != id) continue;
       const bool reads = !item.passages.empty();
-      EXPECT_EQ((reads ? with_passages : closed).render(item).text, golden["text"]) << line;
-      EXPECT_EQ(item.prompt, golden["text"]) << line;
+      EXPECT_EQ((reads ? with_passages : closed).render(item).text, text) << line;
+      EXPECT_EQ(item.prompt, text) << line;
       (reads ? forms : closed_forms).insert(item.labels.at("style") + ' ' + item.labels.at("wording"));
     }
   }

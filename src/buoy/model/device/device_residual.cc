@@ -148,7 +148,8 @@ void DevicePass::State::queue_lens(std::int64_t layer) {
     product.output = lens.logits;
     linear.multiply(stream, product);
     ops::top_tokens_cuda(stream, {lens.logits, count, config.vocabulary, lens.top,
-                                  lens.tokens + first * lens.top, lens.probabilities + first * lens.top});
+                                  lens.tokens + first * lens.top, lens.probabilities + first * lens.top},
+                         {work.flag, not_finite_lens()});
   }
 }
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from plain import Weights
 
 from .body import Shape
 from .cases import Case, Spec, frequent_token, hf_name, in_bfloat16, token_at
-from .loop_masked import mdlm
+from .loop_masked import mdlm, random_order
 from .masks import block_causal, full
 from .session import Session, cut, dllm_counts, quota
 
@@ -18,7 +20,8 @@ MASK = 75
 def bd3lm(session: Session) -> None:
     """Blocks from the prompt's end; the grid ends at the prompt's end, so the prompt's first block is the short one.
 
-    Options: max_new_tokens, steps, block_length, temperature, schedule, right_shift, stop_token_ids.
+    Options: max_new_tokens, steps, block_length, temperature, cfg_scale, schedule, right_shift, remasking,
+    stop_token_ids. With guidance, the second pass sees MASK in the place of the prompt, in the prefix as well.
     """
     options, prompt = session.options, session.prompt_length
     block, length = options["block_length"], options["max_new_tokens"]
@@ -32,23 +35,40 @@ def bd3lm(session: Session) -> None:
             rows = session.rows("prefill" if start == prompt else "finish", first, start,
                                 block_causal(start, block, prompt))
             session.keep()
-            before = rows[-1]
+            before = guided(session, rows[-1:], start - 1, start)[0]
         session.append_masks(end)
         schedule = dllm_counts if options["schedule"] == "dllm" else quota
         for count in schedule(end - start, steps):
             if count == 0 or not session.masks(start, end):
                 raise RuntimeError("a step without a reveal: its forward is not defined by the page")
-            logits = session.rows("denoise", start, end, block_causal(end, block, prompt))
+            logits = guided(session, session.rows("denoise", start, end, block_causal(end, block, prompt)), start, end)
             rows = {p: logits[p - start] for p in range(start, end)}
             if options["right_shift"]:
                 rows = {p: before if p == start else logits[p - 1 - start] for p in range(start, end)}
             proposals = {p: session.noisy(rows[p], p) for p in session.masks(start, end)}
-            for p in session.best({p: c for p, (_, c, _) in proposals.items()}, count):
+            if options.get("remasking") == "random":
+                confidence = random_order(session, proposals)
+            else:
+                confidence = {p: c for p, (_, c, _) in proposals.items()}
+            for p in session.best(confidence, count):
                 session.reveal(p, proposals[p][0])
         if any(token in options["stop_token_ids"] for token in session.x[start:end]):
             break
         start = end
     session.ids = cut(session, length, options["stop_token_ids"])
+
+
+def guided(session: Session, logits: np.ndarray, start: int, end: int) -> np.ndarray:
+    """Logits of rows start..end-1 with guidance; the two passes are one step."""
+    scale = session.options["cfg_scale"]
+    if scale == 0:
+        return logits
+    hidden = [session.mask] * session.prompt_length + session.x[session.prompt_length : end]
+    visible = block_causal(end, session.options["block_length"], session.prompt_length)
+    without = session.body.forward(hidden[:end], visible).logits[start:].double().numpy()
+    with np.errstate(invalid="ignore"):
+        mixed = without + (scale + 1) * (logits - without)
+    return np.where(np.isinf(logits), logits, mixed)
 
 
 def store_tied_head(tensors: Weights, shape: Shape) -> Weights:
@@ -58,8 +78,8 @@ def store_tied_head(tensors: Weights, shape: Shape) -> Weights:
 
 _MDLM = {"max_new_tokens": 16, "steps": 16, "block_length": 16, "temperature": 0.0, "cfg_scale": 0.0,
          "schedule": "quota"}
-_BD3LM = {"max_new_tokens": 12, "steps": 12, "block_length": 4, "temperature": 0.0, "schedule": "quota",
-          "right_shift": False, "stop_token_ids": [1]}
+_BD3LM = {"max_new_tokens": 12, "steps": 12, "block_length": 4, "temperature": 0.0, "cfg_scale": 0.0,
+          "schedule": "quota", "right_shift": False, "stop_token_ids": [1]}
 
 MDLM_SPECS = [
     Spec("mdlm_greedy", mdlm, _MDLM, 5, cached=False),
@@ -92,6 +112,10 @@ BD3LM_SPECS = [
     Spec("bd3lm_stop", bd3lm, _BD3LM | {"max_new_tokens": 16, "steps": 16}, 6,
          adapt=token_at("stop_token_ids", 5), unlike={"stop_token_ids": []}),
     Spec("bd3lm_mask_forbidden", bd3lm, _BD3LM, 6, mask_bites=True, cached=False),
+    Spec("bd3lm_cfg", bd3lm, _BD3LM | {"cfg_scale": 1.0}, 6, unlike={"cfg_scale": 0.0}),
+    Spec("bd3lm_cfg_right_shift", bd3lm, _BD3LM | {"cfg_scale": 0.5, "right_shift": True}, 7,
+         unlike={"cfg_scale": 0.0, "right_shift": False}),
+    Spec("bd3lm_random_order", bd3lm, _BD3LM | {"remasking": "random"}, 6, unlike={"remasking": "low_confidence"}),
 ]
 
 READINGS = {

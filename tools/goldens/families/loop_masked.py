@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Iterable
+
 import numpy as np
 
 import philox
@@ -33,15 +35,17 @@ def mdlm(session: Session) -> None:
                 logits = np.where(np.isinf(logits), logits, guided)
             proposals = {p: session.noisy(logits[p], p) for p in session.masks(0, end)}
             if options.get("remasking") == "random":
-                confidence = {
-                    p: float(philox.uniform(options["seed"], philox.RANDOM_ORDER, session.step, p, 0))
-                    for p in proposals
-                }
+                confidence = random_order(session, proposals)
             else:
                 confidence = {p: c for p, (_, c, _) in proposals.items()}
             for p in session.best(confidence, count):
                 session.reveal(p, proposals[p][0])
     session.ids = session.x[start:]
+
+
+def random_order(session: Session, positions: Iterable[int]) -> dict[int, float]:
+    seed = session.options["seed"]
+    return {p: float(philox.uniform(seed, philox.RANDOM_ORDER, session.step, p, 0)) for p in positions}
 
 
 def autoregressive(session: Session) -> None:

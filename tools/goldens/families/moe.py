@@ -175,7 +175,7 @@ _RND1_SPECS = [
     Spec("greedy_every_position_alone", rnd1, _RND1 | {"steps": 10}, 6, cached=False),
     Spec("greedy_temperature", rnd1, _RND1 | {"temperature": 0.7, "steps": 5}, 6, cached=False),
     Spec("sampled", rnd1, _RND1 | {"greedy": False, "temperature": 0.8, "top_k": 8, "top_p": 0.9}, 6, cached=False,
-         unlike={"greedy": True, "top_p": 1.0}),
+         unlike={"greedy": True, "top_p": 1.0}, same={"nucleus_floor": 2}),
     Spec("entropy_bound", rnd1, _RND1 | {"entropy_bound": 1.5, "steps": 8}, 6, cached=False,
          unlike={"entropy_bound": None}, same={"bound_order": "entropy"}),
 ]

@@ -154,7 +154,7 @@ class Session:
         if top_k:
             logits = keep_top_k(logits, top_k, self.margins)
         if top_p is not None and top_p < 1:
-            logits = nucleus(logits, top_p, self.margins)
+            logits = nucleus(logits, top_p, self.margins, self.options.get("nucleus_floor", 1))
         return softmax(logits)
 
     def above(self, confidence: dict[int, float], threshold: float, inclusive: bool = False) -> list[int]:
@@ -182,15 +182,18 @@ class Endless(Exception):
     """The loop does not end."""
 
 
-def nucleus(logits: np.ndarray, top_p: float, margins: Margins) -> np.ndarray:
-    """Drops the tokens before which the cumulative probability, largest first, already exceeds top_p."""
+def nucleus(logits: np.ndarray, top_p: float, margins: Margins, floor: int = 1) -> np.ndarray:
+    """Drops the tokens before which the cumulative probability, largest first, already exceeds top_p.
+
+    The `floor` most probable ones stay; RND1's published sampler keeps two.
+    """
     order = np.argsort(-logits, kind="stable")
     p = softmax(logits[order])
     before = np.cumsum(p) - p
     before[0] = 0.0
     margins.note(np.abs(before[1:] - top_p).min())
     dropped = before > top_p
-    dropped[0] = False
+    dropped[:floor] = False
     return drop_by_order(logits, order, dropped, margins)
 
 

@@ -10,6 +10,7 @@
 #include "buoy/base/attempt.h"
 #include "buoy/base/counted.h"
 #include "buoy/claims/corrected.h"
+#include "buoy/claims/siblings.h"
 #include "buoy/study/design/measured_claims.h"
 
 namespace buoy::study {
@@ -55,14 +56,32 @@ class Outcomes {
     return found == facts_.data.end() ? 0 : std::min(found->second.count, request.read.limit);
   }
 
+  // Networks of a kind among the siblings, as many as may count: whether they were asked the same is known
+  // when their numbers are compared with those of the study, and one of them may be a model of the study.
+  std::size_t siblings(bool masked_diffusion) const {
+    std::set<std::string> names;
+    for (const auto& file : study_.siblings) {
+      attempt([&] {  // what is wrong with a table is said where it is looked at
+        for (const auto& [quantity, rules] : claims::read_quantities(plan_.beside(file))) {
+          const auto& network = quantity.network;
+          if (rules == claims::rules_hash() && network.counts() &&
+              network.masked_diffusion == masked_diffusion)
+            names.insert(network.name);
+        }
+      });
+    }
+    return names.size();
+  }
+
   void look_at_arms() {
     const std::size_t diffusion = of_kind({}, true), autoregressive = of_kind({}, false);
-    // Siblings are known when their numbers are compared with those of the study.
-    if (std::min(diffusion, autoregressive) < claims::kFewestNetworks && study_.siblings.empty())
+    const std::size_t all_diffusion = diffusion + siblings(true),
+                      all_autoregressive = autoregressive + siblings(false);
+    if (std::min(all_diffusion, all_autoregressive) < claims::kFewestNetworks)
       exclude(
           "all claims: about kinds of models, anything: {} masked-diffusion and {} autoregressive {} "
           "(from {} per arm on)",
-          diffusion, autoregressive, diffusion + autoregressive == 1 ? "network" : "networks",
+          all_diffusion, all_autoregressive, all_diffusion + all_autoregressive == 1 ? "network" : "networks",
           claims::kFewestNetworks);
     if (diffusion == 0) exclude("C1, C2, C3, C5, C6, C8, C9, C10: anything: no masked-diffusion model");
     if (autoregressive == 0) exclude("C4, C7, C8: anything: no autoregressive model");

@@ -71,7 +71,7 @@ figure::DotChart chart_of(const KindQuantity& quantity, const Dots& dots, const 
   bool any_mean = false;
   for (std::size_t g = 0; g < dots.groups.size(); ++g) {
     const auto& group = dots.groups[g];
-    chart.groups.push_back(fmt::format("{}, n = {}", group, dots.counted[g]));
+    chart.groups.push_back(dots.counted[g] > 0 ? fmt::format("{}, n = {}", group, dots.counted[g]) : group);
     const auto mean = group == kDiffusionGroup        ? quantity.of_diffusion
                       : group == kAutoregressiveGroup ? quantity.of_autoregressive
                                                       : stats::Estimate{};

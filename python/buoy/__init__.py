@@ -11,17 +11,21 @@ Traces are read with numpy alone (:mod:`buoy.trace`); everything else needs the 
 import os as _os
 
 from .changes import Change
+from .comparison import Comparison, compare
 from .errors import Error, InputError, InternalError, IoError, UsageError
-from .evaluation import Estimate, Evaluation, compare
+from .evaluation import Estimate, Evaluation, world_questions
+from .figures import Figure, Figures
 from .model import Model, load
+from .progress import show_progress
 from .results import Table, Tables, analyze, report, study
 from .run import Run
 from .steps import Step, Steps
 from .trace import Array, Sample, Trace, TraceError
 
-__all__ = ["Array", "Change", "Error", "Estimate", "Evaluation", "InputError", "InternalError", "IoError", "Model", "Run", "Sample",
-           "Step", "Steps", "Table", "Tables", "Trace", "TraceError", "UsageError", "analyze", "compare", "example_model",
-           "load", "open", "report", "study", "version"]
+__all__ = ["Array", "Change", "Comparison", "Error", "Estimate", "Evaluation", "Figure", "Figures", "InputError", "InternalError",
+           "IoError", "Model", "Run", "Sample", "Step", "Steps", "Table", "Tables", "Trace", "TraceError", "UsageError",
+           "analyze", "compare", "example_model", "load", "open", "report", "show_progress", "study", "version",
+           "world_questions"]
 
 
 def open(folder, check=True):

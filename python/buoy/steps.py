@@ -60,12 +60,12 @@ class Steps:
         """The run, as far as it went: an answer with masks where none was revealed. What was observed of its steps is
         stacked, one row a step."""
         if self._run is None or not self.finished:
-            seen = [self._seen[n] for n in sorted(self._seen) if n < self._decoding.step]
+            seen = {n: held for n, held in sorted(self._seen.items()) if n < self._decoding.step}
             if self._observe and self._decoding.mask_token is None:
-                seen = [self._decoding.last_look(self._observe)]
+                seen = {0: self._decoding.last_look(self._observe)}
             elif self._observe and self._final_row:
-                seen.append(self._decoding.last_look(self._observe))
-            self._run = Run(self._decoding.frame(), _stacked(seen))
+                seen[self._decoding.step] = self._decoding.last_look(self._observe)
+            self._run = Run(self._decoding.frame(self._observe, _stacked(seen)))
         return self._run
 
 
@@ -352,19 +352,20 @@ class Step:
 
 
 def _stacked(seen):
-    """Arrays of all steps: one row a step."""
-    if not seen:
-        return {}
-    out = {}
-    for name in seen[0].names:
-        values = [held.array(name) for held in seen]
-        if dims_of(name, values[0].ndim)[0] == "step":
-            out[name] = np.concatenate(values)
+    """Arrays of all steps, one row a step: ``[(name, values)]`` of those that every step has; `seen`: by step."""
+    out = []
+    names = [set(held.names) for held in seen.values()]
+    first = next(iter(seen.values()), None)
+    for name in first.names if first is not None else []:
+        if not all(name in others for others in names):
+            continue
+        values = [held.array(name) for held in seen.values()]
+        if name == "steps":
+            out.append((name, np.array(list(seen), dtype=np.int32)))
+        elif dims_of(name, values[0].ndim)[0] == "step":
+            out.append((name, np.concatenate(values)))
         elif "_step0_" in name:
-            for step, one in enumerate(values):
-                out[name.replace("_step0_", f"_step{step}_")] = one
+            out += [(name.replace("_step0_", f"_step{step}_"), one) for step, one in zip(seen, values)]
         else:
-            out[name] = values[0]
-    if "steps" in out:
-        out["steps"] = np.arange(len(seen), dtype=np.int32)
+            out.append((name, values[0]))
     return out

@@ -40,10 +40,11 @@ def version():
 
 
 def example_model(name="natural-diffusion"):
-    """The folder of a bundled model (natural-diffusion, natural-autoregressive, planted-diffusion, planted-autoregressive): of a checkout (or BUOY_MODELS)."""
+    """The folder of a bundled model (natural-diffusion, natural-autoregressive, planted-diffusion, planted-autoregressive), or
+    a prompt template beside it (natural.prompt): of a checkout (or BUOY_MODELS)."""
     here = _os.path.dirname(_os.path.realpath(__file__))
     for folder in filter(None, [_os.environ.get("BUOY_MODELS"), _os.path.join(here, "..", "..", "models"), "models"]):
         found = _os.path.realpath(_os.path.join(folder, name))
-        if _os.path.isdir(found):
+        if _os.path.exists(found):
             return found
-    raise InputError(f"example_model: expected a folder models/{name} (BUOY_MODELS names another place), found none")
+    raise InputError(f"example_model: expected models/{name} (BUOY_MODELS names another place), found none")

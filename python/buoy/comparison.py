@@ -56,7 +56,7 @@ class Comparison:
 
     def _repr_html_(self):
         # Two panels, each with its map and its text.
-        page = explored([self.a, self.b], self.labels or (), self.same_prompt, height=1150)
+        page = explored([self.a, self.b], self.labels or (), self.same_prompt, height=1320)
         if page is not None:
             return page
         return "".join(f"<p><b>{html.escape(label)}</b></p>{tokens_html(one)}"

@@ -24,7 +24,7 @@ class Figure:
             out.write(self.svg)
 
     def __repr__(self):
-        return f"<buoy.Figure {self.name}: {self.told.splitlines()[0] if self.told else ''}>"
+        return f"<buoy.Figure {self.name}: {self.told.split('. ')[0]}>"
 
     def _repr_html_(self):
         # The notebook's own page may be light on a dark screen: each drawing stands on its own ground.

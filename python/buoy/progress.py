@@ -119,13 +119,16 @@ class _Cell:
     """Below a cell of a notebook; gone when the work is done."""
 
     def __init__(self):
-        from IPython.display import HTML, display
-        self._html = HTML
-        self._handle = display(HTML(""), display_id=True)
+        from IPython.display import display
+        self._handle = display(self._bundle("", ""), display_id=True, raw=True)
+
+    def _bundle(self, line, bar):
+        block = f'<div style="font-variant-numeric:tabular-nums">{bar}{html.escape(line)}</div>' if line else ""
+        return {"text/plain": line, "text/html": block}
 
     def show(self, line, done, total):
         bar = f'<progress value="{done}" max="{total}" style="width:16em;margin-right:1em"></progress>' if total > 0 else ""
-        self._handle.update(self._html(f'<div style="font-variant-numeric:tabular-nums">{bar}{html.escape(line)}</div>'))
+        self._handle.update(self._bundle(line, bar), raw=True)
 
     def clear(self):
-        self._handle.update(self._html(""))
+        self._handle.update(self._bundle("", ""), raw=True)

@@ -216,8 +216,8 @@ class Step:
 
     def reveal(self, positions):
         """These positions get a token, and no others in this step: a list, of the most probable tokens; or
-        ``{position: token}``, an id or a text that is one token."""
-        self._require_open()
+        ``{position: token}``, an id or a text that is one token. Nothing in it: nothing is revealed."""
+        self.skip()
         if isinstance(positions, dict):
             for position, token in positions.items():
                 self._edit(int(position), self._token(token), 0.0)

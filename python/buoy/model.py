@@ -7,7 +7,7 @@ import threading
 import numpy as np
 
 from ._native import native
-from ._request import is_ids, name_list, prompt_keys, request_text
+from ._request import host_array, is_ids, name_list, prompt_keys, request_text
 from .cache import ActivationCache, wanted_layers
 from .changes import Change, add_vector, made_changes
 from .errors import UsageError, usage
@@ -311,7 +311,7 @@ class Model:
         >>> bool((tokens[:, 0] == logits[0].argmax(axis=-1)).all()), tokens.dims
         (True, ('token', 'rank'))
         """
-        found = np.asarray(states)
+        found = host_array(states, "`states`")
         if found.ndim < 1 or found.shape[-1] != self.d_model or found.size == 0 or found.dtype.kind not in "fiu":
             raise usage("`states`", f"numbers of shape [..., {self.d_model}]", f"shape {list(found.shape)} of {found.dtype}")
         if isinstance(top, bool) or not isinstance(top, (int, np.integer)):
@@ -343,7 +343,7 @@ class Model:
     def _ids(self, tokens, special=True):
         if isinstance(tokens, str):
             return self.tokenizer.encode(tokens, special)
-        values = np.asarray(tokens)
+        values = host_array(tokens, "tokens")
         if values.ndim == 2 and values.shape[0] == 1:
             values = values[0]
         if values.ndim != 1 or not np.issubdtype(values.dtype, np.integer):

@@ -3,7 +3,8 @@
 import numpy as np
 
 from ._native import native
-from .changes import add_vector, made_changes
+from ._request import position_list
+from .changes import add_vector, factor_text, made_changes
 from .errors import usage
 from .run import Run
 from .arrays import Array, dims_of
@@ -219,12 +220,12 @@ class Step:
         ``{position: token}``, an id or a text that is one token. Nothing in it: nothing is revealed."""
         self.skip()
         if isinstance(positions, dict):
-            for position, token in positions.items():
-                self._edit(int(position), self._token(token), 0.0)
+            for position, token in zip(position_list(list(positions), "position"), positions.values()):
+                self._edit(position, self._token(token), 0.0)
             return
         open_positions, best, confidence = self._proposals()
         at = {int(p): i for i, p in enumerate(open_positions)}
-        for position in np.atleast_1d(np.asarray(positions)).tolist():
+        for position in position_list(positions):
             if position not in at:
                 raise usage("position", f"one that waits for a token, of {sorted(at)}", repr(position))
             self._edit(position, int(best[at[position]]), float(confidence[at[position]]))
@@ -241,11 +242,11 @@ class Step:
     def remask(self, positions):
         """Takes tokens back. An autoregressive row loses all from the first of them on."""
         self._require_open()
-        positions = np.atleast_1d(np.asarray(positions)).tolist()
-        if self._decoding.mask_token is None:
+        positions = position_list(positions)
+        if positions and self._decoding.mask_token is None:
             positions = [min(positions)]
         for position in positions:
-            self._edit(int(position), -1, 0.0)
+            self._edit(position, -1, 0.0)
 
     def skip(self):
         """Nothing is revealed in this step."""
@@ -261,7 +262,8 @@ class Step:
         the name of a region, or what ``topk`` gives, with axes layer, head and rank."""
         self._require_open()
         d = self._decoding
-        factor = float(factor)
+        factor = float(factor_text(factor, "factor"))
+        layers = None if layers is None else position_list(list(layers), "layers")
         dims = getattr(keys, "dims", None)
         if dims in (("layer", "head", "rank"), ("layer", "rank")):
             expected = (self._loop._model.n_layers, self._loop._model.n_heads)[:len(dims) - 1]
@@ -277,18 +279,19 @@ class Step:
             if keys not in names:
                 raise usage("keys", f"a region of {', '.join(names)}, or positions", repr(keys))
             keys = [p for p, region in enumerate(of_token) if region == names.index(keys)]
-        keys = np.atleast_1d(np.asarray(keys))
-        if keys.ndim != 1 or not np.issubdtype(keys.dtype, np.integer):
-            raise usage("keys", "positions in one dimension, or what topk gives", f"an array {list(keys.shape)} of {keys.dtype}")
         for layer in [-1] if layers is None else layers:
-            for position in keys.tolist():
+            for position in position_list(keys, "keys"):
                 d.scale_key(layer, -1, position, factor)
 
     def scale_heads(self, heads):
         """In this step's forward, the output of heads is multiplied: ``{(layer, head): factor}``."""
         self._require_open()
-        for (layer, head), factor in heads.items():
-            self._decoding.scale_head(int(layer), int(head), float(factor))
+        try:
+            wanted = [(int(layer), int(head), float(factor)) for (layer, head), factor in heads.items()]
+        except (AttributeError, TypeError, ValueError):
+            raise usage("heads", "{(layer, head): factor}", repr(heads)[:80]) from None
+        for one in wanted:
+            self._decoding.scale_head(*one)
 
     def scale_mlps(self, mlps):
         """In this step's forward, what MLPs add to the residual stream is multiplied: ``{layer: factor}``."""
@@ -332,6 +335,8 @@ class Step:
     def _token(self, token):
         if isinstance(token, str):
             return self._loop._model.to_single_token(token)
+        if isinstance(token, bool) or not isinstance(token, (int, np.integer)) or token < 0:
+            raise usage("token", "an id, or a text that is one token", repr(token)[:80])
         return int(token)
 
     def _edit(self, position, token, confidence):

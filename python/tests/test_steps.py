@@ -101,6 +101,13 @@ def test_remask(tiny_diffusion):
     assert loop.run.revealed_at.tolist()[4:] == [0, 3, 4, 5]
 
 
+def test_nothing_revealed_is_nothing(tiny_diffusion):
+    loop = tiny_diffusion.steps(IDS, max_new_tokens=4, steps=8)
+    for step in loop:
+        step.reveal([] if step.index < 2 else step.masked)
+    assert loop.run.revealed_at.tolist()[4:] == [2] * 4
+
+
 def test_taking_back_of_an_autoregressive_row(autoregressive):
     expected = autoregressive.generate(PROMPT, max_new_tokens=6, eos_tokens=[0]).ids.tolist()
     loop = autoregressive.steps(PROMPT, max_new_tokens=7, eos_tokens=[0])

@@ -30,6 +30,7 @@ class Steps:
     def __init__(self, model, decoding, observe, final_row=True):
         self._model = model
         self._decoding = decoding
+        self._mask = decoding.mask_token   # None: autoregressive
         self._observe = observe
         self._final_row = final_row
         self._seen = {}       # step: arrays that its forward showed
@@ -54,7 +55,7 @@ class Steps:
 
     def _text(self, row=None):
         d = self._decoding
-        return self._model._row_text((d.row if row is None else row)[d.prompt_length:], d.mask_token)
+        return self._model._row_text((d.row if row is None else row)[d.prompt_length:], self._mask)
 
     @property
     def run(self):
@@ -62,7 +63,7 @@ class Steps:
         stacked, one row a step."""
         if self._run is None or not self.finished:
             seen = {n: held for n, held in sorted(self._seen.items()) if n < self._decoding.step}
-            if self._observe and self._decoding.mask_token is None:
+            if self._observe and self._mask is None:
                 seen = {0: self._decoding.last_look(self._observe)}
             elif self._observe and self._final_row:
                 seen[self._decoding.step] = self._decoding.last_look(self._observe)
@@ -149,15 +150,10 @@ class Step:
 
     def _run(self):
         if not self._decoding.ran:
-            self._decoding.forward(self._observed_now())
-            self._keep(self._decoding.observed())
-
-    def _observed_now(self):
-        return self._loop._observe if self._decoding.mask_token is not None else ""
-
-    def _keep(self, held):
-        if held is not None:
-            self._loop._seen[self.index] = held
+            observe = self._loop._observe if self._loop._mask is not None else ""
+            self._decoding.forward(observe)
+            if observe:
+                self._loop._seen[self.index] = self._decoding.observed()
 
     def _proposals(self):
         if self._proposed is None:
@@ -185,7 +181,7 @@ class Step:
         if held is not None and (name in held.names or not self._done):
             return held
         # Nobody asked for it when the forward ran: it runs once more, and from now on it is observed.
-        if self._decoding.mask_token is None:
+        if self._loop._mask is None:
             raise usage("`observe`", "a masked-diffusion model: an autoregressive row is observed when it is finished",
                         repr(name))
         wanted = native.observable_of(name)
@@ -234,7 +230,7 @@ class Step:
         """The next token of an autoregressive model, an id or a text; ``{position: token}`` of others."""
         if isinstance(token, dict):
             return self.reveal(token)
-        if self._decoding.mask_token is not None:
+        if self._loop._mask is not None:
             raise usage("token", "{position: token}, for any position may be next", repr(token))
         self._require_open()
         self._edit(len(self._decoding.row), self._token(token), 0.0)
@@ -243,7 +239,7 @@ class Step:
         """Takes tokens back. An autoregressive row loses all from the first of them on."""
         self._require_open()
         positions = position_list(positions)
-        if positions and self._decoding.mask_token is None:
+        if positions and self._loop._mask is None:
             positions = [min(positions)]
         for position in positions:
             self._edit(position, -1, 0.0)

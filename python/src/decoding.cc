@@ -87,6 +87,14 @@ observe::Subject Decoding::subject(std::int64_t steps) const {
   return out;
 }
 
+run::ChangedRow Decoding::changed_row() const {
+  const auto slots = request_->decode.max_new_tokens;
+  run::ChangedRow row{prompt_.regions, std::ssize(prompt_.prompt.ids) + slots,
+                      request_->decode.steps.value_or(slots) + 1};
+  run::add_answer(row.regions, slots);
+  return row;
+}
+
 void Decoding::keep_states_before(std::int32_t step, const observe::Plan& plan) {
   const std::int32_t before = step - 1;
   if (!plan.has("residual-norms") || before < 0 || previous_step_ == before) return;
@@ -115,15 +123,14 @@ void Decoding::run(decode::StepMachine& machine, const StepChanges& changes, con
     one_step.emplace(*recorder, previous_);
   }
   ModelHandle::Use use(*model_);
-  const auto slots = request_->decode.max_new_tokens;
-  run::ChangedRow row{prompt_.regions, std::ssize(prompt_.prompt.ids) + slots,
-                      request_->decode.steps.value_or(slots) + 1};
-  run::add_answer(row.regions, slots);
   probe::Probe* probe = one_step ? &*one_step : nullptr;
   std::optional<run::ChangingProbe> changing;
-  auto all = request_->changes;
-  add(all, changes.more);
-  if (all.any()) probe = &changing.emplace(all, config, row, probe);
+  run::Changes all;
+  if (request_->changes.any() || changes.more.any()) {
+    all = request_->changes;
+    add(all, changes.more);
+    probe = &changing.emplace(all, config, changed_row(), probe);
+  }
   std::optional<StepChangeProbe> step_changing;
   if (changes.any()) probe = &step_changing.emplace(changes, probe);
 
@@ -268,11 +275,7 @@ std::shared_ptr<HeldSample> Decoding::last_look(const std::string& observe) {
   ModelHandle::Use use(*model_);
   observe::Recorder recorder(plan, subject(1));
   OneStepProbe one_step(recorder, previous_);
-  const auto slots = request_->decode.max_new_tokens;
-  run::ChangedRow row{prompt_.regions, std::ssize(prompt_.prompt.ids) + slots,
-                      request_->decode.steps.value_or(slots) + 1};
-  run::add_answer(row.regions, slots);
-  run::ChangingProbe changing(request_->changes, model_->config(), row, &one_step);
+  run::ChangingProbe changing(request_->changes, model_->config(), changed_row(), &one_step);
   std::vector<model::SequenceInput> inputs = {{machine_->row(), {}}};
   inputs[0].address.step = machine_->step();
   inputs[0].prefix = machine_->prompt_length();

@@ -8,6 +8,7 @@
 
 #include "buoy/decode/turn.h"
 #include "buoy/observe/plan.h"
+#include "buoy/run/change/changing_probe.h"
 #include "buoy/run/trace_request.h"
 #include "buoy/run/tracer.h"
 #include "held_sample.h"
@@ -75,6 +76,7 @@ class Decoding {
   Decoding(const Decoding& other);
   observe::Plan plan_of(const std::string& observe) const;
   observe::Subject subject(std::int64_t steps) const;
+  run::ChangedRow changed_row() const;
   void run(decode::StepMachine& machine, const StepChanges& changes, const std::string& observe, bool logits,
            std::shared_ptr<HeldSample>& observed);
   // Runs the step before once more where its states are wanted and others are kept: after going back.

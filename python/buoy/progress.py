@@ -77,7 +77,8 @@ class Shown:
                 self._told(done, total)
             return
         now = time.monotonic()
-        if now - self._begun < _EARLIEST or now - self._last < _INTERVAL:
+        over = self._display is None and done >= total > 0
+        if over or now - self._begun < _EARLIEST or now - self._last < _INTERVAL:
             return
         self._last = now
         self._display = self._display or _display()

@@ -119,6 +119,13 @@ def test_short_work_shows_nothing(monkeypatch):
     assert shown_on(Terminal(), monkeypatch) == ""
 
 
+def test_work_that_is_over_when_it_is_first_heard_of_shows_nothing(at_once, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", stream := Terminal())
+    with progress.Shown() as shown:
+        shown.callback("", "prompts", 1, 1)
+    assert stream.getvalue() == ""
+
+
 def test_a_notebook_gets_a_bar_that_goes(at_once, monkeypatch):
     pytest.importorskip("IPython")
     import IPython

@@ -10,7 +10,7 @@
 #include "buoy/base/attempt.h"
 #include "buoy/base/counted.h"
 #include "buoy/claims/corrected.h"
-#include "buoy/claims/siblings.h"
+#include "buoy/study/design/counting_networks.h"
 #include "buoy/study/design/measured_claims.h"
 
 namespace buoy::study {
@@ -56,27 +56,10 @@ class Outcomes {
     return found == facts_.data.end() ? 0 : std::min(found->second.count, request.read.limit);
   }
 
-  // Networks of a kind among the siblings, as many as may count: whether they were asked the same is known
-  // when their numbers are compared with those of the study, and one of them may be a model of the study.
-  std::size_t siblings(bool masked_diffusion) const {
-    std::set<std::string> names;
-    for (const auto& file : study_.siblings) {
-      attempt([&] {  // what is wrong with a table is said where it is looked at
-        for (const auto& [quantity, rules] : claims::read_quantities(plan_.beside(file))) {
-          const auto& network = quantity.network;
-          if (rules == claims::rules_hash() && network.counts() &&
-              network.masked_diffusion == masked_diffusion)
-            names.insert(network.name);
-        }
-      });
-    }
-    return names.size();
-  }
-
   void look_at_arms() {
     const std::size_t diffusion = of_kind({}, true), autoregressive = of_kind({}, false);
-    const std::size_t all_diffusion = diffusion + siblings(true),
-                      all_autoregressive = autoregressive + siblings(false);
+    const std::size_t all_diffusion = counting_networks(plan_, facts_, {}, true),
+                      all_autoregressive = counting_networks(plan_, facts_, {}, false);
     if (std::min(all_diffusion, all_autoregressive) < claims::kFewestNetworks)
       exclude(
           "all claims: about kinds of models, anything: {} masked-diffusion and {} autoregressive {} "

@@ -108,8 +108,8 @@ TEST(Methods, NameWhatAPaperMustSay) {
        {std::string("Buoy ") + std::string(version()), std::string("3,543,040 parameters"),
         std::string("full attention mask"), std::string("revision 0123abc"),
         std::string("weights_sha256 aaaaaaaaaaaa"), std::string("max_new_tokens 8; seed 7"),
-        std::string("small: d 24, recall 16; other: c 24"), std::string("1,000 resamples (seed 1)"), std::string("95%"),
-        claims::rules_hash()})
+        std::string("small: d 24, recall 16; other: c 24"), std::string("1,000 resamples (seed 1)"),
+        std::string("95%"), claims::rules_hash()})
     EXPECT_TRUE(has(text, words)) << words << "\nin " << text;
   EXPECT_EQ(text.find('<'), std::string::npos) << "plain text";
 }

@@ -114,6 +114,22 @@ TEST(Methods, NameWhatAPaperMustSay) {
   EXPECT_EQ(text.find('<'), std::string::npos) << "plain text";
 }
 
+TEST(Methods, NameTheSiblings) {
+  auto input = two_models();
+  EXPECT_TRUE(
+      has(methods_text(input), "About kinds of models nothing is said with fewer than 5 networks per arm."));
+  for (const char* name : {"full-masked.2", "full-masked.3", "causal-next.2"}) {
+    claims::NetworkQuantity number;
+    number.network.name = name;
+    number.network.arm = std::string(name).substr(0, std::string(name).find('.'));
+    input.background.siblings.insert(input.background.siblings.end(), 2,
+                                     number);  // two numbers of one network
+  }
+  EXPECT_TRUE(has(methods_text(input),
+                  "measured elsewhere on the same questions, 3 networks: causal-next (1), full-masked (2)."))
+      << methods_text(input);
+}
+
 TEST(Terms, TellTheirMeaningWhereTheyAreFirstUsed) {
   EXPECT_EQ(
       sentence_html("A lift of 2, a lift."),

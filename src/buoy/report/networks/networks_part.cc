@@ -10,6 +10,7 @@
 
 #include "buoy/claims/contrasts.h"
 #include "buoy/claims/siblings.h"
+#include "buoy/report/networks/sibling_words.h"
 
 namespace buoy::report {
 namespace {
@@ -182,6 +183,8 @@ NetworksPart networks_part(std::span<const claims::ClaimVerdict> claims,
       "networks and those whose mask is not that of their kind are shown and do not count.",
       claims::kFewestNetworks);
   section.readings = readings_of(claims);
+  if (const auto words = sibling_words(siblings); !words.empty())
+    section.readings.insert(section.readings.begin(), "Siblings, measured elsewhere: " + words + ".");
   std::vector<NetworkQuantity> own;
   std::vector<claims::ArmContrast> contrasts;
   for (const auto& claim : claims) {

@@ -3,7 +3,7 @@
 
 namespace buoy::ops {
 
-void top_tokens_cuda(const Stream&, const TopTokensArgs&) {
+void top_tokens_cuda(const Stream&, const TopTokensArgs&, const DeviceNotFinite&) {
   throw_no_cuda();
 }
 

@@ -21,4 +21,8 @@ Json bench_cuda_steps(const Context& context, const benchmark::MachineLimits& li
 // The operations of one layer of that shape one by one, to see where the time goes.
 Json bench_cuda_parts(const benchmark::MachineLimits& limits, const CudaBenchOptions& options);
 
+// What reading the residual stream, the logit lens and predictions cost in such a step, beside the limits
+// that were set for them.
+Json bench_cuda_residual(const Context& context, const CudaBenchOptions& options);
+
 }  // namespace buoy::bench

@@ -28,6 +28,9 @@ int main(int argc, char** argv) {
                  "cuda: time this many of cuBLASLt's proposals per shape");
   bool parts = false;
   app.add_flag("--parts", parts, "cuda: also the operations of one layer");
+  bool residual = false;
+  app.add_flag("--residual", residual,
+               "cuda: the residual stream, the lens and predictions, and nothing else");
   app.add_flag("--pieces", cuda.pieces, "cuda: also observe each statistic alone");
   app.add_flag("--long", long_run, "also lengths up to 8192");
   std::vector<int> lengths;
@@ -50,6 +53,11 @@ int main(int argc, char** argv) {
     cuda.lengths = lengths;
     const auto card = usable_devices()[0];
     fmt::print("{}\n", card.name);
+    if (residual) {
+      const Json out = bench::bench_cuda_residual({pool}, cuda);
+      if (!json_file.empty()) write_file_atomically(json_file, out.dump(2) + "\n");
+      return 0;
+    }
     const auto limits = benchmark::measure_limits({pool}, Device::kCuda);
     fmt::print("{}\n", describe(limits));
     const Json layer = parts ? bench::bench_cuda_parts(limits, cuda) : Json::array();

@@ -52,6 +52,20 @@ class Array(np.ndarray):
     """
 
     dims = None
+    _on_card = None  # the same numbers on the card that computed them; views have none
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """For ``torch.from_dlpack`` and others, without a copy: on the card where the numbers lie there, else on the host.
+        ``numpy.asarray`` always takes those on the host."""
+        if self._on_card is None:
+            options = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+            return super().__dlpack__(**{name: value for name, value in options.items() if value is not None})
+        if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
+            raise BufferError("expected no copy, on the card that holds the numbers; numpy.asarray gives those on the host")
+        return self._on_card.dlpack()  # complete before this array was made: no stream has to wait
+
+    def __dlpack_device__(self):
+        return super().__dlpack_device__() if self._on_card is None else (2, 0)
 
     @staticmethod
     def of(values, dims):

@@ -71,9 +71,10 @@ def wanted_layers(names, layers):
 class ActivationCache:
     """``cache["resid_post", -1]`` or ``cache["blocks.3.attn.hook_pattern"]``: arrays with names of axes, without a batch."""
 
-    def __init__(self, layers, arrays):
+    def __init__(self, layers, arrays, on_card=None):
         self._layers = layers
         self._arrays = arrays
+        self._on_card = on_card or {}
 
     def keys(self):
         return [hook_name(what, layer) for layer in range(self._layers) for what in DIMS if (what, layer) in self._arrays]
@@ -101,4 +102,6 @@ class ActivationCache:
         layer = layer + self._layers if layer < 0 else layer
         if (what, layer) not in self._arrays:
             raise KeyError(f"cache: {hook_name(what, layer)} was not asked for; there are {', '.join(self.keys()) or 'none'}")
-        return Array.of(self._arrays[what, layer], DIMS[what])
+        out = Array.of(self._arrays[what, layer], DIMS[what])
+        out._on_card = self._on_card.get((what, layer))
+        return out

@@ -292,8 +292,8 @@ class Model:
         (('head', 'query', 'key'), ('token', 'd_model'))
         """
         wanted = wanted_layers(names if names is not None else names_filter, self.n_layers)
-        logits, arrays = native.forward(self._handle, self._ids(tokens), wanted, self._changed())
-        return Array.of(logits[None], ("batch", "token", "vocabulary")), ActivationCache(self.n_layers, arrays)
+        logits, arrays, on_card = native.forward(self._handle, self._ids(tokens), wanted, self._changed())
+        return Array.of(logits[None], ("batch", "token", "vocabulary")), ActivationCache(self.n_layers, arrays, on_card)
 
     def lens(self, states, top=5):
         """The logit lens: the final norm and the head on states of any layer, [..., d_model]. The likeliest tokens and their

@@ -44,7 +44,7 @@ std::vector<float> forward(ModelHandle& model, const std::vector<std::int32_t>& 
   return out;
 }
 
-// Logits, and {(name, layer): array}.
+// Logits, {(name, layer): array}, and of those that lie on the card as well {(name, layer): DeviceArray}.
 py::tuple run_forward(ModelHandle& model, const std::vector<std::int32_t>& ids,
                       const CachedActivations::Wanted& wanted, const run::Changes& changes) {
   std::vector<float> logits;
@@ -55,10 +55,14 @@ py::tuple run_forward(ModelHandle& model, const std::vector<std::int32_t>& ids,
     std::iota(rows.begin(), rows.end(), 0);
     logits = forward(model, ids, rows, kept, changes);
   }
-  py::dict arrays;
-  for (auto& [key, array] : kept.arrays())
-    arrays[py::make_tuple(key.first, key.second)] = owning(std::move(array.values), array.shape);
-  return py::make_tuple(owning(std::move(logits), {std::ssize(ids), model.config().vocabulary}), arrays);
+  py::dict arrays, on_card;
+  for (auto& [key, array] : kept.arrays()) {
+    const auto name = py::make_tuple(key.first, key.second);
+    if (array.on_card != nullptr) on_card[name] = array.on_card;
+    arrays[name] = owning(std::move(array.values), array.shape);
+  }
+  return py::make_tuple(owning(std::move(logits), {std::ssize(ids), model.config().vocabulary}), arrays,
+                        on_card);
 }
 
 // Log-probabilities of the tokens at these positions, each by the row that writes it.
@@ -133,6 +137,10 @@ py::tuple lens(ModelHandle& model,
 }  // namespace
 
 void bind_forward(py::module_& module) {
+  py::class_<DeviceArray, std::shared_ptr<DeviceArray>>(module, "DeviceArray")
+      .def_property_readonly("shape", [](const DeviceArray& a) { return py::tuple(py::cast(a.shape())); })
+      .def_property_readonly("address", &DeviceArray::address)
+      .def("dlpack", &DeviceArray::dlpack);
   module.def("forward", &run_forward, py::arg("model"), py::arg("ids"), py::arg("wanted"),
              py::arg("changes"));
   module.def("log_probabilities", &log_probabilities);

@@ -33,7 +33,7 @@ std::shared_ptr<ModelHandle> load(const std::string& name, const std::string& de
     throw_usage_error({"`device`", "one of cpu, cuda, auto", '"' + device + '"'});
   const auto folder = find_model(name);
   const Device where = device_from_name(device);
-  return std::make_shared<ModelHandle>(
+  return ModelHandle::make(
       untrained ? run::make_untrained(folder, *untrained, where) : run::load_model(folder, where), threads);
 }
 

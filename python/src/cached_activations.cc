@@ -56,8 +56,14 @@ probe::LayerRequest CachedActivations::request(const probe::Address& address,
 }
 
 void CachedActivations::keep(const char* name, std::int64_t layer, std::vector<float>&& values,
-                             std::vector<std::int64_t> shape) {
-  if (wants(name, layer)) arrays_[{name, layer}] = {std::move(values), std::move(shape)};
+                             std::vector<std::int64_t> shape, const float* on_device) {
+  if (!wants(name, layer)) return;
+  auto& kept = arrays_[{name, layer}] = {std::move(values), std::move(shape)};
+  if (on_device == nullptr) return;
+  try {
+    kept.on_card = std::make_shared<DeviceArray>(on_device, kept.shape);
+  } catch (const IoError&) {  // no room: the numbers are on the host all the same
+  }
 }
 
 void CachedActivations::take(const probe::Address& address, probe::LayerRecord&& record) {
@@ -69,9 +75,9 @@ void CachedActivations::take(const probe::Address& address, probe::LayerRecord&&
   };
   keep("pattern", layer, std::move(record.dense), {states.heads, rows, states.key_rows});
   auto& stream = record.residual;
-  keep("resid_pre", layer, std::move(stream.pre), {rows, hidden});
-  keep("resid_mid", layer, std::move(stream.mid), {rows, hidden});
-  keep("resid_post", layer, std::move(stream.post), {rows, hidden});
+  keep("resid_pre", layer, std::move(stream.pre), {rows, hidden}, stream.on_device.pre);
+  keep("resid_mid", layer, std::move(stream.mid), {rows, hidden}, stream.on_device.mid);
+  keep("resid_post", layer, std::move(stream.post), {rows, hidden}, stream.on_device.post);
   keep("attn_out", layer, std::move(stream.attention_out), {rows, hidden});
   keep("mlp_out", layer, std::move(stream.mlp_out), {rows, hidden});
   // For `result` the same numbers go through the output projection, in finish().

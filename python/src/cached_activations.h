@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "buoy/checkpoint/config.h"
 #include "buoy/model/model.h"
 #include "buoy/probe/probe.h"
+#include "device_array.h"
 
 namespace buoy::python {
 
@@ -20,6 +22,7 @@ class CachedActivations final : public probe::Probe {
   struct Kept {
     std::vector<float> values;
     std::vector<std::int64_t> shape;
+    std::shared_ptr<DeviceArray> on_card = nullptr;  // the same numbers, of a model on a card that has room
   };
   using Arrays = std::map<std::pair<std::string, std::int64_t>, Kept>;
 
@@ -35,7 +38,7 @@ class CachedActivations final : public probe::Probe {
  private:
   bool wants(const char* name, std::int64_t layer) const;
   void keep(const char* name, std::int64_t layer, std::vector<float>&& values,
-            std::vector<std::int64_t> shape);
+            std::vector<std::int64_t> shape, const float* on_device = nullptr);
 
   Wanted wanted_;
   const ModelConfig& config_;

@@ -14,6 +14,10 @@ ModelHandle::ModelHandle(run::LoadedModel loaded, int threads)
       context_{threads_},
       process_(::getpid()) {}
 
+void ModelHandle::Free::operator()(ModelHandle* handle) const {
+  if (handle->process_ == ::getpid()) delete handle;
+}
+
 ModelHandle::Use::Use(ModelHandle& handle) : handle_(handle) {
   handle.refuse_fork();
   turn_ = std::unique_lock(handle.mutex_);
@@ -21,8 +25,13 @@ ModelHandle::Use::Use(ModelHandle& handle) : handle_(handle) {
 
 void ModelHandle::refuse_fork() const {
   if (process_ == ::getpid()) return;
+  // CUDA itself cannot begin in a fork of a process that used it.
+  const char* instead =
+      loaded_.model.device() == Device::kCuda
+          ? "which has no card: begin it by multiprocessing's spawn, and load the model there"
+          : "load the model there";
   throw_usage_error({"model", fmt::format("the process {} that loaded it", process_),
-                     fmt::format("its fork {} (load the model there)", ::getpid())});
+                     fmt::format("its fork {} ({})", ::getpid(), instead)});
 }
 
 }  // namespace buoy::python

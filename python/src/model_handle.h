@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "buoy/run/loaded_model.h"
 #include "buoy/tensor/context.h"
@@ -16,6 +17,15 @@ namespace buoy::python {
 class ModelHandle {
  public:
   ModelHandle(run::LoadedModel loaded, int threads);
+
+  // Of the last who holds it. A fork has neither the threads nor the card that there are to end and to free:
+  // it leaves both to the process that loaded the model.
+  struct Free {
+    void operator()(ModelHandle* handle) const;
+  };
+  static std::shared_ptr<ModelHandle> make(run::LoadedModel loaded, int threads) {
+    return {new ModelHandle(std::move(loaded), threads), Free{}};
+  }
 
   // Its one user at a time. The GIL must not be held: whoever has the model may want it. UsageError in a fork
   // of the process that loaded it, which has neither its threads nor its card.

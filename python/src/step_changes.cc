@@ -74,7 +74,7 @@ void StepChanges::scale_head(std::int64_t layer, std::int64_t head, double facto
 }
 
 probe::Change StepChangeProbe::change(const probe::Address& address, const probe::LayerExtent& extent) {
-  const probe::Change inner = other_ != nullptr ? other_->change(address, extent) : probe::Change{};
+  const probe::Change inner = ForwardingProbe::change(address, extent);
   const auto layer = static_cast<size_t>(address.layer);
   const auto heads = static_cast<size_t>(changes_.heads);
   const auto keys = static_cast<size_t>(extent.key_rows), tokens = static_cast<size_t>(changes_.tokens);

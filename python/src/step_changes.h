@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "buoy/probe/probe.h"
+#include "buoy/probe/forwarding.h"
 #include "buoy/run/change/changes.h"
 
 namespace buoy::python {
@@ -31,54 +31,36 @@ struct StepChanges {
 
 // Makes them in one forward; what is observed and changed beside it is left to another probe, which sees the
 // forward as number `step`.
-class StepChangeProbe final : public probe::Probe {
+class StepChangeProbe final : public probe::ForwardingProbe {
  public:
-  StepChangeProbe(const StepChanges& changes, probe::Probe* other) : changes_(changes), other_(other) {}
+  StepChangeProbe(const StepChanges& changes, probe::Probe* other)
+      : ForwardingProbe(other), changes_(changes) {}
 
-  probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override {
-    return other_ != nullptr ? other_->request(address, extent) : probe::LayerRequest{};
-  }
-  void take(const probe::Address& address, probe::LayerRecord&& record) override {
-    if (other_ != nullptr) other_->take(address, std::move(record));
-  }
-  probe::PredictionRequest predictions(const probe::Address& address,
-                                       const probe::LayerExtent& extent) override {
-    return other_ != nullptr ? other_->predictions(address, extent) : probe::PredictionRequest{};
-  }
   probe::Change change(const probe::Address& address, const probe::LayerExtent& extent) override;
 
  private:
   const StepChanges& changes_;
-  probe::Probe* other_;
   std::vector<std::vector<float>> bias_, scale_;  // [layers], of the forward under way
 };
 
 // Shows another probe every forward as number 0: a recorder of one step. Steps are compared with `previous`,
 // which outlives it.
-class OneStepProbe final : public probe::Probe {
+class OneStepProbe final : public probe::ForwardingProbe {
  public:
   OneStepProbe(probe::Probe& other, std::shared_ptr<probe::PreviousStates> previous)
-      : other_(other), previous_(std::move(previous)) {}
+      : ForwardingProbe(&other), previous_(std::move(previous)) {}
 
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override {
-    auto out = other_.request(first(address), extent);
+    auto out = ForwardingProbe::request(address, extent);
     if (out.residual.previous != nullptr) out.residual.previous = previous_;
     return out;
   }
-  void take(const probe::Address& address, probe::LayerRecord&& record) override {
-    other_.take(first(address), std::move(record));
-  }
-  probe::PredictionRequest predictions(const probe::Address& address,
-                                       const probe::LayerExtent& extent) override {
-    return other_.predictions(first(address), extent);
-  }
 
  private:
-  static probe::Address first(probe::Address address) {
-    address.step = 0;
-    return address;
+  probe::Address shown(const probe::Address& address) const override {
+    return {address.sequence, 0, address.branch, address.layer};
   }
-  probe::Probe& other_;
+
   std::shared_ptr<probe::PreviousStates> previous_;
 };
 

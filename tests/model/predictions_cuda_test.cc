@@ -15,12 +15,12 @@ using testing::expect_predictions;
 using testing::Ids;
 using testing::PredictingProbe;
 
-class PredictionsOnGpu : public ::testing::TestWithParam<std::string> {};
+class PredictionsCuda : public ::testing::TestWithParam<std::string> {};
 
 // Logits of the same rows in another product may round otherwise.
 constexpr double kSlack = 2e-3;
 
-TEST_P(PredictionsOnGpu, AreThoseOfItsLogits) {
+TEST_P(PredictionsCuda, AreThoseOfItsLogits) {
   BUOY_NEEDS_GPU();
   CudaRun run(GetParam());
   const Ids ids = run.cpu().random_ids(150, 5);
@@ -33,7 +33,7 @@ TEST_P(PredictionsOnGpu, AreThoseOfItsLogits) {
   expect_predictions(probe.taken.begin()->second, probe, every.numbers, kSlack);
 }
 
-TEST_P(PredictionsOnGpu, OfAPassWithoutOtherLogits) {
+TEST_P(PredictionsCuda, OfAPassWithoutOtherLogits) {
   BUOY_NEEDS_GPU();
   CudaRun run(GetParam());
   const Ids ids = run.cpu().random_ids(140, 6);
@@ -47,7 +47,7 @@ TEST_P(PredictionsOnGpu, OfAPassWithoutOtherLogits) {
   }
 }
 
-TEST_P(PredictionsOnGpu, ChoicesKeepTheirBits) {
+TEST_P(PredictionsCuda, ChoicesKeepTheirBits) {
   BUOY_NEEDS_GPU();
   CudaRun run(GetParam());
   const Ids ids = run.cpu().random_ids(60, 7), wanted = {3, 9, 59};
@@ -71,7 +71,7 @@ TEST_P(PredictionsOnGpu, ChoicesKeepTheirBits) {
   EXPECT_EQ(found.top_tokens[4], alone[2].token);
 }
 
-INSTANTIATE_TEST_SUITE_P(Goldens, PredictionsOnGpu, ::testing::ValuesIn(testing::golden_cases()),
+INSTANTIATE_TEST_SUITE_P(Goldens, PredictionsCuda, ::testing::ValuesIn(testing::golden_cases()),
                          testing::golden_case_name);
 
 }  // namespace

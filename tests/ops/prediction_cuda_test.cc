@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "buoy/ops/sampling/prediction.h"
 #include "ops/device_array.h"
 #include "ops/error_ratio.h"
@@ -14,11 +16,48 @@ namespace {
 
 using testing::DeviceArray;
 
+// Nothing but ties: the lowest ids are named, whatever thread owns them, and nothing stands out.
+TEST(PredictCuda, AllEqual) {
+  BUOY_NEEDS_GPU();
+  const Stream stream;
+  constexpr std::int64_t kVocabulary = 151936, kTop = 40;
+  const DeviceArray<float> logits(std::vector<float>(kVocabulary, -3.0f));
+  const DeviceArray<std::int32_t> held(std::vector<std::int32_t>{kVocabulary - 1}), tokens(kTop);
+  const DeviceArray<float> values(3), probabilities(kTop);
+  ops::predict_cuda(stream, {logits.data(), 1, kVocabulary, held.data(), kTop, values.data(), tokens.data(),
+                             probabilities.data()});
+  stream.synchronize();
+  const auto found = tokens.host();
+  for (std::int32_t i = 0; i < kTop; ++i) EXPECT_EQ(found[static_cast<size_t>(i)], i);
+  EXPECT_NEAR(values.host()[0], 1.0 / kVocabulary, 1e-12);
+  EXPECT_NEAR(values.host()[1], std::log(static_cast<double>(kVocabulary)), 1e-5);
+  EXPECT_EQ(values.host()[2], 0.0f);
+}
+
+// The margin is that of the two largest, also where one thread owns both.
+TEST(PredictCuda, TheTwoLargestOfOneThread) {
+  BUOY_NEEDS_GPU();
+  const Stream stream;
+  constexpr std::int64_t kVocabulary = 126464;
+  std::vector<float> numbers(kVocabulary, -40.0f);
+  numbers[5 + 512] = 2.0f;
+  numbers[5 + 3 * 512] = 1.0f;
+  numbers[6] = 0.5f;
+  const DeviceArray<float> logits(numbers), values(3), probabilities(size_t{1});
+  const DeviceArray<std::int32_t> held(std::vector<std::int32_t>{ops::kMostProbable}), tokens(size_t{1});
+  ops::predict_cuda(stream, {logits.data(), 1, kVocabulary, held.data(), 1, values.data(), tokens.data(),
+                             probabilities.data()});
+  stream.synchronize();
+  EXPECT_EQ(tokens.host()[0], 5 + 512);
+  const double sum = 1 + std::exp(-1.0) + std::exp(-1.5);
+  EXPECT_NEAR(values.host()[2], (1 - std::exp(-1.0)) / sum, 1e-6);
+}
+
 TEST(PredictCuda, LikeTheCpu) {
   BUOY_NEEDS_GPU();
   const Stream stream;
   constexpr std::int64_t kRows = 7;
-  for (const std::int64_t vocabulary : {1, 2, 9, 1000, 126464}) {
+  for (const std::int64_t vocabulary : {1, 2, 9, 512, 513, 1000, 126464, 262144}) {
     for (const std::int64_t top : {0, 1, 5, 12}) {
       auto logits = testing::normal_numbers(31, kRows * vocabulary, 3.0);
       if (vocabulary > 5) logits[3] = logits[5] = 50;  // a tie

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "buoy/ops/pointwise/rows_cuda.h"
@@ -67,21 +68,77 @@ TEST(TopTokens, AreTheFirstOfASortedRow) {
 TEST(TopTokensCuda, AreThoseOfTheCpu) {
   BUOY_NEEDS_GPU();
   const Stream stream;
-  for (const std::int64_t vocabulary : {5, 1000, 50001}) {
-    const std::int64_t rows = 3, top = 5;
-    const auto logits = logits_with_ties(9, rows * vocabulary);
-    const DeviceArray<float> in(logits), probabilities(static_cast<size_t>(rows * top));
-    const DeviceArray<std::int32_t> tokens(static_cast<size_t>(rows * top));
-    ops::top_tokens_cuda(stream, {in.data(), rows, vocabulary, top, tokens.data(), probabilities.data()});
-    stream.synchronize();
-    const auto expected = plain(logits, vocabulary, top);
-    EXPECT_EQ(tokens.host(), expected.tokens);
-    const auto found = probabilities.host();
-    // A thread sums up to vocabulary / 1024 exponentials, each within two units in the last place.
-    const double bound = (4 + static_cast<double>(vocabulary) / 1024) * testing::kEpsilon;
-    for (size_t i = 0; i < found.size(); ++i)
-      EXPECT_NEAR(found[i], expected.probabilities[i], bound * expected.probabilities[i]);
+  for (const std::int64_t vocabulary : {1, 5, 1000, 1024, 1025, 50001, 126464, 151936, 262144}) {
+    for (const std::int64_t top : {1, 5, 70}) {
+      if (top > vocabulary) continue;
+      const std::int64_t rows = 3;
+      const auto logits = logits_with_ties(9, rows * vocabulary);
+      const DeviceArray<float> in(logits), probabilities(static_cast<size_t>(rows * top));
+      const DeviceArray<std::int32_t> tokens(static_cast<size_t>(rows * top));
+      ops::top_tokens_cuda(stream, {in.data(), rows, vocabulary, top, tokens.data(), probabilities.data()});
+      stream.synchronize();
+      const auto expected = plain(logits, vocabulary, top);
+      EXPECT_EQ(tokens.host(), expected.tokens) << vocabulary << ", " << top;
+      const auto found = probabilities.host();
+      // A thread sums up to vocabulary / 1024 exponentials, each within two units in the last place.
+      const double bound = (4 + static_cast<double>(vocabulary) / 1024) * testing::kEpsilon;
+      for (size_t i = 0; i < found.size(); ++i)
+        EXPECT_NEAR(found[i], expected.probabilities[i], bound * expected.probabilities[i]);
+    }
   }
+}
+
+// One thread owns every 1024th number of a row: it gives all that are wanted, and others give none.
+TEST(TopTokensCuda, OfOneThreadAlone) {
+  BUOY_NEEDS_GPU();
+  const Stream stream;
+  const std::int64_t vocabulary = 100000, top = 90, owner = 777;
+  std::vector<float> logits(static_cast<size_t>(vocabulary), -1.0f);
+  std::vector<std::int32_t> expected;
+  for (std::int64_t i = 0; i < top; ++i) {
+    logits[static_cast<size_t>(owner + 1024 * i)] = 9.0f - static_cast<float>(i / 2);  // in pairs of equals
+    expected.push_back(static_cast<std::int32_t>(owner + 1024 * i));
+  }
+  const DeviceArray<float> in(logits), probabilities(static_cast<size_t>(top));
+  const DeviceArray<std::int32_t> tokens(static_cast<size_t>(top));
+  ops::top_tokens_cuda(stream, {in.data(), 1, vocabulary, top, tokens.data(), probabilities.data()});
+  stream.synchronize();
+  EXPECT_EQ(tokens.host(), expected);
+}
+
+TEST(TopTokensCuda, AllEqualAreTakenInTheOrderOfTheirIds) {
+  BUOY_NEEDS_GPU();
+  const Stream stream;
+  const std::int64_t vocabulary = 3000, top = 2500;
+  const DeviceArray<float> in(std::vector<float>(static_cast<size_t>(vocabulary), 2.5f)),
+      probabilities(static_cast<size_t>(top));
+  const DeviceArray<std::int32_t> tokens(static_cast<size_t>(top));
+  ops::top_tokens_cuda(stream, {in.data(), 1, vocabulary, top, tokens.data(), probabilities.data()});
+  stream.synchronize();
+  std::vector<std::int32_t> expected(static_cast<size_t>(top));
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(tokens.host(), expected);
+}
+
+TEST(TopTokensCuda, TellWhatIsNotFinite) {
+  BUOY_NEEDS_GPU();
+  const Stream stream;
+  const std::int64_t vocabulary = 2000, top = 3;
+  const DeviceArray<float> probabilities(static_cast<size_t>(2 * top));
+  const DeviceArray<std::int32_t> tokens(static_cast<size_t>(2 * top));
+  const auto flag_after = [&](float planted) {
+    auto logits = normal_numbers(3, 2 * vocabulary);
+    logits[static_cast<size_t>(vocabulary + 1500)] = planted;
+    const DeviceArray<float> in(logits);
+    const DeviceArray<std::int32_t> flag(std::vector<std::int32_t>{99});
+    ops::top_tokens_cuda(stream, {in.data(), 2, vocabulary, top, tokens.data(), probabilities.data()},
+                         {flag.data(), 7});
+    stream.synchronize();
+    return flag.host()[0];
+  };
+  EXPECT_EQ(flag_after(1.0f), 99);
+  EXPECT_EQ(flag_after(std::nanf("")), 7);
+  EXPECT_EQ(flag_after(std::numeric_limits<float>::infinity()), 7);
 }
 
 TEST(RowsCuda, AreGatheredAndChanged) {

@@ -59,6 +59,13 @@ struct ResidualRecord {
   std::vector<float> peak;                                    // [rows], the largest absolute value of `post`
   std::vector<std::int32_t> peak_at;                          // [rows], its dimension
   std::vector<float> cosine;                                  // [rows]; 1 where there is no forward before
+
+  // Where a device holds these states, [rows, hidden] each: complete, and valid during Probe::take only. Null
+  // on the CPU, and where records are taken later.
+  struct OnDevice {
+    const float *pre = nullptr, *mid = nullptr, *post = nullptr;
+  };
+  OnDevice on_device = {};
 };
 
 // A vector for the residual stream of some rows of a forward.

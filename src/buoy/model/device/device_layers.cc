@@ -167,7 +167,7 @@ void DevicePass::State::queue_logits(std::int64_t first, std::int64_t count) {
 }
 
 void DevicePass::State::queue_choices(std::int64_t first, std::int64_t count, bool logits_needed) {
-  const auto code = static_cast<std::int32_t>(config.layers);
+  const std::int32_t code = not_finite_logits();
   const ops::ChoiceRule* rules = work.rules + first;
   ops::DeviceLinearArgs product = head(queue_chosen_rows(first, count));
   if (logits_needed || !linear.finds_best(product.rows, product.inputs, product.outputs)) {

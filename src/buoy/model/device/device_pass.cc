@@ -55,7 +55,7 @@ const float* DevicePass::logits(const Context& context, std::span<const Sequence
     const std::int64_t count = std::min(s.work.logit_chunk(), wanted - first);
     s.queue_logits(first, count);
     ops::find_non_finite_cuda(s.stream, s.work.logits, count * vocabulary, s.work.flag,
-                              static_cast<std::int32_t>(s.config.layers));
+                              s.not_finite_logits());
     copy_to_host(s.stream, out + first * vocabulary, s.work.logits,
                  static_cast<size_t>(count * vocabulary) * sizeof(float));
   }
@@ -277,9 +277,9 @@ void DevicePass::State::finish(const Context& context) {
     if (inputs[n].cache != nullptr) inputs[n].cache->advance(inputs[n].rows());
   }
   if (flag == kAllFinite) return hand_over_predictions();
-  throw NonFinite{flag == static_cast<std::int32_t>(config.layers)
-                      ? "the logits"
-                      : fmt::format("the queries or keys of layer {}", flag)};
+  if (flag == not_finite_lens()) throw NonFinite{"the logits of the lens"};
+  throw NonFinite{flag == not_finite_logits() ? "the logits"
+                                              : fmt::format("the queries or keys of layer {}", flag)};
 }
 
 }  // namespace buoy::model

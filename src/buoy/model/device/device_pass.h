@@ -17,8 +17,8 @@ enum class LinearChoice;
 
 namespace buoy::model {
 
-// Thrown by a pass that met a NaN or an infinity; `where` is "the logits" or "the queries or keys of layer
-// 3".
+// Thrown by a pass that met a NaN or an infinity; `where` is "the logits", "the logits of the lens" or "the
+// queries or keys of layer 3".
 struct NonFinite {
   std::string where;
 };

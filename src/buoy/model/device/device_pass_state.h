@@ -58,6 +58,9 @@ struct DevicePass::State {
   ops::DeviceRopeTable rope_table() const;
   ops::DeviceQkvArgs qkv_args(std::int64_t layer) const;
   ops::DeviceLinearArgs head(std::int64_t rows) const;
+  // What the flag is lowered to by numbers that are not finite: the number of a layer, or one of these.
+  std::int32_t not_finite_logits() const { return static_cast<std::int32_t>(config.layers); }
+  std::int32_t not_finite_lens() const { return not_finite_logits() + 1; }
   ops::DeviceLinearArgs projection(std::int64_t layer, const ops::DeviceQkvArgs& qkv) const;
 
   ModelConfig config;

@@ -39,8 +39,7 @@ void DevicePass::State::queue_predictions() {
   for (std::int64_t first = 0; first < rows; first += work.logit_chunk()) {
     const std::int64_t count = std::min(work.logit_chunk(), rows - first);
     queue_logits(wanted + first, count);
-    ops::find_non_finite_cuda(stream, work.logits, count * vocabulary, work.flag,
-                              static_cast<std::int32_t>(config.layers));
+    ops::find_non_finite_cuda(stream, work.logits, count * vocabulary, work.flag, not_finite_logits());
     ops::predict_cuda(stream,
                       {work.logits, count, vocabulary, room.held + first, top, room.values + 3 * first,
                        room.tokens + first * top, room.probabilities + first * top});

@@ -123,7 +123,14 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
 
 // Few rows: one thread copies them.
 void RecordPlace::fill_residual(const float* results, probe::ResidualRecord& out) const {
-  out = {};
+  // Emptied, not dropped: half a megabyte for every layer would be asked of the system again and again.
+  for (auto* numbers :
+       {&out.pre, &out.attention_out, &out.mid, &out.mlp_out, &out.post, &out.head_out,
+        &out.lens_probabilities, &out.attention_norm, &out.mlp_norm, &out.norm, &out.peak, &out.cosine})
+    numbers->clear();
+  out.lens_tokens.clear();
+  out.peak_at.clear();
+  out.on_device = {};
   const probe::ResidualRequest& wanted = request.residual;
   if (!wanted.any()) return;
   const std::int64_t rows_read = std::ssize(wanted.rows);
@@ -211,6 +218,12 @@ void DeviceObserver::fill_record(const Context& context, const Slot& from, const
     record_.states.values = from.values[n].data();
   }
   if (request.dense || request.dense_mean) form_dense(context, from, wanted, n);
+  if (const auto& residual = request.residual; residual.any()) {
+    const float* first = from.device.as<float>() + wanted.first_stream[n] * config_.hidden;
+    const auto place = [&](bool wish, std::int64_t offset) { return wish ? first + offset : nullptr; };
+    record_.residual.on_device = {place(residual.pre, from.layout.pre), place(residual.mid, from.layout.mid),
+                                  place(residual.post, from.layout.post)};
+  }
 }
 
 void DeviceObserver::form_dense(const Context& context, const Slot& from, const LayerWants& wanted,

@@ -19,6 +19,7 @@ bool DeviceObserver::prepare_residual(const Stream& stream, const LayerWants& wa
     // Padded as the rows of logits are, which products of few different heights read.
     std::vector<std::int32_t> rows = wanted.stream_rows;
     rows.insert(rows.end(), static_cast<size_t>(kLensRows), rows.back());
+    placed_rows_.clear();  // should there be no room
     copy_to_device(stream, stream_rows_.reserve(rows.size() * sizeof(std::int32_t)), rows.data(),
                    rows.size() * sizeof(std::int32_t));
     placed_rows_ = wanted.stream_rows;
@@ -147,8 +148,10 @@ void DevicePass::State::queue_lens(std::int64_t layer) {
     product.input = lens.normed;
     product.output = lens.logits;
     linear.multiply(stream, product);
-    ops::top_tokens_cuda(stream, {lens.logits, count, config.vocabulary, lens.top,
-                                  lens.tokens + first * lens.top, lens.probabilities + first * lens.top});
+    ops::top_tokens_cuda(stream,
+                         {lens.logits, count, config.vocabulary, lens.top, lens.tokens + first * lens.top,
+                          lens.probabilities + first * lens.top},
+                         {work.flag, not_finite_lens()});
   }
 }
 

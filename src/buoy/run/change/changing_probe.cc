@@ -67,15 +67,15 @@ std::vector<std::int64_t> positions_of(const ResidualVectors& change, const Chan
 
 ChangingProbe::ChangingProbe(const Changes& changes, const ModelConfig& config, const ChangedRow& row,
                              probe::Probe* observer)
-    : heads_(config.heads),
+    : ForwardingProbe(observer),
+      heads_(config.heads),
       hidden_(config.hidden),
       head_changes_(static_cast<std::size_t>(config.layers)),
       scale_(static_cast<std::size_t>(config.layers)),
       bias_(static_cast<std::size_t>(config.layers)),
       mlps_(changes.mlps),
       forward_vectors_(static_cast<std::size_t>(config.layers)),
-      residual_(static_cast<std::size_t>(config.layers)),
-      observer_(observer) {
+      residual_(static_cast<std::size_t>(config.layers)) {
   check_changes(changes, config);
   for (const auto& change : changes.heads) {
     const auto& [layer, head] = change.id;
@@ -102,14 +102,6 @@ ChangingProbe::ChangingProbe(const Changes& changes, const ModelConfig& config, 
                          fmt::format("{} numbers for \"{}\"", change.values.size(), change.where)});
     vectors_.push_back(std::move(vectors));
   }
-}
-
-probe::LayerRequest ChangingProbe::request(const probe::Address& address, const probe::LayerExtent& extent) {
-  return observer_ != nullptr ? observer_->request(address, extent) : probe::LayerRequest{};
-}
-
-void ChangingProbe::take(const probe::Address& address, probe::LayerRecord&& record) {
-  if (observer_ != nullptr) observer_->take(address, std::move(record));
 }
 
 probe::Change ChangingProbe::change(const probe::Address& address, const probe::LayerExtent& extent) {

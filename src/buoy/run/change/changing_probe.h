@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "buoy/observe/query_groups.h"
-#include "buoy/probe/probe.h"
+#include "buoy/probe/forwarding.h"
 #include "buoy/run/change/changes.h"
 
 namespace buoy::run {
@@ -18,23 +18,13 @@ struct ChangedRow {
 
 // Makes the changes to one sequence; what it observes it leaves to another probe, if any. Factors on the same
 // keys or MLPs multiply; vectors come in the order they were given.
-class ChangingProbe final : public probe::Probe {
+class ChangingProbe final : public probe::ForwardingProbe {
  public:
   // UsageError when check_changes() has one, and when the row has no such region, position or step: a change
   // that changes nothing is a mistake.
   ChangingProbe(const Changes& changes, const ModelConfig& config, const ChangedRow& row,
                 probe::Probe* observer);
 
-  probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override;
-  void take(const probe::Address& address, probe::LayerRecord&& record) override;
-  bool takes_later() const override { return observer_ != nullptr && observer_->takes_later(); }
-  void take_later(const probe::Address& address, std::unique_ptr<probe::PendingRecord> record) override {
-    observer_->take_later(address, std::move(record));
-  }
-  probe::PredictionRequest predictions(const probe::Address& address,
-                                       const probe::LayerExtent& extent) override {
-    return observer_ != nullptr ? observer_->predictions(address, extent) : probe::PredictionRequest{};
-  }
   probe::Change change(const probe::Address& address, const probe::LayerExtent& extent) override;
 
  private:
@@ -64,7 +54,6 @@ class ChangingProbe final : public probe::Probe {
   std::vector<Vectors> vectors_;
   std::vector<std::vector<ForwardVectors>> forward_vectors_;  // [layers] of the forward under way
   std::vector<std::vector<probe::ResidualChange>> residual_;  // likewise
-  probe::Probe* observer_;
 };
 
 }  // namespace buoy::run

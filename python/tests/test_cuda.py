@@ -89,7 +89,7 @@ def test_del_frees_the_card():
     assert loaded - before > 1 << 20
     kept = use(model)
     del model
-    assert CARD.used() < loaded + SLACK, "what was measured holds no weights"
+    assert CARD.used() < (before + loaded) / 2, "what was measured does not hold the model"
     del kept
     assert abs(CARD.used() - before) <= SLACK
 

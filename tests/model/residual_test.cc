@@ -284,6 +284,16 @@ TEST_P(Residual, LensShowsTheLikeliestTokensOfEveryLayer) {
   EXPECT_EQ(probe.layer(1).lens_tokens[kTop], best);
 }
 
+TEST_P(Residual, RowsThatComeTwiceAreRefused) {
+  const Ids ids = run_.random_ids(kTokens, 3);
+  ResidualProbe probe;
+  probe.want_everything({4, 4});
+  EXPECT_THROW(forward(ids, {}, &probe), InternalError);
+  probe.want_everything({4});
+  probe.changes[0].residual = {{{2, 2}, vector(1)}};
+  EXPECT_THROW(forward(ids, {}, &probe), InternalError);
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, Residual, ::testing::ValuesIn(cases()),
                          [](const auto& info) { return std::string(info.param.label); });
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "buoy/base/error.h"
+#include "buoy/model/residual_stream.h"
 
 namespace buoy::model {
 
@@ -44,10 +45,9 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
       stream.post |= residual.reads_post();
       stream.head_out |= residual.head_out;
       stream.lens = std::max(stream.lens, residual.lens);
-      for (const auto row : residual.rows) {
-        BUOY_CHECK(row >= 0 && row < batch.sequences[n].rows());
+      BUOY_CHECK(are_rows_of(residual.rows, batch.sequences[n].rows()));
+      for (const auto row : residual.rows)
         stream_rows.push_back(static_cast<std::int32_t>(batch.first_rows[n]) + row);
-      }
     }
     first_close.push_back(static_cast<std::int64_t>(close_rows.size()));
     if (!r.looks_closely()) continue;

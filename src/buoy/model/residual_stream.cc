@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "buoy/base/error.h"
@@ -29,11 +30,6 @@ void for_each(std::int64_t first_row, std::span<const std::int32_t> chosen, cons
     const auto found = std::lower_bound(chosen.begin(), chosen.end(), row);
     if (found != chosen.end() && *found == row) each(i, found - chosen.begin());
   }
-}
-
-bool fits(std::span<const std::int32_t> rows, std::int64_t count) {
-  return std::is_sorted(rows.begin(), rows.end()) &&
-         (rows.empty() || (rows.front() >= 0 && rows.back() < count));
 }
 
 // [rows, width] to [rows].
@@ -72,6 +68,11 @@ std::vector<float> cosines(probe::PreviousStates& previous, const probe::Address
 
 }  // namespace
 
+bool are_rows_of(std::span<const std::int32_t> rows, std::int64_t count) {
+  return std::adjacent_find(rows.begin(), rows.end(), std::greater_equal<>()) == rows.end() &&
+         (rows.empty() || (rows.front() >= 0 && rows.back() < count));
+}
+
 void finish_residual(const ResidualRequest& request, const probe::Address& address, std::int64_t hidden,
                      ResidualRecord& record) {
   if (request.previous) record.cosine = cosines(*request.previous, address, record.post, hidden);
@@ -106,9 +107,9 @@ ResidualStream::ResidualStream(std::int64_t hidden, const PackedBatch& batch,
 
 void ResidualStream::check(size_t n) const {
   const std::int64_t count = batch_.sequences[n].rows();
-  BUOY_CHECK(fits(observations_[n].request.residual.rows, count));
+  BUOY_CHECK(are_rows_of(observations_[n].request.residual.rows, count));
   for (const auto& change : observations_[n].change.residual) {
-    BUOY_CHECK(fits(change.rows, count));
+    BUOY_CHECK(are_rows_of(change.rows, count));
     BUOY_CHECK(std::ssize(change.values) == hidden_ ||
                std::ssize(change.values) == std::ssize(change.rows) * hidden_);
   }

@@ -23,6 +23,10 @@ struct StreamRows {
   }
 };
 
+// Whether a sequence of `count` rows has these, in ascending order and none twice: who changes them on a
+// device does so side by side, and who reads them finds each once.
+bool are_rows_of(std::span<const std::int32_t> rows, std::int64_t count);
+
 // Makes what was asked for of what was gathered, and drops the rest: lengths, peaks, cosines. `hidden`: width
 // of a row.
 void finish_residual(const probe::ResidualRequest& request, const probe::Address& address,

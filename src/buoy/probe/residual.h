@@ -24,7 +24,7 @@ struct PreviousStates {
 
 // What is wanted of the residual stream in one layer, of the chosen rows alone.
 struct ResidualRequest {
-  std::vector<std::int32_t> rows;               // of this forward, ascending
+  std::vector<std::int32_t> rows;               // of this forward, ascending, none twice
   bool pre = false, mid = false, post = false;  // the stream, after a change at that point
   bool attention_out = false;                   // what the attention adds to it
   bool mlp_out = false;                         // what the MLP adds to it
@@ -71,9 +71,10 @@ struct ResidualRecord {
 // A vector for the residual stream of some rows of a forward.
 struct ResidualChange {
   ResidualPoint at = ResidualPoint::kPost;
-  bool replace = false;                // the state itself; else the vector is added to it
-  std::span<const std::int32_t> rows;  // ascending; those that the forward does not have are refused
-  std::span<const float> values;       // [hidden] for all these rows alike, or [rows, hidden]
+  bool replace = false;  // the state itself; else the vector is added to it
+  // Ascending, none twice; those that the forward does not have are refused.
+  std::span<const std::int32_t> rows;
+  std::span<const float> values;  // [hidden] for all these rows alike, or [rows, hidden]
 };
 
 }  // namespace buoy::probe

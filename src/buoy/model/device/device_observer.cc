@@ -192,9 +192,11 @@ void DeviceObserver::measure(const Stream& stream, std::int64_t layer, ops::Atte
     }
   }
   if (!wanted.any()) return;
-  Slot& here = slot(layer);
-  const ObservationLayout& layout = here.layout;
-  void* base = here.device.data();
+  if (wanted.host_states()) fetch_states(stream, slot(layer), wanted, states);
+  // What attention itself wrote, and the residual stream, need no second stream to wait for.
+  if (!wanted.statistics() && !wanted.moments()) return;
+  const ObservationLayout& layout = slot(layer).layout;
+  void* base = slot(layer).device.data();
   attended_.record(stream);
   attended_.hold(measuring_);
   if (wanted.statistics()) {
@@ -219,7 +221,6 @@ void DeviceObserver::measure(const Stream& stream, std::int64_t layer, ops::Atte
   if (wanted.moments() && !wanted.statistics()) ops::qk_moments_cuda(plan, moments_, measuring_);
   measured_.record(measuring_);
   measuring_now_ = true;
-  if (wanted.host_states()) fetch_states(stream, here, wanted, states);
 }
 
 void DeviceObserver::wait_measured(const Stream& stream) {

@@ -29,7 +29,7 @@ struct RecordPlace {
   std::uint64_t bytes() const;
 
  private:
-  void fill_residual(const float* results, probe::ResidualRecord& record) const;
+  void finish(const float* results, probe::ResidualRecord& record) const;
 };
 
 class DeviceRecord final : public probe::PendingRecord {

@@ -110,6 +110,16 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   const bool has_top = request.top > 0 && close > 0;
   const std::int64_t first_top = first_close * heads * top;
   gather(has_top, out.top_weights, layout.top_weights + first_top, close * heads, top, request.top);
+  const probe::ResidualRequest& stream = request.residual;
+  const auto of_stream = [&](bool wish, std::vector<float>& to, std::int64_t offset, std::int64_t width) {
+    gather(wish && stream.any(), to, offset + first_stream * width, std::ssize(stream.rows), width, width);
+  };
+  of_stream(stream.pre, out.residual.pre, layout.pre, hidden);
+  of_stream(stream.mid, out.residual.mid, layout.mid, hidden);
+  of_stream(stream.reads_post(), out.residual.post, layout.post, hidden);
+  of_stream(stream.head_out, out.residual.head_out, layout.head_out, heads * states.head_dim);
+  of_stream(stream.gathers_attention_out(), out.residual.attention_out, layout.after_attention, hidden);
+  of_stream(stream.gathers_mlp_out(), out.residual.mlp_out, layout.after_mlp, hidden);
   context != nullptr ? run_all(*context, gathers) : run_alone(gathers);
   out.top_keys.clear();
   if (has_top) {
@@ -118,15 +128,14 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   }
   out.dense.clear();
   out.dense_mean.clear();
-  fill_residual(results, out.residual);
+  finish(results, out.residual);
 }
 
-// Few rows: one thread copies them.
-void RecordPlace::fill_residual(const float* results, probe::ResidualRecord& out) const {
-  // Emptied, not dropped: half a megabyte for every layer would be asked of the system again and again.
+// What was gathered of the residual stream becomes what was asked for.
+void RecordPlace::finish(const float* results, probe::ResidualRecord& out) const {
+  // Emptied, not dropped: this memory is used again.
   for (auto* numbers :
-       {&out.pre, &out.attention_out, &out.mid, &out.mlp_out, &out.post, &out.head_out,
-        &out.lens_probabilities, &out.attention_norm, &out.mlp_norm, &out.norm, &out.peak, &out.cosine})
+       {&out.lens_probabilities, &out.attention_norm, &out.mlp_norm, &out.norm, &out.peak, &out.cosine})
     numbers->clear();
   out.lens_tokens.clear();
   out.peak_at.clear();
@@ -134,22 +143,13 @@ void RecordPlace::fill_residual(const float* results, probe::ResidualRecord& out
   const probe::ResidualRequest& wanted = request.residual;
   if (!wanted.any()) return;
   const std::int64_t rows_read = std::ssize(wanted.rows);
-  const auto copy = [&](bool wish, std::vector<float>& to, std::int64_t offset, std::int64_t width) {
-    if (!wish) return;
-    const float* from = results + offset + first_stream * width;
-    to.assign(from, from + rows_read * width);
+  // What a part of the layer adds is the stream behind it without the stream before it.
+  const auto subtract = [&](std::vector<float>& from, std::int64_t before) {
+    const float* less = results + before + first_stream * hidden;
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] -= less[i];
   };
-  const auto difference = [&](bool wish, std::vector<float>& to, std::int64_t after, std::int64_t before) {
-    copy(wish, to, after, hidden);
-    for (std::size_t i = 0; i < to.size(); ++i)
-      to[i] -= results[before + first_stream * hidden + static_cast<std::int64_t>(i)];
-  };
-  copy(wanted.pre, out.pre, layout.pre, hidden);
-  copy(wanted.mid, out.mid, layout.mid, hidden);
-  copy(wanted.reads_post(), out.post, layout.post, hidden);
-  copy(wanted.head_out, out.head_out, layout.head_out, states.heads * states.head_dim);
-  difference(wanted.gathers_attention_out(), out.attention_out, layout.after_attention, layout.pre);
-  difference(wanted.gathers_mlp_out(), out.mlp_out, layout.after_mlp, layout.mid);
+  if (wanted.gathers_attention_out()) subtract(out.attention_out, layout.pre);
+  if (wanted.gathers_mlp_out()) subtract(out.mlp_out, layout.mid);
   if (wanted.lens > 0) {
     const auto* tokens = reinterpret_cast<const std::int32_t*>(results + layout.lens_tokens);
     Gather<std::int32_t>{&out.lens_tokens, tokens + first_stream * lens, rows_read, lens, wanted.lens}.run();

@@ -3,6 +3,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/model/device/device_pass_state.h"
+#include "buoy/model/residual_stream.h"
 #include "buoy/ops/pointwise/elementwise_cuda.h"
 #include "buoy/ops/pointwise/norm_cuda.h"
 #include "buoy/ops/pointwise/rows_cuda.h"
@@ -45,10 +46,8 @@ void DeviceObserver::upload_residual_changes(const Stream& stream, const LayerWa
       BUOY_CHECK(alike || std::ssize(one.values) == std::ssize(one.rows) * config_.hidden);
       placed_changes_.push_back(
           {one.at, one.replace, alike, std::ssize(rows), std::ssize(one.rows), std::ssize(values)});
-      for (const auto row : one.rows) {
-        BUOY_CHECK(row >= 0 && row < batch_->sequences[n].rows());
-        rows.push_back(static_cast<std::int32_t>(batch_->first_rows[n]) + row);
-      }
+      BUOY_CHECK(are_rows_of(one.rows, batch_->sequences[n].rows()));
+      for (const auto row : one.rows) rows.push_back(static_cast<std::int32_t>(batch_->first_rows[n]) + row);
       values.insert(values.end(), one.values.begin(), one.values.end());
     }
   }

@@ -33,6 +33,9 @@ __device__ T block_join(T own, Join join) {
   if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = own;
   __syncthreads();
   T all = partial[0];
+  // In full: ptxas of CUDA 13 unrolls this loop in part and then reads beyond the array (sm_90a, 32 warps of
+  // Ranked).
+#pragma unroll
   for (int warp = 1; warp < kThreads / 32; ++warp) all = join(all, partial[warp]);
   return all;
 }

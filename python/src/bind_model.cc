@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "bindings.h"
@@ -9,6 +10,7 @@
 #include "buoy/checkpoint/hub_cache.h"
 #include "buoy/decode/stream.h"
 #include "buoy/observe/recorder.h"
+#include "buoy/probe/forwarding.h"
 #include "buoy/run/identity.h"
 #include "buoy/run/tracer.h"
 #include "held_sample.h"
@@ -36,28 +38,31 @@ std::shared_ptr<ModelHandle> load(const std::string& name, const std::string& de
       untrained ? run::make_untrained(folder, *untrained, where) : run::load_model(folder, where), threads);
 }
 
-// Ends a run between two layers' records, or between two steps.
-class StopProbe final : public probe::Probe {
+// Steps of the only prompt of a request; 0 where there are more, which are counted themselves.
+std::int64_t steps_to_tell(const run::TraceRequest& request) {
+  return request.items.size() == 1 ? request.decode.steps.value_or(request.decode.max_new_tokens) : 0;
+}
+
+// Ends a run between two layers' records, or between two steps. `steps`: how many there will be; 0: it does
+// not count them.
+class StopProbe final : public probe::ForwardingProbe {
  public:
-  StopProbe(probe::Probe* other, const Watch& watch) : other_(other), watch_(watch) {}
+  StopProbe(probe::Probe* other, Watch& watch, std::int64_t steps = 0)
+      : ForwardingProbe(other), watch_(watch), steps_(steps) {}
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override {
     watch_.give_up_if_stopped();
-    return other_ != nullptr ? other_->request(address, extent) : probe::LayerRequest{};
-  }
-  void take(const probe::Address& address, probe::LayerRecord&& record) override {
-    if (other_ != nullptr) other_->take(address, std::move(record));
-  }
-  probe::PredictionRequest predictions(const probe::Address& address,
-                                       const probe::LayerExtent& extent) override {
-    return other_ != nullptr ? other_->predictions(address, extent) : probe::PredictionRequest{};
+    if (address.layer == 0 && address.step < steps_) watch_.tell("steps", address.step, steps_);
+    return ForwardingProbe::request(address, extent);
   }
 
  private:
-  probe::Probe* other_;
-  const Watch& watch_;
+  Watch& watch_;
+  std::int64_t steps_;
 };
 
 void tell_prompts(Watch& watch, std::size_t done, const run::TraceRequest& request) {
+  const auto steps = steps_to_tell(request);
+  if (steps > 0) return watch.tell("steps", steps, steps);
   watch.tell("prompts", static_cast<std::int64_t>(done), std::ssize(request.items));
 }
 
@@ -65,6 +70,11 @@ void tell_prompts(Watch& watch, std::size_t done, const run::TraceRequest& reque
 std::vector<Held> watched(ModelHandle::Use& use, const run::TraceRequest& request, Watch& watch,
                           const std::shared_ptr<const trace::Manifest>& manifest) {
   run::Tracer tracer(use.context(), use.model(), traceable(request), use.loaded().tokenizer);
+  const auto steps = steps_to_tell(request);
+  tracer.between_steps([&](std::size_t, const decode::StepMachine& machine, const decode::StepRecord&) {
+    watch.give_up_if_stopped();
+    if (steps > 0) watch.tell("steps", std::min<std::int64_t>(machine.step(), steps), steps);
+  });
   const auto prompts = run::prompts_of(request, use.loaded());
   std::vector<Held> out;
   for (std::size_t n = 0; n < request.items.size(); ++n) {
@@ -92,7 +102,7 @@ std::vector<Held> packed(ModelHandle::Use& use, const run::TraceRequest& request
   std::vector<run::ItemPrompt> read;
   std::size_t next = 0;
   for (std::size_t n = 0; n < request.items.size(); ++n) read.push_back(prompts(n));
-  StopProbe stopping(nullptr, watch);
+  StopProbe stopping(nullptr, watch, steps_to_tell(request));
   std::size_t done = 0;
   decode::stream(
       use.context(), use.model(), {},

@@ -40,6 +40,19 @@ def test_a_list_of_prompts(diffusion, options):
     told.require(3)
 
 
+@pytest.mark.parametrize("options", [{}, {"observe": "received"}])
+def test_one_prompt_counts_its_steps(diffusion, autoregressive, options):
+    for model in (diffusion, autoregressive):
+        told = Told()
+        model.generate(PROMPT, max_new_tokens=24, progress=told, **options)
+        told.require(24)
+
+
+def test_a_keyboard_interrupt_ends_a_watched_autoregressive_run(autoregressive):
+    """Its row is observed at the end; it ends before."""
+    assert interrupted(lambda: autoregressive.generate([5] * 20, max_new_tokens=20000, observe="received", eos_tokens=[0], allow_long=True)) < 10
+
+
 @pytest.mark.parametrize("options", [{}, {"on_step": lambda step: None}])
 def test_questions(diffusion, questions, options):
     told = Told()

@@ -78,13 +78,13 @@ Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, co
   const ChangedRow row = changed_row(prompt);
   if (!diffusion) {
     ChangingProbe changing(request_.changes, model_.config(), row, nullptr);
-    decode::drive(context_, model_, machines, nullptr, request_.changes.any() ? &changing : nullptr);
+    decode::drive(context_, model_, machines, between_steps_, request_.changes.any() ? &changing : nullptr);
   }
   auto watched = subject_of(model_.config(), request_, prompt, std::ssize(machine->row()), tokenizer_);
   probe::Probe& watching = make_probe(watched, *machine);
   ChangingProbe changing(request_.changes, model_.config(), row, &watching);
   probe::Probe* const probe = request_.changes.any() ? static_cast<probe::Probe*>(&changing) : &watching;
-  if (diffusion) decode::drive(context_, model_, machines, nullptr, probe);
+  if (diffusion) decode::drive(context_, model_, machines, between_steps_, probe);
   if (!diffusion || request_.final_row) {
     std::vector<model::SequenceInput> inputs = {{machine->row(), {}}};
     inputs[0].address.step = watched.steps - 1;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "buoy/decode/drive.h"
 #include "buoy/observe/plan.h"
 #include "buoy/observe/subject.h"
 #include "buoy/run/change/changing_probe.h"
@@ -35,6 +36,9 @@ class Tracer {
       std::function<probe::Probe&(const observe::Subject& subject, const decode::StepMachine& machine)>;
   Watched watch(const ItemPrompt& prompt, std::uint64_t number, const MakeProbe& make_probe);
 
+  // Called after every step of a prompt that is watched; what it throws ends the prompt.
+  void between_steps(decode::StepCallback tell) { between_steps_ = std::move(tell); }
+
   // All of a sample but what was observed: tokens, regions, texts.
   trace::Sample frame(const ItemPrompt& prompt, const decode::StepMachine& machine,
                       const observe::Subject& subject) const;
@@ -49,6 +53,7 @@ class Tracer {
   Request request_;
   observe::Plan plan_;
   std::optional<text::Tokenizer> tokenizer_;
+  decode::StepCallback between_steps_;
 };
 
 }  // namespace buoy::run

@@ -16,6 +16,7 @@
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
+#include "buoy/base/progress.h"
 #include "buoy/base/say.h"
 #include "buoy/report/page.h"
 #include "buoy/result/schema/evaluation.h"
@@ -127,6 +128,7 @@ class ReportBuilder {
     judge_what_was_analysed();
     add_networks();
     note_failed_samples();
+    tell_stage("drawing the report");
     write();
   }
 

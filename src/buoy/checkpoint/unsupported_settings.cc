@@ -50,6 +50,11 @@ void refuse_unsupported_settings(const JsonObject& config) {
   }
   const auto group = config.integer("block_group_size");
   if (group && *group != 1) config.fail("block_group_size", "1");
+  if (const Json* types = config.find("layer_types"); types != nullptr && types->is_array()) {
+    for (const Json& type : *types) {
+      if (type != "full_attention") config.fail("layer_types", "\"full_attention\" in every layer");
+    }
+  }
   if (config.has("clip_qkv")) config.fail("clip_qkv", "null: queries, keys and values as they are");
   if (config.has("quantization_config")) config.fail("quantization_config", "no quantised weights");
 }

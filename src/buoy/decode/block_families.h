@@ -1,6 +1,5 @@
 #pragma once
 
-#include "buoy/checkpoint/config.h"
 #include "buoy/decode/block.h"
 #include "buoy/decode/options.h"
 

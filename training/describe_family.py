@@ -2,7 +2,7 @@
 """Tables in Markdown of what mask and objective do: describe_family.py QUANTITIES.csv CONTRASTS.csv
 
 QUANTITIES is the family's table claim_quantities (join_tables.py), CONTRASTS the table claim_contrasts of a report that was given it.
-A quantity is shown if all arms have it in at least two networks."""
+A quantity is shown if at least two arms have it, each in at least two networks."""
 
 import csv
 import statistics
@@ -49,11 +49,12 @@ def main():
         if found and other and row["lower"]:
             key = row["claim"], row["quantity"], row["data"]
             contrasts[key, found[0], other[0]] = tuple(float(row[c]) for c in ("difference", "lower", "upper"))
-    shown = [key for key in numbers if all(len(numbers[key].get(arm, [])) >= 2 for arm in ARMS)]
+    shown = [key for key in sorted(numbers, key=lambda key: int(key[0][1:]))
+             if sum(len(numbers[key].get(arm, [])) >= 2 for arm in ARMS) >= 2]
     print("Mean over networks, standard deviation over networks, networks:\n")
     table(["quantity", *ARMS],
-          [[names[key], *(f"{short(statistics.mean(v))} ± {short(statistics.stdev(v))}, {len(v)}"
-                          for v in (numbers[key][arm] for arm in ARMS))] for key in shown])
+          [[names[key], *(f"{short(statistics.mean(v))} ± {short(statistics.stdev(v))}, {len(v)}" if len(v) > 1 else ""
+                          for v in (numbers[key].get(arm, []) for arm in ARMS))] for key in shown])
     print("Effects: difference of the means, 95% interval over networks and questions (Welch); bold where it leaves out 0:\n")
     lines, sure, all_of_them = [], 0, 0
     for key in shown:

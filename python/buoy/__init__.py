@@ -11,17 +11,21 @@ Traces are read with numpy alone (:mod:`buoy.trace`); everything else needs the 
 import os as _os
 
 from .changes import Change
+from .comparison import Comparison, compare
 from .errors import Error, InputError, InternalError, IoError, UsageError
-from .evaluation import Estimate, Evaluation, compare
+from .evaluation import Estimate, Evaluation, world_questions
+from .figures import Figure, Figures
 from .model import Model, load
+from .progress import show_progress
 from .results import Table, Tables, analyze, report, study
 from .run import Run
 from .steps import Step, Steps
 from .trace import Array, Sample, Trace, TraceError
 
-__all__ = ["Array", "Change", "Error", "Estimate", "Evaluation", "InputError", "InternalError", "IoError", "Model", "Run", "Sample",
-           "Step", "Steps", "Table", "Tables", "Trace", "TraceError", "UsageError", "analyze", "compare", "example_model",
-           "load", "open", "report", "study", "version"]
+__all__ = ["Array", "Change", "Comparison", "Error", "Estimate", "Evaluation", "Figure", "Figures", "InputError", "InternalError",
+           "IoError", "Model", "Run", "Sample", "Step", "Steps", "Table", "Tables", "Trace", "TraceError", "UsageError",
+           "analyze", "compare", "example_model", "load", "open", "report", "show_progress", "study", "version",
+           "world_questions"]
 
 
 def open(folder, check=True):
@@ -36,10 +40,11 @@ def version():
 
 
 def example_model(name="natural-diffusion"):
-    """The folder of a bundled model (natural-diffusion, natural-autoregressive, planted-diffusion, planted-autoregressive): of a checkout (or BUOY_MODELS)."""
+    """The folder of a bundled model (natural-diffusion, natural-autoregressive, planted-diffusion, planted-autoregressive), or
+    a prompt template beside it (natural.prompt): of a checkout (or BUOY_MODELS)."""
     here = _os.path.dirname(_os.path.realpath(__file__))
     for folder in filter(None, [_os.environ.get("BUOY_MODELS"), _os.path.join(here, "..", "..", "models"), "models"]):
         found = _os.path.realpath(_os.path.join(folder, name))
-        if _os.path.isdir(found):
+        if _os.path.exists(found):
             return found
-    raise InputError(f"example_model: expected a folder models/{name} (BUOY_MODELS names another place), found none")
+    raise InputError(f"example_model: expected models/{name} (BUOY_MODELS names another place), found none")

@@ -33,8 +33,27 @@ def name_list(values, name):
     return ",".join(values)
 
 
+def host_array(values, name):
+    """As numpy sees it; what lies on a card, or is no array, is refused."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        raise usage(name, "an array that numpy can read, in the memory of the host", str(error)) from None
+
+
+def position_list(positions, name="positions"):
+    """Positions as a list of whole numbers."""
+    found = np.atleast_1d(host_array(positions, name))
+    if found.size == 0:
+        return []
+    if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer):
+        raise usage(name, "whole numbers in one dimension", f"shape {list(found.shape)} of {found.dtype}")
+    return found.tolist()
+
+
 def is_ids(prompt):
-    if isinstance(prompt, np.ndarray):
+    if hasattr(prompt, "__array__"):
+        prompt = host_array(prompt, "prompt")
         if prompt.ndim != 1 or not np.issubdtype(prompt.dtype, np.integer):
             raise usage("prompt", "a text, or token ids in one dimension of whole numbers",
                         f"an array {list(prompt.shape)} of {prompt.dtype}")
@@ -50,7 +69,7 @@ def prompt_keys(prompt, names=None):
     if is_ids(prompt):
         if len(prompt) == 0:
             raise usage("prompt", "at least one token", "none")
-        return {"ids": [int(id) for id in prompt], "names": names}
+        return {"ids": position_list(prompt, "prompt"), "names": names}
     if isinstance(prompt, (list, tuple)) and prompt and all(isinstance(one, str) for one in prompt):
         return {"prompts": list(prompt), "names": names}
     raise usage("prompt", "a text, a list of texts, or token ids", repr(prompt)[:80])

@@ -5,13 +5,14 @@ import os
 import numpy as np
 
 from ._native import native
-from ._request import number_list
+from ._request import host_array, number_list
 from .errors import usage
 
 POINTS = ("pre", "mid", "post")
 
 
-def _factor(value, name):
+def factor_text(value, name):
+    """A factor as text; what is no number is refused."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise usage(f"`{name}`", "a factor", repr(value))
     return repr(float(value))
@@ -27,7 +28,7 @@ def head_texts(scale_heads, steps):
     for head, factor in dict(scale_heads or {}).items():
         if not isinstance(head, tuple) or len(head) != 2:
             raise usage("`scale_heads`", "(layer, head), as in {(3, 1): 0}", repr(head))
-        out.append(f"{int(head[0])}.{int(head[1])}{_when(steps)}={_factor(factor, 'scale_heads')}")
+        out.append(f"{int(head[0])}.{int(head[1])}{_when(steps)}={factor_text(factor, 'scale_heads')}")
     return out
 
 
@@ -38,13 +39,13 @@ def key_texts(scale_keys, layers, steps):
         if not isinstance(where, str):
             where = number_list(where, "scale_keys")
         at = f"@{number_list(layers, 'layers')}" if layers is not None else ""
-        out.append(f"{where}{at}{_when(steps)}={_factor(factor, 'scale_keys')}")
+        out.append(f"{where}{at}{_when(steps)}={factor_text(factor, 'scale_keys')}")
     return out
 
 
 def mlp_texts(scale_mlps, steps):
     """`{3: 0, (4, 5): 0.5}` as "3=0.0" and "4,5=0.5"."""
-    return [f"{number_list(layers, 'scale_mlps')}{_when(steps)}={_factor(factor, 'scale_mlps')}"
+    return [f"{number_list(layers, 'scale_mlps')}{_when(steps)}={factor_text(factor, 'scale_mlps')}"
             for layers, factor in dict(scale_mlps or {}).items()]
 
 
@@ -59,10 +60,7 @@ def layer_list(layer, count, name):
 
 def _numbers(values, width, name):
     """float32, [width] or [positions, width]."""
-    try:
-        found = np.asarray(values)
-    except (TypeError, ValueError, RuntimeError) as error:  # as of a tensor that lies on a card
-        raise usage(f"`{name}`", "an array that numpy can read", str(error)) from None
+    found = host_array(values, f"`{name}`")
     if found.ndim not in (1, 2) or found.shape[-1] != width or found.size == 0 or found.dtype.kind not in "fiu":
         raise usage(f"`{name}`", f"numbers of shape [{width}] or [positions, {width}]", f"shape {list(found.shape)} of {found.dtype}")
     return np.ascontiguousarray(found, dtype=np.float32)
@@ -74,7 +72,7 @@ def _places(positions, values, name):
         return "all", [], values
     if isinstance(positions, str):
         return positions, [], values
-    found = np.atleast_1d(np.asarray(positions))
+    found = np.atleast_1d(host_array(positions, "`positions`"))
     if found.ndim != 1 or found.size == 0 or found.dtype.kind not in "iu" or found.min() < 0:
         raise usage("`positions`", "whole numbers from 0, or the name of a region", repr(positions))
     order = np.argsort(found, kind="stable")
@@ -93,7 +91,7 @@ def add_vector(changes, model, replace, *, layer, vector, positions=None, steps=
     if at not in POINTS:
         raise usage("`at`", f"one of {', '.join(POINTS)}", repr(at))
     layers = layer_list(layer, model.n_layers, "layer")
-    factor = float(_factor(scale, "scale"))
+    factor = float(factor_text(scale, "scale"))
     if isinstance(vector, (str, os.PathLike)):
         where = "all" if positions is None else positions if isinstance(positions, str) else number_list(positions, "positions")
         times = "" if replace or factor == 1 else f"{factor!r}*"

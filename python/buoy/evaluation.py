@@ -1,12 +1,13 @@
-"""Answers to a file of questions, their scores, and the difference between two runs of them."""
+"""Answers to a file of questions, and their scores."""
 
 import json
 import os
 
 from ._native import native
+from ._request import request_text
 from .errors import usage
 
-__all__ = ["Evaluation", "Estimate", "compare"]
+__all__ = ["Evaluation", "Estimate", "world_questions"]
 
 
 class Estimate(dict):
@@ -68,15 +69,16 @@ class Evaluation:
         return f"<buoy.Evaluation of {len(self)} items: " + ", ".join(f"{m} {self.mean(m)['value']:.3g}" for m in self.metrics if m != "words") + ">"
 
 
-def compare(a, b, metric="substring", confidence=0.95):
-    """mean(a) - mean(b) of a score over the same items, with a paired interval.
+def world_questions(file, *, version=2, **options):
+    """Writes questions about the made-up world that the bundled models know, as `buoy world` does, and returns the path.
+    `version`: 2, the world of the natural pair, or 1, that of the planted pair. Options: people ("asked", "read-only",
+    "unknown"), count, passages, seed, task, label_style, wording; of version 1 gold_position, noise_kind, two_hop.
 
-    >>> import buoy
-    >>> same = buoy.Evaluation(['{"id": "1", "scores": {"substring": 1}}', '{"id": "2", "scores": {"substring": 0}}'])
-    >>> buoy.compare(same, same).value
-    0.0
+    >>> import buoy, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as scratch:
+    ...     file = buoy.world_questions(os.path.join(scratch, "questions.jsonl"), passages=3, count=5)
+    ...     len(open(file).readlines())
+    5
     """
-    ids_a, ids_b = ([record["id"] for record in one.records] for one in (a, b))
-    if ids_a != ids_b:
-        raise usage("evaluations", f"the same items ({len(ids_a)})", f"others ({len(ids_b)})")
-    return Estimate(native.difference_estimate(a.scores(metric), b.scores(metric), confidence, 1))
+    native.world_questions(request_text({"version": version, **options}), os.fspath(file))
+    return os.fspath(file)

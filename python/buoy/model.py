@@ -7,11 +7,12 @@ import threading
 import numpy as np
 
 from ._native import native
-from ._request import is_ids, name_list, prompt_keys, request_text
+from ._request import host_array, is_ids, name_list, prompt_keys, request_text
 from .cache import ActivationCache, wanted_layers
 from .changes import Change, add_vector, made_changes
 from .errors import UsageError, usage
 from .evaluation import Evaluation
+from .progress import Shown
 from .run import Run
 from .steps import MASK, Steps
 from .arrays import Array
@@ -71,14 +72,15 @@ class Model:
 
     # Running it.
 
-    def generate(self, prompt, *, observe=None, on_step=None, rule=None, names=None, **options):
+    def generate(self, prompt, *, observe=None, on_step=None, rule=None, names=None, progress=None, **options):
         """Lets the model write, and watches it.
 
         `prompt`: a text, token ids, or a list of texts (then a list of runs comes back). `observe`: what to observe, as
         in "received,entropy" or "all", the names of `buoy trace --observe`. `on_step`: called with every
         :class:`buoy.Step` before it is taken; `rule` likewise, where it is a decoding rule that chooses every token.
         Options: chat (True: demand the chat template, False: never), system, layers, steps_observed, groups, and those of
-        decoding: max_new_tokens, seed, temperature, steps, block_length, algorithm, top_p, ...
+        decoding: max_new_tokens, seed, temperature, steps, block_length, algorithm, top_p, ... `progress` as in
+        :func:`buoy.show_progress`, or a function of (done, total).
 
         >>> import buoy
         >>> m = buoy.load(buoy.example_model("planted-autoregressive"))
@@ -87,17 +89,19 @@ class Model:
         """
         on_step = _one_callback(on_step, rule)
         many = isinstance(prompt, (list, tuple)) and not is_ids(prompt)
-        if on_step is None:
-            request = self._request(prompt_keys(prompt, names), observe=observe, **options)
-            runs = [Run(held) for held in self._handle.generate(request, self._changed())]
+        with Shown(progress) as shown:
+            if on_step is None:
+                request = self._request(prompt_keys(prompt, names), observe=observe, **options)
+                runs = [Run(held) for held in self._handle.generate(request, self._changed(), shown.callback)]
+                return runs if many else runs[0]
+            runs = []
+            for number in range(count := len(prompt) if many else 1):
+                loop = self._steps(prompt, number, names, observe, options)
+                for step in loop:
+                    on_step(step)
+                runs.append(loop.run)
+                shown("", "prompts", len(runs), count)
             return runs if many else runs[0]
-        runs = []
-        for number in range(len(prompt) if many else 1):
-            loop = self._steps(prompt, number, names, observe, options)
-            for step in loop:
-                on_step(step)
-            runs.append(loop.run)
-        return runs if many else runs[0]
 
     def steps(self, prompt, *, observe=None, **options):
         """The same loop, step by step in one's own hands; see :class:`buoy.Steps`."""
@@ -110,7 +114,8 @@ class Model:
         decoding = native.Decoding.begin(self._handle, request, self._changed(), number)
         return Steps(self, decoding, name_list(observe, "observe"), options.get("final_row", True))
 
-    def trace(self, prompt=None, out=None, *, data=None, limit=0, resume=False, observe="received,entropy", names=None, **options):
+    def trace(self, prompt=None, out=None, *, data=None, limit=0, resume=False, observe="received,entropy", names=None,
+              progress=None, **options):
         """As `buoy trace`: decodes prompts, or the questions of a file, and stores what was observed in the folder `out`."""
         from . import open as open_trace
         if (prompt is None) == (data is None):
@@ -118,35 +123,35 @@ class Model:
         if out is None:
             raise usage("out", "a folder for the trace", "none")
         keys = prompt_keys(prompt, names) if data is None else {}
-        self._handle.trace(self._request(keys, observe=observe, **options), self._changed(), os.fspath(out),
-                           os.fspath(data) if data is not None else "", limit, resume)
+        with Shown(progress) as shown:
+            self._handle.trace(self._request(keys, observe=observe, **options), self._changed(), os.fspath(out),
+                               os.fspath(data) if data is not None else "", limit, resume, shown.callback)
         return open_trace(out)
 
     def evaluate(self, data, *, on_step=None, rule=None, observe=None, progress=None, **options):
         """Asks the questions of a JSON Lines file and scores the answers, as `buoy eval` does.
 
         `on_step`, `rule`: called with every step of every question. Options: limit, passages, closed_book, gold_position,
-        template, closed_book_template, chat, system, and those of decoding.
+        template, closed_book_template, chat, system, and those of decoding. `progress` as of :meth:`generate`.
         """
         on_step = _one_callback(on_step, rule)
         request = self._request({"data": os.fspath(data), "name": os.path.basename(os.path.normpath(self.folder))},
                                 observe=observe, **options)
         changes = self._changed()
         evaluation = native.Evaluation(self._handle, request, changes)
-        if on_step is None and not changes.any:
-            return Evaluation(evaluation.ask_all())
-        lines = []
-        while (question := evaluation.next()) is not None:
-            if isinstance(question, str):
-                lines.append(question)
-            else:
-                loop = Steps(self, question, name_list(observe, "observe"), False)
-                for step in loop:
-                    if on_step is not None:
-                        on_step(step)
-                lines.append(evaluation.answered(question))
-            if progress is not None:
-                progress(len(lines), evaluation.items)
+        with Shown(progress) as shown:
+            if on_step is None and not changes.any:
+                return Evaluation(evaluation.ask_all(shown.callback))
+            lines = []
+            while (question := evaluation.next()) is not None:
+                if isinstance(question, str):
+                    lines.append(question)
+                else:
+                    for step in Steps(self, question, name_list(observe, "observe"), False):
+                        if on_step is not None:
+                            on_step(step)
+                    lines.append(evaluation.answered(question))
+                shown("", "questions", len(lines), evaluation.items)
         return Evaluation(lines)
 
     def score(self, prompt, continuation, *, order="left-to-right"):
@@ -306,7 +311,7 @@ class Model:
         >>> bool((tokens[:, 0] == logits[0].argmax(axis=-1)).all()), tokens.dims
         (True, ('token', 'rank'))
         """
-        found = np.asarray(states)
+        found = host_array(states, "`states`")
         if found.ndim < 1 or found.shape[-1] != self.d_model or found.size == 0 or found.dtype.kind not in "fiu":
             raise usage("`states`", f"numbers of shape [..., {self.d_model}]", f"shape {list(found.shape)} of {found.dtype}")
         if isinstance(top, bool) or not isinstance(top, (int, np.integer)):
@@ -338,7 +343,7 @@ class Model:
     def _ids(self, tokens, special=True):
         if isinstance(tokens, str):
             return self.tokenizer.encode(tokens, special)
-        values = np.asarray(tokens)
+        values = host_array(tokens, "tokens")
         if values.ndim == 2 and values.shape[0] == 1:
             values = values[0]
         if values.ndim != 1 or not np.issubdtype(values.dtype, np.integer):

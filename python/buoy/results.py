@@ -1,10 +1,12 @@
-"""Analyses of traces as tables; reports and studies."""
+"""Analyses of traces as tables and figures; reports and studies."""
 
 import json
 import os
 
 from ._native import native
 from .errors import usage
+from .figures import Figure, Figures
+from .progress import Shown
 from .trace import Trace
 
 __all__ = ["Table", "Tables", "analyze", "report", "study"]
@@ -41,10 +43,12 @@ class Table:
 
 
 class Tables:
-    """What an analysis makes: tables by name; the first one answers for all."""
+    """What an analysis makes: tables by name; the first one answers for all. ``figures``: the same, drawn."""
 
-    def __init__(self, tables):
+    def __init__(self, tables, analysed=None):
         self.tables = {table.name: table for table in tables}
+        self._analysed = analysed
+        self._drawn = None
 
     def __getitem__(self, name):
         if name not in self.tables:
@@ -71,6 +75,26 @@ class Tables:
         """A table, by default the first, as columns."""
         return self._table(name).to_dict()
 
+    def _figures(self):
+        if self._drawn is None:
+            self._drawn = self._analysed.figures() if self._analysed is not None else ([], [], [])
+        return self._drawn
+
+    @property
+    def figures(self):
+        """The figures of a report's section, drawn when they are first asked for; see :class:`buoy.Figure`."""
+        return Figures(Figure(*one) for one in self._figures()[0])
+
+    @property
+    def readings(self):
+        """What the numbers say, a sentence each."""
+        return list(self._figures()[1])
+
+    @property
+    def left_out(self):
+        """What could not be drawn, and why, a sentence each."""
+        return list(self._figures()[2])
+
     def __repr__(self):
         return "<buoy.Tables " + ", ".join(f"{table.name} ({len(table)} rows)" for table in self) + ">"
 
@@ -94,9 +118,11 @@ def _folders(traces):
 class _Analyses:
     """The analyses of `buoy analyze`, as functions of a trace, a list of them, or ``{label: trace}``."""
 
-    def __call__(self, name, traces, *, limit=0, resamples=0):
+    def __call__(self, name, traces, *, limit=0, resamples=0, progress=None):
         """The tables of the analysis of this name."""
-        return Tables([Table(text) for text in native.analyze(name, _folders(traces), limit, resamples)])
+        with Shown(progress) as shown:
+            analysed = native.analyze(name, _folders(traces), limit, resamples, shown.callback)
+        return Tables([Table(text) for text in analysed.tables], analysed)
 
     def __getattr__(self, name):
         if name.startswith("_") or name not in dir(self):
@@ -116,13 +142,15 @@ class _Analyses:
 analyze = _Analyses()
 
 
-def report(traces, out, *, title="", evaluations=()):
+def report(traces, out, *, title="", evaluations=(), progress=None):
     """Every analysis of one or more traces on one page: ``out/report.html``, with tables and figures beside it. Returns the
     path of the page."""
-    native.report(_folders(traces), [os.fspath(one) for one in evaluations], title, os.fspath(out))
+    with Shown(progress) as shown:
+        native.report(_folders(traces), [os.fspath(one) for one in evaluations], title, os.fspath(out), shown.callback)
     return os.path.join(os.fspath(out), "report.html")
 
 
-def study(file, *, out="", threads=0, device="auto"):
+def study(file, *, out="", threads=0, device="auto", progress=None):
     """Runs a whole study that a TOML file describes, to one report; goes on where it was interrupted."""
-    native.study(os.fspath(file), os.fspath(out), threads, device)
+    with Shown(progress) as shown:
+        native.study(os.fspath(file), os.fspath(out), threads, device, shown.callback)

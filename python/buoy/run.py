@@ -26,20 +26,20 @@ class Run(SampleView):
     ('step', 'layer', 'group', 'head', 'token')
     """
 
-    def __init__(self, held, steps=None):
+    def __init__(self, held):
         self._held = held
-        self._steps = steps or {}  # arrays of steps that were driven from Python
         self.metadata = {**held.metadata, "id": held.id}
-        self._names = list(held.names) + [name for name in self._steps if name not in held.names]
+        self._names = list(held.names)
 
     def keys(self):
         return list(self._names)
 
     def _array(self, name):
-        return self._steps[name] if name in self._steps else self._held.array(name)
+        return self._held.array(name)
 
     def save(self, folder):
-        """Writes the run as a trace of one sample, as `buoy trace` would: the same bytes."""
+        """Writes the run as a trace of one sample, as `buoy trace` would: the same bytes. Of a loop that was driven from
+        Python, the manifest says in how many steps tokens were chosen or the model was changed."""
         if "steps" not in self:
             raise usage("run", "one that was observed (observe=...)", "one that was not")
         self._held.save(os.fspath(folder))
@@ -49,11 +49,7 @@ class Run(SampleView):
         return f"<buoy.Run {self.id}: {self.text!r}; {len(self['tokens'])} tokens; observed: {', '.join(observed) or 'nothing'}>"
 
     def _repr_html_(self):
-        if "received" in self and not self._steps:
-            with tempfile.TemporaryDirectory() as scratch:
-                self.save(os.path.join(scratch, "trace"))
-                return framed(native.explorer_page(os.path.join(scratch, "trace"), 0))
-        return tokens_html(self)
+        return explored([self]) or tokens_html(self)
 
 
 _FRAME = {"tokens", "revealed_at", "region_of_token", "ends", "evidence", "template", "special", "tokens_by_step", "steps",
@@ -66,13 +62,26 @@ def framed(page, height=720):
             'sandbox="allow-scripts allow-popups allow-downloads"></iframe>')
 
 
-def stored_html(sample):
-    """The explorer of a sample of a trace; its tokens where the trace has nothing to draw, or nobody to draw it."""
-    folder = sample.path.parent.parent
-    try:
-        return framed(native.explorer_page(os.fspath(folder), Trace(folder, check=False).ids.index(sample.id)))
-    except (ImportError, Error):
-        return tokens_html(sample)
+def explored(samples, labels=(), difference=False, height=720):
+    """The explorer of a report for runs and samples of traces, in a frame; None where there is nothing to draw, or nobody to
+    draw it."""
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            shown = []
+            for number, sample in enumerate(samples):
+                label = labels[number] if labels else ""
+                if isinstance(sample, Run):
+                    if "received" not in sample:
+                        return None
+                    folder = os.path.join(scratch, str(number))
+                    sample.save(folder)
+                    shown.append((label, folder, 0))
+                else:
+                    folder = sample.path.parent.parent
+                    shown.append((label, os.fspath(folder), Trace(folder, check=False).ids.index(sample.id)))
+            return framed(native.explorer_page(shown, difference), height)
+        except (ImportError, Error):
+            return None
 
 
 def tokens_html(sample):

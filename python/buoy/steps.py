@@ -3,7 +3,8 @@
 import numpy as np
 
 from ._native import native
-from .changes import add_vector, made_changes
+from ._request import position_list
+from .changes import add_vector, factor_text, made_changes
 from .errors import usage
 from .run import Run
 from .arrays import Array, dims_of
@@ -29,6 +30,7 @@ class Steps:
     def __init__(self, model, decoding, observe, final_row=True):
         self._model = model
         self._decoding = decoding
+        self._mask = decoding.mask_token   # None: autoregressive
         self._observe = observe
         self._final_row = final_row
         self._seen = {}       # step: arrays that its forward showed
@@ -53,19 +55,19 @@ class Steps:
 
     def _text(self, row=None):
         d = self._decoding
-        return self._model._row_text((d.row if row is None else row)[d.prompt_length:], d.mask_token)
+        return self._model._row_text((d.row if row is None else row)[d.prompt_length:], self._mask)
 
     @property
     def run(self):
         """The run, as far as it went: an answer with masks where none was revealed. What was observed of its steps is
         stacked, one row a step."""
         if self._run is None or not self.finished:
-            seen = [self._seen[n] for n in sorted(self._seen) if n < self._decoding.step]
-            if self._observe and self._decoding.mask_token is None:
-                seen = [self._decoding.last_look(self._observe)]
+            seen = {n: held for n, held in sorted(self._seen.items()) if n < self._decoding.step}
+            if self._observe and self._mask is None:
+                seen = {0: self._decoding.last_look(self._observe)}
             elif self._observe and self._final_row:
-                seen.append(self._decoding.last_look(self._observe))
-            self._run = Run(self._decoding.frame(), _stacked(seen))
+                seen[self._decoding.step] = self._decoding.last_look(self._observe)
+            self._run = Run(self._decoding.frame(self._observe, _stacked(seen)))
         return self._run
 
 
@@ -148,15 +150,10 @@ class Step:
 
     def _run(self):
         if not self._decoding.ran:
-            self._decoding.forward(self._observed_now())
-            self._keep(self._decoding.observed())
-
-    def _observed_now(self):
-        return self._loop._observe if self._decoding.mask_token is not None else ""
-
-    def _keep(self, held):
-        if held is not None:
-            self._loop._seen[self.index] = held
+            observe = self._loop._observe if self._loop._mask is not None else ""
+            self._decoding.forward(observe)
+            if observe:
+                self._loop._seen[self.index] = self._decoding.observed()
 
     def _proposals(self):
         if self._proposed is None:
@@ -184,7 +181,7 @@ class Step:
         if held is not None and (name in held.names or not self._done):
             return held
         # Nobody asked for it when the forward ran: it runs once more, and from now on it is observed.
-        if self._decoding.mask_token is None:
+        if self._loop._mask is None:
             raise usage("`observe`", "a masked-diffusion model: an autoregressive row is observed when it is finished",
                         repr(name))
         wanted = native.observable_of(name)
@@ -216,15 +213,15 @@ class Step:
 
     def reveal(self, positions):
         """These positions get a token, and no others in this step: a list, of the most probable tokens; or
-        ``{position: token}``, an id or a text that is one token."""
-        self._require_open()
+        ``{position: token}``, an id or a text that is one token. Nothing in it: nothing is revealed."""
+        self.skip()
         if isinstance(positions, dict):
-            for position, token in positions.items():
-                self._edit(int(position), self._token(token), 0.0)
+            for position, token in zip(position_list(list(positions), "position"), positions.values()):
+                self._edit(position, self._token(token), 0.0)
             return
         open_positions, best, confidence = self._proposals()
         at = {int(p): i for i, p in enumerate(open_positions)}
-        for position in np.atleast_1d(np.asarray(positions)).tolist():
+        for position in position_list(positions):
             if position not in at:
                 raise usage("position", f"one that waits for a token, of {sorted(at)}", repr(position))
             self._edit(position, int(best[at[position]]), float(confidence[at[position]]))
@@ -233,7 +230,7 @@ class Step:
         """The next token of an autoregressive model, an id or a text; ``{position: token}`` of others."""
         if isinstance(token, dict):
             return self.reveal(token)
-        if self._decoding.mask_token is not None:
+        if self._loop._mask is not None:
             raise usage("token", "{position: token}, for any position may be next", repr(token))
         self._require_open()
         self._edit(len(self._decoding.row), self._token(token), 0.0)
@@ -241,11 +238,11 @@ class Step:
     def remask(self, positions):
         """Takes tokens back. An autoregressive row loses all from the first of them on."""
         self._require_open()
-        positions = np.atleast_1d(np.asarray(positions)).tolist()
-        if self._decoding.mask_token is None:
+        positions = position_list(positions)
+        if positions and self._loop._mask is None:
             positions = [min(positions)]
         for position in positions:
-            self._edit(int(position), -1, 0.0)
+            self._edit(position, -1, 0.0)
 
     def skip(self):
         """Nothing is revealed in this step."""
@@ -261,7 +258,8 @@ class Step:
         the name of a region, or what ``topk`` gives, with axes layer, head and rank."""
         self._require_open()
         d = self._decoding
-        factor = float(factor)
+        factor = float(factor_text(factor, "factor"))
+        layers = None if layers is None else position_list(list(layers), "layers")
         dims = getattr(keys, "dims", None)
         if dims in (("layer", "head", "rank"), ("layer", "rank")):
             expected = (self._loop._model.n_layers, self._loop._model.n_heads)[:len(dims) - 1]
@@ -277,18 +275,19 @@ class Step:
             if keys not in names:
                 raise usage("keys", f"a region of {', '.join(names)}, or positions", repr(keys))
             keys = [p for p, region in enumerate(of_token) if region == names.index(keys)]
-        keys = np.atleast_1d(np.asarray(keys))
-        if keys.ndim != 1 or not np.issubdtype(keys.dtype, np.integer):
-            raise usage("keys", "positions in one dimension, or what topk gives", f"an array {list(keys.shape)} of {keys.dtype}")
         for layer in [-1] if layers is None else layers:
-            for position in keys.tolist():
+            for position in position_list(keys, "keys"):
                 d.scale_key(layer, -1, position, factor)
 
     def scale_heads(self, heads):
         """In this step's forward, the output of heads is multiplied: ``{(layer, head): factor}``."""
         self._require_open()
-        for (layer, head), factor in heads.items():
-            self._decoding.scale_head(int(layer), int(head), float(factor))
+        try:
+            wanted = [(int(layer), int(head), float(factor)) for (layer, head), factor in heads.items()]
+        except (AttributeError, TypeError, ValueError):
+            raise usage("heads", "{(layer, head): factor}", repr(heads)[:80]) from None
+        for one in wanted:
+            self._decoding.scale_head(*one)
 
     def scale_mlps(self, mlps):
         """In this step's forward, what MLPs add to the residual stream is multiplied: ``{layer: factor}``."""
@@ -332,6 +331,8 @@ class Step:
     def _token(self, token):
         if isinstance(token, str):
             return self._loop._model.to_single_token(token)
+        if isinstance(token, bool) or not isinstance(token, (int, np.integer)) or token < 0:
+            raise usage("token", "an id, or a text that is one token", repr(token)[:80])
         return int(token)
 
     def _edit(self, position, token, confidence):
@@ -352,19 +353,20 @@ class Step:
 
 
 def _stacked(seen):
-    """Arrays of all steps: one row a step."""
-    if not seen:
-        return {}
-    out = {}
-    for name in seen[0].names:
-        values = [held.array(name) for held in seen]
-        if dims_of(name, values[0].ndim)[0] == "step":
-            out[name] = np.concatenate(values)
+    """Arrays of all steps, one row a step: ``[(name, values)]`` of those that every step has; `seen`: by step."""
+    out = []
+    names = [set(held.names) for held in seen.values()]
+    first = next(iter(seen.values()), None)
+    for name in first.names if first is not None else []:
+        if not all(name in others for others in names):
+            continue
+        values = [held.array(name) for held in seen.values()]
+        if name == "steps":
+            out.append((name, np.array(list(seen), dtype=np.int32)))
+        elif dims_of(name, values[0].ndim)[0] == "step":
+            out.append((name, np.concatenate(values)))
         elif "_step0_" in name:
-            for step, one in enumerate(values):
-                out[name.replace("_step0_", f"_step{step}_")] = one
+            out += [(name.replace("_step0_", f"_step{step}_"), one) for step, one in zip(seen, values)]
         else:
-            out[name] = values[0]
-    if "steps" in out:
-        out["steps"] = np.arange(len(seen), dtype=np.int32)
+            out.append((name, values[0]))
     return out

@@ -174,8 +174,8 @@ class Sample(SampleView):
         self._data = None
 
     def _repr_html_(self):
-        from .run import stored_html
-        return stored_html(self)
+        from .run import explored, tokens_html
+        return explored([self]) or tokens_html(self)
 
 
 class Trace:

@@ -19,7 +19,9 @@ std::unique_ptr<Decoding> begin(const std::shared_ptr<ModelHandle>& model, const
   auto request = std::make_shared<run::TraceRequest>(read_trace_request(text, *model, changes));
   if (number >= request->items.size()) throw_usage_error({"prompt", "a text or token ids", "nothing"});
   auto prompt = run::prompts_of(*request, model->loaded())(number);
-  return std::make_unique<Decoding>(model, std::move(request), std::move(prompt), number);
+  auto out = std::make_unique<Decoding>(model, request, std::move(prompt), number);
+  out->trace_as(std::move(request));
+  return out;
 }
 
 py::list reveals_of(const decode::StepRecord& record) {
@@ -80,8 +82,37 @@ py::array_t<float> logits(Decoding& decoding) {
   return out;
 }
 
-std::shared_ptr<HeldSample> frame(const Decoding& decoding) {
-  return std::make_shared<HeldSample>(HeldSample{decoding.frame(), nullptr});
+trace::Array array_of(const std::string& name, const py::array& values) {
+  trace::Array out{name, trace::DataType::kF32, {}, {}};
+  const auto type = values.dtype();
+  const auto is = [&](char kind, py::ssize_t size) { return type.kind() == kind && type.itemsize() == size; };
+  if (is('f', 2)) {
+    out.dtype = trace::DataType::kF16;
+  } else if (is('i', 4)) {
+    out.dtype = trace::DataType::kI32;
+  } else if (is('u', 1)) {
+    out.dtype = trace::DataType::kU8;
+  } else if (!is('f', 4)) {
+    throw InternalError("an array of a type that no trace has: " + name);
+  }
+  const auto dense = py::array::ensure(values, py::array::c_style);
+  for (py::ssize_t i = 0; i < dense.ndim(); ++i) out.shape.push_back(dense.shape(i));
+  const auto* bytes = static_cast<const std::byte*>(dense.data());
+  out.bytes.assign(bytes, bytes + dense.nbytes());
+  return out;
+}
+
+// The whole run: what steps showed is handed in, stacked.
+std::shared_ptr<HeldSample> frame(const Decoding& decoding, const std::string& observe,
+                                  const std::vector<std::pair<std::string, py::array>>& arrays) {
+  std::vector<trace::Array> observed;
+  for (const auto& [name, values] : arrays) observed.push_back(array_of(name, values));
+  py::gil_scoped_release released;
+  auto out = std::make_shared<HeldSample>(HeldSample{decoding.frame(), nullptr});
+  if (observed.empty()) return out;
+  add_observed(out->sample, std::move(observed));
+  out->manifest = decoding.manifest(observe);
+  return out;
 }
 
 }  // namespace
@@ -120,7 +151,7 @@ void bind_decoding(py::module_& module) {
                             double factor) { d.changes().scale_head(layer, head, factor); })
       .def("change", &Decoding::change)
       .def("last_look", &Decoding::last_look, Released())
-      .def("frame", &frame, Released());
+      .def("frame", &frame, py::arg("observe"), py::arg("arrays"));
 }
 
 }  // namespace buoy::python

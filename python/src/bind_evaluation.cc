@@ -32,14 +32,15 @@ class Evaluation {
   std::size_t items() const { return facts_.items; }
 
   // Lines of answers.jsonl, in order.
-  std::vector<std::string> ask_all() {
+  std::vector<std::string> ask_all(const py::object& progress) {
     std::vector<std::string> lines(facts_.items);
-    interruptible([&](const std::atomic<bool>& stop) {
+    interruptible(progress, [&](Watch& watch) {
       run::require_features(spec_.observe);
       ModelHandle::Use use(*model_);
+      std::int64_t done = 0;
       questioner_.ask(0, [&](std::size_t number, const run::AnswerRecord& record) {
-        give_up_if(stop);
         lines.at(number) = run::to_line(record);
+        watch.tell("questions", ++done, static_cast<std::int64_t>(facts_.items));
       });
     });
     return lines;

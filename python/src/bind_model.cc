@@ -11,7 +11,6 @@
 #include "buoy/observe/recorder.h"
 #include "buoy/run/identity.h"
 #include "buoy/run/tracer.h"
-#include "buoy/trace/schema.h"
 #include "held_sample.h"
 #include "interruptible.h"
 #include "model_handle.h"
@@ -40,9 +39,9 @@ std::shared_ptr<ModelHandle> load(const std::string& name, const std::string& de
 // Ends a run between two layers' records, or between two steps.
 class StopProbe final : public probe::Probe {
  public:
-  StopProbe(probe::Probe* other, const std::atomic<bool>& stop) : other_(other), stop_(stop) {}
+  StopProbe(probe::Probe* other, const Watch& watch) : other_(other), watch_(watch) {}
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override {
-    give_up_if(stop_);
+    watch_.give_up_if_stopped();
     return other_ != nullptr ? other_->request(address, extent) : probe::LayerRequest{};
   }
   void take(const probe::Address& address, probe::LayerRecord&& record) override {
@@ -55,27 +54,15 @@ class StopProbe final : public probe::Probe {
 
  private:
   probe::Probe* other_;
-  const std::atomic<bool>& stop_;
+  const Watch& watch_;
 };
 
-// In the order of a sample file (run/live/trace_sink.cc): what is known of tokens stands last.
-void add_observed(trace::Sample& sample, std::vector<trace::Array> observed) {
-  auto framed = std::exchange(sample.arrays, {});
-  const auto take = [&](std::string_view name) {
-    for (auto& array : framed) {
-      if (array.name == name) sample.arrays.push_back(std::move(array));
-    }
-  };
-  for (const auto name : {trace::kTokens, trace::kRevealedAt, trace::kRegionOfToken, trace::kEvidence})
-    take(name);
-  for (auto& array : observed) sample.arrays.push_back(std::move(array));
-  for (const auto name : {trace::kSpecial, trace::kTemplateText, trace::kEnds}) take(name);
-  BUOY_CHECK(sample.arrays.size() == framed.size() + observed.size());
+void tell_prompts(Watch& watch, std::size_t done, const run::TraceRequest& request) {
+  watch.tell("prompts", static_cast<std::int64_t>(done), std::ssize(request.items));
 }
 
 // One prompt after the other, watched, as `buoy trace` does.
-std::vector<Held> watched(ModelHandle::Use& use, const run::TraceRequest& request,
-                          const std::atomic<bool>& stop,
+std::vector<Held> watched(ModelHandle::Use& use, const run::TraceRequest& request, Watch& watch,
                           const std::shared_ptr<const trace::Manifest>& manifest) {
   run::Tracer tracer(use.context(), use.model(), traceable(request), use.loaded().tokenizer);
   const auto prompts = run::prompts_of(request, use.loaded());
@@ -87,25 +74,26 @@ std::vector<Held> watched(ModelHandle::Use& use, const run::TraceRequest& reques
     const auto ran =
         tracer.watch(prompt, n, [&](const observe::Subject& subject, const auto&) -> probe::Probe& {
           if (!request.observe.empty()) recorder.emplace(tracer.plan(), subject);
-          return stopping.emplace(recorder ? &*recorder : nullptr, stop);
+          return stopping.emplace(recorder ? &*recorder : nullptr, watch);
         });
     auto sample = tracer.frame(prompt, *ran.machine, ran.subject);
     if (recorder) add_observed(sample, recorder->arrays());
     out.push_back(std::make_shared<HeldSample>(HeldSample{std::move(sample), manifest}));
+    tell_prompts(watch, n + 1, request);
   }
   return out;
 }
 
 // Packed, where nobody watches and nothing is changed.
-std::vector<Held> packed(ModelHandle::Use& use, const run::TraceRequest& request,
-                         const std::atomic<bool>& stop) {
+std::vector<Held> packed(ModelHandle::Use& use, const run::TraceRequest& request, Watch& watch) {
   const run::Tracer tracer(use.context(), use.model(), traceable(request), use.loaded().tokenizer);
   const auto prompts = run::prompts_of(request, use.loaded());
   std::vector<Held> out(request.items.size());
   std::vector<run::ItemPrompt> read;
   std::size_t next = 0;
   for (std::size_t n = 0; n < request.items.size(); ++n) read.push_back(prompts(n));
-  StopProbe stopping(nullptr, stop);
+  StopProbe stopping(nullptr, watch);
+  std::size_t done = 0;
   decode::stream(
       use.context(), use.model(), {},
       [&]() -> std::optional<decode::StreamJob> {
@@ -121,19 +109,20 @@ std::vector<Held> packed(ModelHandle::Use& use, const run::TraceRequest& request
                                              std::ssize(machine.row()), use.loaded().tokenizer);
         out[number] =
             std::make_shared<HeldSample>(HeldSample{tracer.frame(read[number], machine, subject), nullptr});
+        tell_prompts(watch, ++done, request);
       },
       &stopping);
   return out;
 }
 
 std::vector<Held> generate(const std::shared_ptr<ModelHandle>& model, const std::string& text,
-                           const run::Changes& changes) {
+                           const run::Changes& changes, const py::object& progress) {
   std::vector<Held> out;
-  interruptible([&](const std::atomic<bool>& stop) {
+  interruptible(progress, [&](Watch& watch) {
     const auto request = read_trace_request(text, *model, changes);
     ModelHandle::Use use(*model);
     if (request.observe.empty() && !request.changes.any()) {
-      out = packed(use, request, stop);
+      out = packed(use, request, watch);
       return;
     }
     std::shared_ptr<const trace::Manifest> manifest;
@@ -141,7 +130,7 @@ std::vector<Held> generate(const std::shared_ptr<ModelHandle>& model, const std:
       auto run = run::make_trace_run(request, use.loaded());
       manifest = std::make_shared<const trace::Manifest>(run.manifest);
     }
-    out = watched(use, request, stop, manifest);
+    out = watched(use, request, watch, manifest);
   });
   return out;
 }
@@ -149,9 +138,9 @@ std::vector<Held> generate(const std::shared_ptr<ModelHandle>& model, const std:
 // `buoy trace`: into a folder.
 std::size_t trace_to(const std::shared_ptr<ModelHandle>& model, const std::string& text,
                      const run::Changes& changes, const std::string& folder, const std::string& data,
-                     std::int64_t limit, bool resume) {
+                     std::int64_t limit, bool resume, const py::object& progress) {
   std::size_t samples = 0;
-  interruptible([&](const std::atomic<bool>& stop) {
+  interruptible(progress, [&](Watch& watch) {
     auto request = read_trace_request(text, *model, changes);
     if (!data.empty()) {
       request.read.require_answers = false;
@@ -163,8 +152,10 @@ std::size_t trace_to(const std::shared_ptr<ModelHandle>& model, const std::strin
     request.command = "buoy.Model.trace (Python)";
     ModelHandle::Use use(*model);
     const auto run = run::make_trace_run(request, use.loaded());
-    const auto result = run::run_trace(use.context(), use.loaded(), run,
-                                       {.begin = [](const auto&) {}, .step = [&] { give_up_if(stop); }});
+    std::int64_t done = 0;
+    const auto step = [&] { watch.tell("samples", ++done, std::ssize(request.items)); };
+    const auto result =
+        run::run_trace(use.context(), use.loaded(), run, {.begin = [](const auto&) {}, .step = step});
     samples = result.samples;
   });
   return samples;
@@ -201,9 +192,9 @@ void bind_model(py::module_& module) {
                                out["prediction_offset"] = m.model().traits().prediction_offset;
                                return out;
                              })
-      .def("generate", &generate, py::arg("request"), py::arg("changes"))
+      .def("generate", &generate, py::arg("request"), py::arg("changes"), py::arg("progress"))
       .def("trace", &trace_to, py::arg("request"), py::arg("changes"), py::arg("folder"), py::arg("data"),
-           py::arg("limit"), py::arg("resume"));
+           py::arg("limit"), py::arg("resume"), py::arg("progress"));
 }
 
 }  // namespace buoy::python

@@ -1,11 +1,15 @@
+#include <fmt/format.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+
+#include <tuple>
 
 #include "bindings.h"
 #include "buoy/analysis/core/analysis.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/named_path.h"
 #include "buoy/base/stopwatch.h"
+#include "buoy/report/drawn_section.h"
 #include "buoy/report/explorer.h"
 #include "buoy/report/web/assets.h"
 #include "buoy/stats/share.h"
@@ -21,33 +25,64 @@ namespace py = pybind11;
 namespace buoy::python {
 namespace {
 
-std::vector<std::string> analyze(const std::string& name, const std::vector<std::string>& traces,
-                                 std::int64_t limit, std::int64_t resamples) {
-  std::vector<std::string> out;
-  interruptible([&](const std::atomic<bool>& stop) {
-    analysis::find_analysis(name);  // a wrong name before any work
+// The tables of one analysis, and its figures when somebody wants to see them.
+struct Analysed {
+  report::AnalysedTables result;
+
+  std::vector<std::string> tables() const {
+    std::vector<std::string> out;
+    for (const auto& table : result.tables) out.push_back(to_json(table));
+    return out;
+  }
+};
+
+// Name, caption, what its texts tell, drawing, drawing for dark screens; then what was left out.
+py::tuple figures(const Analysed& analysed) {
+  report::DrawnSection section;
+  {
+    py::gil_scoped_release released;
+    report::ModelColors colors;
+    colors.add_names(analysed.result.tables);
+    report::FileNames names;
+    section = report::draw_section(analysed.result, colors, names);
+  }
+  py::list drawn;
+  for (const auto& figure : section.figures) {
+    if (!figure.svg.empty())
+      drawn.append(py::make_tuple(figure.name, figure.caption, figure.told, figure.svg, figure.dark_svg));
+  }
+  return py::make_tuple(drawn, section.readings, section.omissions());
+}
+
+Analysed analyze(const std::string& name, const std::vector<std::string>& traces, std::int64_t limit,
+                 std::int64_t resamples, const py::object& progress) {
+  Analysed out;
+  interruptible(progress, [&](Watch& watch) {
+    const auto& kind = analysis::find_analysis(name);  // a wrong name before any work
     analysis::RunOptions options;
     options.limit = limit;
     options.analysis.bootstrap.replicates = resamples > 0 ? resamples : options.analysis.bootstrap.replicates;
-    options.on_sample = [&] { give_up_if(stop); };
+    const ProgressTo listening(watch);
     const auto inputs = study::labelled_traces(split_names(traces), options.integrity());
-    for (const auto& result : analysis::run_analyses({name}, inputs, options).analyses) {
-      for (const auto& table : result.tables) out.push_back(to_json(table));
-    }
+    out.result = {std::string(kind.producer.name), std::string(kind.producer.title),
+                  study::run_with_progress({name}, inputs, options).analyses.at(0).tables};
   });
   return out;
 }
 
 void report(const std::vector<std::string>& traces, const std::vector<std::string>& evaluations,
-            const std::string& title, const std::string& out) {
-  interruptible([&](const std::atomic<bool>&) {
+            const std::string& title, const std::string& out, const py::object& progress) {
+  interruptible(progress, [&](Watch& watch) {
+    const ProgressTo listening(watch);
     study::build_report(
         {title, split_names(traces), {}, split_names(evaluations), {}, {}, out, "buoy.report (Python)"});
   });
 }
 
-void run_study(const std::string& file, const std::string& out, int threads, const std::string& device) {
-  interruptible([&](const std::atomic<bool>&) {
+void run_study(const std::string& file, const std::string& out, int threads, const std::string& device,
+               const py::object& progress) {
+  interruptible(progress, [&](Watch& watch) {
+    const ProgressTo listening(watch);
     auto reading = study::read_study_and_problems(file);
     if (!out.empty()) reading.study.out = out;
     const study::StudyCall call{study::StudyPlan(std::move(reading.study)), threads, device_from_name(device),
@@ -74,19 +109,34 @@ stats::BootstrapOptions bootstrap(double confidence, std::uint64_t seed) {
   return {.replicates = 2000, .confidence = confidence, .seed = seed};
 }
 
-// The explorer of a report, alone on a page, for one sample of a trace.
-std::string explorer_page(const std::string& folder, std::int64_t sample) {
+// The explorer of a report, alone on a page, for one sample or a few: label ("": its model), folder of the
+// trace, number in it. With `difference` the last one is
+// subtracted from the others.
+std::string explorer_page(const std::vector<std::tuple<std::string, std::string, std::int64_t>>& samples,
+                          bool difference) {
+  std::vector<analysis::TraceInput> inputs;
   analysis::RunOptions options;
-  options.analysis.sample = sample;
-  const auto inputs = study::labelled_traces({{"", folder}}, options.integrity());
-  const auto panel = study::explored_trace(inputs[0], options);
-  if (!panel.lacking.empty()) throw InputError(panel.lacking);
-  return report::explorer_page({&panel, 1});
+  for (const auto& [label, folder, number] : samples)
+    inputs.push_back(study::labelled_traces({{label, folder}}, options.integrity()).front());
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    if (inputs[i].label == inputs[0].label) inputs[i].label += fmt::format(" ({})", i + 1);
+  }
+  std::vector<report::ExplorerPanel> panels;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    options.analysis.sample = std::get<2>(samples[i]);
+    panels.push_back(study::explored_trace(inputs[i], options));
+    if (!panels.back().lacking.empty()) throw InputError(panels.back().lacking);
+    if (samples.size() > 1) panels.back().more.clear();  // the one, and none beside it
+  }
+  return report::explorer_page(panels, difference);
 }
 
 }  // namespace
 
 void bind_results(py::module_& module) {
+  py::class_<Analysed>(module, "Analysed")
+      .def_property_readonly("tables", &Analysed::tables)
+      .def("figures", &figures);
   module.def("analyze", &analyze);
   module.def("analyses", [] {
     py::list out;

@@ -43,8 +43,7 @@ py::str text(const std::string& bytes) {
 
 void save(const HeldSample& held, const std::string& folder) {
   if (!held.manifest)
-    throw_usage_error(
-        {"run", "one that generate() made without on_step", "one whose steps were driven from Python"});
+    throw_usage_error({"run", "one of generate() or steps() that was observed (observe=...)", "another"});
   py::gil_scoped_release released;
   auto manifest = *held.manifest;
   manifest.sample_ids = {held.sample.id};

@@ -13,5 +13,6 @@ void bind_forward(pybind11::module_& module);
 void bind_decoding(pybind11::module_& module);
 void bind_evaluation(pybind11::module_& module);
 void bind_results(pybind11::module_& module);
+void bind_world(pybind11::module_& module);
 
 }  // namespace buoy::python

@@ -1,11 +1,13 @@
 #include "decoding.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 
 #include "buoy/base/error.h"
+#include "buoy/base/file/json_file.h"
 #include "buoy/decode/autoregressive.h"
 #include "buoy/observe/recorder.h"
 #include "buoy/ops/sampling/sampling.h"
@@ -27,13 +29,14 @@ Decoding::Decoding(std::shared_ptr<ModelHandle> model, std::shared_ptr<const run
 Decoding::Decoding(const Decoding& other)
     : model_(other.model_),
       request_(other.request_),
+      traced_(other.traced_),
       prompt_(other.prompt_),
       machine_(other.machine_->clone()),
       previous_(std::make_shared<probe::PreviousStates>(*other.previous_)),
       previous_step_(other.previous_step_),
       edited_(other.edited_) {
   for (const auto& past : other.past_)
-    past_.push_back({past.machine ? past.machine->clone() : nullptr, past.changes});
+    past_.push_back({past.machine ? past.machine->clone() : nullptr, past.changes, past.edited});
 }
 
 std::optional<std::int32_t> Decoding::mask_token() const {
@@ -71,11 +74,25 @@ void Decoding::change(const run::Changes& more) {
   add(changes().more, more);
 }
 
+observe::Plan Decoding::plan_of(const std::string& observe) const {
+  auto plan = observe::parse_plan(observe, request_->layers, "");
+  plan.predicted_tokens = request_->predicted_tokens;
+  return plan;
+}
+
 observe::Subject Decoding::subject(std::int64_t steps) const {
   auto out =
       run::subject_of(model_->config(), *request_, prompt_, std::ssize(machine_->row()), model_->tokenizer());
   out.steps = steps;
   return out;
+}
+
+run::ChangedRow Decoding::changed_row() const {
+  const auto slots = request_->decode.max_new_tokens;
+  run::ChangedRow row{prompt_.regions, std::ssize(prompt_.prompt.ids) + slots,
+                      request_->decode.steps.value_or(slots) + 1};
+  run::add_answer(row.regions, slots);
+  return row;
 }
 
 void Decoding::keep_states_before(std::int32_t step, const observe::Plan& plan) {
@@ -99,22 +116,21 @@ void Decoding::run(decode::StepMachine& machine, const StepChanges& changes, con
       throw_usage_error({"`observe`",
                          "a masked-diffusion model: an autoregressive row is observed when it is finished",
                          std::string(name_of(config.family))});
-    const auto plan = observe::parse_plan(observe, request_->layers, "");
+    const auto plan = plan_of(observe);
     keep_states_before(machine.step(), plan);
     recorder.emplace(plan, subject(1));
     if (plan.has("residual-norms")) previous_step_ = machine.step();
     one_step.emplace(*recorder, previous_);
   }
   ModelHandle::Use use(*model_);
-  const auto slots = request_->decode.max_new_tokens;
-  run::ChangedRow row{prompt_.regions, std::ssize(prompt_.prompt.ids) + slots,
-                      request_->decode.steps.value_or(slots) + 1};
-  run::add_answer(row.regions, slots);
   probe::Probe* probe = one_step ? &*one_step : nullptr;
   std::optional<run::ChangingProbe> changing;
-  auto all = request_->changes;
-  add(all, changes.more);
-  if (all.any()) probe = &changing.emplace(all, config, row, probe);
+  run::Changes all;
+  if (request_->changes.any() || changes.more.any()) {
+    all = request_->changes;
+    add(all, changes.more);
+    probe = &changing.emplace(all, config, changed_row(), probe);
+  }
   std::optional<StepChangeProbe> step_changing;
   if (changes.any()) probe = &step_changing.emplace(changes, probe);
 
@@ -198,7 +214,7 @@ void Decoding::stepped() {
 }
 
 decode::StepRecord Decoding::advance() {
-  Past past{mask_token() ? machine_->clone() : nullptr, changes_};
+  Past past{mask_token() ? machine_->clone() : nullptr, changes_, false};
   forward("");
   decode::StepRecord record;
   if (chosen_) {
@@ -218,7 +234,7 @@ decode::StepRecord Decoding::advance() {
 }
 
 decode::StepRecord Decoding::advance_edited(std::span<const decode::Edit> edits) {
-  Past past{mask_token() ? machine_->clone() : nullptr, changes_};
+  Past past{mask_token() ? machine_->clone() : nullptr, changes_, true};
   for (const auto& edit : edits) {
     if (edit.token >= model_->config().vocabulary)
       throw_usage_error({"token", fmt::format("an id from 0 to {}", model_->config().vocabulary - 1),
@@ -253,17 +269,13 @@ std::unique_ptr<Decoding> Decoding::branch() const {
 }
 
 std::shared_ptr<HeldSample> Decoding::last_look(const std::string& observe) {
-  const auto plan = observe::parse_plan(observe, request_->layers, "");
+  const auto plan = plan_of(observe);
   if (mask_token()) keep_states_before(machine_->step(), plan);
   previous_step_ = -1;  // the row may change behind this look
   ModelHandle::Use use(*model_);
   observe::Recorder recorder(plan, subject(1));
   OneStepProbe one_step(recorder, previous_);
-  const auto slots = request_->decode.max_new_tokens;
-  run::ChangedRow row{prompt_.regions, std::ssize(prompt_.prompt.ids) + slots,
-                      request_->decode.steps.value_or(slots) + 1};
-  run::add_answer(row.regions, slots);
-  run::ChangingProbe changing(request_->changes, model_->config(), row, &one_step);
+  run::ChangingProbe changing(request_->changes, model_->config(), changed_row(), &one_step);
   std::vector<model::SequenceInput> inputs = {{machine_->row(), {}}};
   inputs[0].address.step = machine_->step();
   inputs[0].prefix = machine_->prompt_length();
@@ -278,6 +290,27 @@ trace::Sample Decoding::frame() const {
   ModelHandle::Use use(*model_);
   const run::Tracer tracer(use.context(), use.model(), traceable(*request_), use.loaded().tokenizer);
   return tracer.frame(prompt_, *machine_, subject(machine_->step() + 1));
+}
+
+std::shared_ptr<const trace::Manifest> Decoding::manifest(const std::string& observe) const {
+  if (!traced_) return nullptr;
+  auto request = *traced_;
+  request.observe = observe;
+  request.steps_observed.clear();  // all that ran
+  ModelHandle::Use use(*model_);
+  auto out = run::make_trace_run(request, use.loaded()).manifest;
+  const auto edited = std::count_if(past_.begin(), past_.end(), [](const auto& past) { return past.edited; });
+  const auto changed = std::count_if(past_.begin(), past_.end(), [](const auto& past) {
+    return past.changes.any() || past.changes.more.any();
+  });
+  if (edited + changed > 0) {
+    Json probe = Json::parse(out.probe);
+    probe["changes"].push_back(
+        fmt::format("driven from Python: tokens chosen in {} of {} steps, the model changed in {}", edited,
+                    past_.size(), changed));
+    out.probe = dump_json(probe);
+  }
+  return std::make_shared<const trace::Manifest>(std::move(out));
 }
 
 }  // namespace buoy::python

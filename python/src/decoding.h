@@ -8,6 +8,7 @@
 
 #include "buoy/decode/turn.h"
 #include "buoy/observe/plan.h"
+#include "buoy/run/change/changing_probe.h"
 #include "buoy/run/trace_request.h"
 #include "buoy/run/tracer.h"
 #include "held_sample.h"
@@ -60,15 +61,22 @@ class Decoding {
   // showed.
   std::shared_ptr<HeldSample> last_look(const std::string& observe);
   trace::Sample frame() const;
+  // Of the trace that holds this run, where these names are observed in it. Edits and changes of single steps
+  // are among its changes. Null: no trace was asked for.
+  std::shared_ptr<const trace::Manifest> manifest(const std::string& observe) const;
+  void trace_as(std::shared_ptr<const run::TraceRequest> request) { traced_ = std::move(request); }
 
  private:
   struct Past {
     std::unique_ptr<decode::StepMachine> machine;  // before the step; none: autoregressive
     StepChanges changes;
+    bool edited = false;
   };
 
   Decoding(const Decoding& other);
+  observe::Plan plan_of(const std::string& observe) const;
   observe::Subject subject(std::int64_t steps) const;
+  run::ChangedRow changed_row() const;
   void run(decode::StepMachine& machine, const StepChanges& changes, const std::string& observe, bool logits,
            std::shared_ptr<HeldSample>& observed);
   // Runs the step before once more where its states are wanted and others are kept: after going back.
@@ -77,6 +85,7 @@ class Decoding {
 
   std::shared_ptr<ModelHandle> model_;
   std::shared_ptr<const run::Request> request_;
+  std::shared_ptr<const run::TraceRequest> traced_;  // the same, of a run that can be saved
   run::ItemPrompt prompt_;
   std::unique_ptr<decode::StepMachine> machine_;
   std::vector<Past> past_;

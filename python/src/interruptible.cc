@@ -1,13 +1,10 @@
 #include "interruptible.h"
 
-#include <pybind11/pybind11.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <exception>
-#include <mutex>
-#include <optional>
 #include <thread>
+#include <utility>
 
 namespace py = pybind11;
 
@@ -16,16 +13,33 @@ namespace {
 
 struct GivenUp {};
 
-}  // namespace
-
-void give_up_if(const std::atomic<bool>& stop) {
-  if (stop) throw GivenUp{};
+// Of the thread that holds the GIL.
+void show(const py::object& progress, Watch& watch) {
+  if (const auto news = watch.news(); news && !progress.is_none())
+    progress(news->stage, news->label, news->done, news->total);
 }
 
-void interruptible(const std::function<void(const std::atomic<bool>& stop)>& work) {
-  std::atomic<bool> stop = false;
+}  // namespace
+
+void Watch::give_up_if_stopped() const {
+  if (stop_) throw GivenUp{};
+}
+
+void Watch::take(const std::string& stage, const std::string& label, std::int64_t done, std::int64_t total) {
+  give_up_if_stopped();
+  const std::lock_guard lock(mutex_);
+  news_ = News{stage, label, done, total};
+}
+
+std::optional<Watch::News> Watch::news() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(news_, std::nullopt);
+}
+
+void interruptible(const py::object& progress, const std::function<void(Watch& watch)>& work) {
+  Watch watch;
   std::exception_ptr error;
-  std::optional<py::error_already_set> interrupt;
+  std::optional<py::error_already_set> raised;
   {
     py::gil_scoped_release released;
     std::mutex mutex;
@@ -33,7 +47,7 @@ void interruptible(const std::function<void(const std::atomic<bool>& stop)>& wor
     bool done = false;
     std::thread worker([&] {
       try {
-        work(stop);
+        work(watch);
       } catch (...) {
         error = std::current_exception();
       }
@@ -46,17 +60,21 @@ void interruptible(const std::function<void(const std::atomic<bool>& stop)>& wor
         std::unique_lock lock(mutex);
         waiting = !changed.wait_for(lock, std::chrono::milliseconds(50), [&] { return done; });
       }
-      if (!waiting || stop) continue;
+      if (!waiting || watch.stopped()) continue;
       py::gil_scoped_acquire acquired;
-      if (PyErr_CheckSignals() != 0) {
-        interrupt.emplace();
-        stop = true;
+      try {
+        if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+        show(progress, watch);
+      } catch (py::error_already_set& one) {
+        raised.emplace(one);
+        watch.stop();
       }
     }
     worker.join();
   }
-  if (interrupt) throw *interrupt;
+  if (raised) throw *raised;
   if (error) std::rethrow_exception(error);
+  show(progress, watch);
 }
 
 }  // namespace buoy::python

@@ -18,6 +18,7 @@ PYBIND11_MODULE(_buoy, module) {
   buoy::python::bind_decoding(module);
   buoy::python::bind_evaluation(module);
   buoy::python::bind_results(module);
+  buoy::python::bind_world(module);
   module.def("version", [] { return std::string(buoy::version()); });
   module.def("commit", [] { return std::string(buoy::commit()); });
   module.def("has_cuda", &buoy::has_device_backend);

@@ -120,6 +120,14 @@ void read_request(Keys& keys, run::Request& request, const ModelHandle& model) {
   keys.read("layers", request.layers);
   keys.read("steps_observed", request.steps_observed);
   keys.read("groups", request.groups);
+  if (const Json* given = keys.take("predicted_tokens")) {
+    constexpr std::int64_t kMost = 1000;  // as `buoy trace` has it
+    if (!given->is_number_integer() || given->get<std::int64_t>() < 1 || given->get<std::int64_t>() > kMost)
+      Keys::refuse("predicted_tokens", "a whole number from 1 to 1000", *given);
+    request.predicted_tokens = given->get<std::int64_t>();
+    if (!observe::parse_plan(request.observe, "", "").has(observe::kPredictions))
+      Keys::refuse("predicted_tokens", "predictions observed with it", request.observe);
+  }
   keys.read("final_row", request.final_row);
   keys.read("float16", request.float16);
   keys.read("template", request.prompt_template);

@@ -1,5 +1,7 @@
 """The loop in one's own hands: choose, take back, change, go back, branch, a rule of one's own."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -99,6 +101,13 @@ def test_remask(tiny_diffusion):
         else:
             step.reveal({int(step.masked[0]): 11})
     assert loop.run.revealed_at.tolist()[4:] == [0, 3, 4, 5]
+
+
+def test_nothing_revealed_is_nothing(tiny_diffusion):
+    loop = tiny_diffusion.steps(IDS, max_new_tokens=4, steps=8)
+    for step in loop:
+        step.reveal([] if step.index < 2 else step.masked)
+    assert loop.run.revealed_at.tolist()[4:] == [2] * 4
 
 
 def test_taking_back_of_an_autoregressive_row(autoregressive):
@@ -202,6 +211,50 @@ def test_a_callback_that_raises_ends_the_run(diffusion):
     with pytest.raises(RuntimeError, match="mine"):
         diffusion.generate(PROMPT, max_new_tokens=8, on_step=fail)
     assert diffusion.generate(PROMPT, max_new_tokens=8).text
+
+
+def test_a_callback_that_raises_ends_an_evaluation_and_a_loop(diffusion, questions):
+    """Threads and the next call find the model as it was."""
+    asked = {"template": "models/planted.prompt", "max_new_tokens": 8, "limit": 3}
+    before = diffusion.evaluate(questions, **asked).lines
+    calls = []
+
+    def fail(step):
+        calls.append(step)
+        step.scale_heads({(0, 0): 0})
+        if len(calls) == 11:
+            raise RuntimeError("mine")
+
+    for option in ("on_step", "rule"):
+        calls.clear()
+        with pytest.raises(RuntimeError, match="mine"):
+            diffusion.evaluate(questions, **{option: fail}, **asked)
+        assert len(calls) == 11
+    with pytest.raises(RuntimeError, match="mine"):
+        for step in diffusion.steps(PROMPT, max_new_tokens=8):
+            step.scale_heads({(0, 0): 0})
+            raise RuntimeError("mine")
+    assert diffusion.evaluate(questions, **asked).lines == before
+
+
+def test_changes_of_a_thread_are_its_own(diffusion):
+    plain, found = diffusion.generate(PROMPT, max_new_tokens=8, observe="entropy")["entropy"], {}
+    ready, done = threading.Event(), threading.Event()
+
+    def other():
+        ready.wait(30)
+        found["other"] = diffusion.generate(PROMPT, max_new_tokens=8, observe="entropy")["entropy"]
+        done.set()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    with diffusion.changed(scale_heads={(0, 0): 0}):
+        ready.set()
+        found["own"] = diffusion.generate(PROMPT, max_new_tokens=8, observe="entropy")["entropy"]
+        assert done.wait(60)
+    thread.join()
+    np.testing.assert_array_equal(found["other"], plain)
+    assert not np.array_equal(found["own"], plain)
 
 
 def test_a_rule_of_ones_own_is_evaluated_like_a_built_in_one(diffusion, questions):

@@ -108,9 +108,13 @@ void ExampleWorkshop::add_models() const {
 void ExampleWorkshop::add_studies() const {
   fs::create_directory(folder_ / "studies");
   for (const auto& file : fs::directory_iterator(pair_folder(true) / ".." / ".." / "studies")) {
+    const auto here = folder_ / "studies" / file.path().filename().string();
+    if (file.is_directory()) {
+      fs::create_directory_symlink(fs::canonical(file.path()), here);
+      continue;
+    }
     const std::string text = read_file(file.path());
-    write_file_atomically(folder_ / "studies" / file.path().filename().string(),
-                          std::regex_replace(text, std::regex("count = [0-9]+"), "count = 2"));
+    write_file_atomically(here, std::regex_replace(text, std::regex("count = [0-9]+"), "count = 2"));
   }
 }
 

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "buoy/base/file/files.h"
 #include "support/temp_folder.h"
 
@@ -69,6 +74,36 @@ TEST(Progress, ALogThatCannotBeWrittenEndsNoRun) {
     EXPECT_NO_THROW(progress.advance());
   }
   std::fclose(full);
+}
+
+struct Noted : ProgressListener {
+  std::vector<std::string> lines;
+  void take(const std::string& stage, const std::string& label, std::int64_t done,
+            std::int64_t total) override {
+    lines.push_back(stage + "|" + label + "|" + std::to_string(done) + "/" + std::to_string(total));
+    if (done == 3) throw std::runtime_error("enough");
+  }
+};
+
+TEST_F(ProgressInALog, GoesToAListenerOfItsThread) {
+  Noted noted;
+  {
+    const ProgressTo listening(noted);
+    tell_stage("1 of 2: tracing");
+    auto progress = make(5);
+    progress.advance();
+    now_ += 10min;
+    progress.advance();
+    EXPECT_THROW(progress.advance(), std::runtime_error);
+    std::thread other([&] { make(7).advance(); });
+    other.join();
+  }
+  tell_stage("nobody listens");
+  make(9).advance();
+  EXPECT_EQ(noted.lines,
+            (std::vector<std::string>{"1 of 2: tracing||0/0", "1 of 2: tracing|answer|1/5",
+                                      "1 of 2: tracing|answer|2/5", "1 of 2: tracing|answer|3/5"}));
+  EXPECT_EQ(log(), "");
 }
 
 }  // namespace

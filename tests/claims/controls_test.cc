@@ -23,7 +23,7 @@ TEST(ControlledFinding, LiesBeyondTheMarginOfTheNullAndOfTheControl) {
   EXPECT_EQ(side_of_null(below, kRule, -0.4), Finding::kUndecided);
   EXPECT_EQ(side_of_null(inside, kRule, 0.4), Finding::kEqual) << "what is not there is no finding";
   EXPECT_EQ(held_back(above, kRule, 0.25),
-            "as claimed, but within the margin of an untrained network (0.25): open");
+            "as claimed, but not beyond what an untrained network shows (0.25): open");
   EXPECT_EQ(held_back(above, kRule, 0.1), "");
   EXPECT_EQ(held_back(above, kRule, NAN), "");
 }
@@ -70,7 +70,7 @@ TEST(ControlledKinds, WhatUntrainedNetworksShowTooDecidesNothing) {
   EXPECT_EQ(without.verdict, Verdict::kContradicted) << without.evidence;
   const auto with = judge_kinds(rule_of("C4"), five(0.04, 0.04));
   EXPECT_EQ(with.verdict, Verdict::kUndecided) << with.evidence;
-  EXPECT_TRUE(says(with.evidence, "within the margin of an untrained network (-0.04)")) << with.evidence;
+  EXPECT_TRUE(says(with.evidence, "not beyond what an untrained network shows (-0.04)")) << with.evidence;
   EXPECT_EQ(with.diffusion, 5u) << "a control is no network of an arm";
   const auto far = judge_kinds(rule_of("C4"), five(0.1, 0.04));
   EXPECT_EQ(far.verdict, Verdict::kContradicted) << far.evidence;

@@ -26,7 +26,7 @@ TEST(Detectable, FallsWithQuestionsToTheMarginAndWithNetworks) {
   for (std::size_t i = 0; i < few.size(); ++i) {
     EXPECT_GT(few[i].effect, many[i].effect) << few[i].quantity;
   }
-  EXPECT_NEAR(effect_of(many, rules::kStep.what), 0.1 + 0.55 / std::sqrt(2400.0) * (2.4977 + 0.8416), 0.001)
+  EXPECT_NEAR(effect_of(many, rules::kStep.what), 0.1 + 0.39 / std::sqrt(2400.0) * (2.4977 + 0.8416), 0.001)
       << "four quantities: the level is 0.0125";
   const auto five = detectable_of_traces(64, 5), twenty = detectable_of_traces(64, 20);
   for (std::size_t i = 0; i < five.size(); ++i) {

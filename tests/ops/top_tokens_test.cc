@@ -93,7 +93,7 @@ TEST(TopTokensCuda, OfOneThreadAlone) {
   BUOY_NEEDS_GPU();
   const Stream stream;
   const std::int64_t vocabulary = 100000, top = 90, owner = 777;
-  std::vector<float> logits(static_cast<size_t>(vocabulary), -1.0f);
+  std::vector<float> logits(static_cast<size_t>(vocabulary), -100.0f);
   std::vector<std::int32_t> expected;
   for (std::int64_t i = 0; i < top; ++i) {
     logits[static_cast<size_t>(owner + 1024 * i)] = 9.0f - static_cast<float>(i / 2);  // in pairs of equals

@@ -108,10 +108,26 @@ TEST(Methods, NameWhatAPaperMustSay) {
        {std::string("Buoy ") + std::string(version()), std::string("3,543,040 parameters"),
         std::string("full attention mask"), std::string("revision 0123abc"),
         std::string("weights_sha256 aaaaaaaaaaaa"), std::string("max_new_tokens 8; seed 7"),
-        std::string("small: d 24, recall 16; other: c 24"), std::string("1,000 resamples (seed 1)"), std::string("95%"),
-        claims::rules_hash()})
+        std::string("small: d 24, recall 16; other: c 24"), std::string("1,000 resamples (seed 1)"),
+        std::string("95%"), claims::rules_hash()})
     EXPECT_TRUE(has(text, words)) << words << "\nin " << text;
   EXPECT_EQ(text.find('<'), std::string::npos) << "plain text";
+}
+
+TEST(Methods, NameTheSiblings) {
+  auto input = two_models();
+  EXPECT_TRUE(
+      has(methods_text(input), "About kinds of models nothing is said with fewer than 5 networks per arm."));
+  for (const char* name : {"full-masked.2", "full-masked.3", "causal-next.2"}) {
+    claims::NetworkQuantity number;
+    number.network.name = name;
+    number.network.arm = std::string(name).substr(0, std::string(name).find('.'));
+    input.background.siblings.insert(input.background.siblings.end(), 2,
+                                     number);  // two numbers of one network
+  }
+  EXPECT_TRUE(has(methods_text(input),
+                  "measured elsewhere on the same questions, 3 networks: causal-next (1), full-masked (2)."))
+      << methods_text(input);
 }
 
 TEST(Terms, TellTheirMeaningWhereTheyAreFirstUsed) {

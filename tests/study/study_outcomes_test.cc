@@ -6,6 +6,9 @@
 
 #include <algorithm>
 
+#include "buoy/claims/rules.h"
+#include "buoy/claims/siblings.h"
+#include "buoy/result/csv.h"
 #include "buoy/study/study.h"
 #include "buoy/study/study_check.h"
 #include "support/temp_folder.h"
@@ -35,14 +38,46 @@ std::string all_of(const std::vector<std::string>& lines) {
   return out;
 }
 
-TEST(ExcludedOutcomes, TheDefaultStudyLeavesRoomForAllAboutItsModels) {
+TEST(ExcludedOutcomes, TheDefaultStudyLeavesRoomForAll) {
   if (!can_read_studies()) GTEST_SKIP() << "built without toml++";
   const auto lines = excluded(kRoot / "studies/default.toml");
-  ASSERT_EQ(lines.size(), 2u) << all_of(lines);
-  EXPECT_TRUE(has(lines,
-                  "about kinds of models, anything: 1 masked-diffusion and 1 autoregressive networks (from "
-                  "5 per arm on)"));
+  ASSERT_EQ(lines.size(), 1u) << all_of(lines);
   EXPECT_TRUE(has(lines, "known only after the run: C7"));
+}
+
+// Siblings count while they were judged by the same rules; those of another mask never do.
+TEST(ExcludedOutcomes, CountTheSiblings) {
+  if (!can_read_studies()) GTEST_SKIP() << "built without toml++";
+  const auto of = [](int siblings, const std::string& mask, const std::string& rules) {
+    const testing::TempFolder folder;
+    std::vector<claims::NetworkQuantity> numbers;
+    for (int i = 0; i < siblings; ++i) {
+      for (const bool masked_diffusion : {true, false}) {
+        claims::Network network{std::string(masked_diffusion ? "d" : "a") + std::to_string(i),
+                                masked_diffusion};
+        network.mask = masked_diffusion ? mask : "causal";
+        numbers.push_back({"C1", "a number", network, "", "", {0.1, 0, 0.2, 40}});
+      }
+    }
+    auto csv = to_csv(claims::quantities_table(numbers));
+    const auto hash = claims::rules_hash();
+    for (auto at = csv.find(hash); at != std::string::npos; at = csv.find(hash, at + rules.size()))
+      csv.replace(at, hash.size(), rules);
+    folder.write("claim_quantities.csv", csv);
+    const auto model = [](const std::string& kind) {
+      return kind + " = \"" + (kRoot / ("models/planted-" + kind)).string() + "\"\n";
+    };
+    return excluded(folder.write("s.toml", "[models]\n" + model("diffusion") + model("autoregressive") +
+                                               "[siblings]\ntables = [\"claim_quantities.csv\"]\n" +
+                                               "[prompt]\nchat = \"never\"\n[[data]]\nname = \"q\"\nworld = "
+                                               "{ passages = 5, count = 12 }\n[[trace]]\nname = \"t\"\n"
+                                               "data = \"q\"\n"));
+  };
+  const std::string kinds = "about kinds of models, anything: ";
+  EXPECT_FALSE(has(of(4, "full", claims::rules_hash()), kinds));
+  EXPECT_TRUE(has(of(3, "full", claims::rules_hash()), kinds + "4 masked-diffusion and 4 autoregressive"));
+  EXPECT_TRUE(has(of(4, "causal", claims::rules_hash()), kinds + "1 masked-diffusion and 5 autoregressive"));
+  EXPECT_TRUE(has(of(4, "full", "0123"), kinds + "1 masked-diffusion and 1 autoregressive"));
 }
 
 TEST(ExcludedOutcomes, OfTheQuickStudyAreThoseThatItsSizesForbid) {

@@ -15,11 +15,30 @@ namespace {
 constexpr auto kTerminalInterval = std::chrono::milliseconds(200);
 constexpr auto kLogInterval = std::chrono::minutes(1);
 
+thread_local ProgressListener* t_listener = nullptr;
+thread_local std::string t_stage;
+
 }  // namespace
+
+ProgressTo::ProgressTo(ProgressListener& listener)
+    : before_(std::exchange(t_listener, &listener)), stage_before_(std::exchange(t_stage, {})) {}
+
+ProgressTo::~ProgressTo() {
+  t_listener = before_;
+  t_stage = std::move(stage_before_);
+}
+
+void tell_stage(const std::string& stage) {
+  if (t_listener == nullptr) return;
+  t_stage = stage;
+  t_listener->take(stage, "", 0, 0);
+}
 
 Progress::Progress(std::FILE* stream, std::string label, std::int64_t total,
                    std::function<Clock::time_point()> now)
     : stream_(stream),
+      listener_(t_listener),
+      stage_(t_stage),
       label_(std::move(label)),
       total_(total),
       terminal_(::isatty(::fileno(stream)) == 1),
@@ -40,6 +59,7 @@ Progress::~Progress() {
 
 void Progress::advance(std::int64_t amount) {
   done_ += amount;
+  if (listener_ != nullptr) return listener_->take(stage_, label_, done_, total_);
   const auto now = now_();
   if (now - last_ < (terminal_ ? Clock::duration(kTerminalInterval) : Clock::duration(kLogInterval))) return;
   last_ = now;

@@ -58,7 +58,7 @@ std::string remark(const Estimate& estimate, const QuantityRule& rule, Finding f
 std::string held_back(const Estimate& estimate, const QuantityRule& rule, double control) {
   const Finding alone = side_of_null(estimate, rule);
   if (!decided(alone) || decided(side_of_null(estimate, rule, control))) return "";
-  return fmt::format("{}, but within the margin of an untrained network ({:.3g}): open",
+  return fmt::format("{}, but not beyond what an untrained network shows ({:.3g}): open",
                      remark(estimate, rule, alone), control);
 }
 

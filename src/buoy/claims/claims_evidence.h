@@ -70,8 +70,8 @@ struct Part {
 // the margin around it as well: what an untrained network shows too is nothing that was learnt.
 Finding side_of_null(const Estimate& estimate, const QuantityRule& rule,
                      double control = std::numeric_limits<double>::quiet_NaN());
-// "as claimed, but within the margin of an untrained network (0.03)": why a control leaves a finding open; ""
-// where it does not.
+// "as claimed, but not beyond what an untrained network shows (0.03)": why a control leaves a finding open;
+// "" where it does not.
 std::string held_back(const Estimate& estimate, const QuantityRule& rule, double control);
 // With the interval widened from 1 - kAlpha to 1 - alpha.
 Part judge(const Reading& reading, const Expectation& expected, double alpha = kAlpha);

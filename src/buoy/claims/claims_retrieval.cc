@@ -112,15 +112,20 @@ TraceVerdict judge_gold_flow(const Material& material, const TraceKind& trace) {
     return judge_trace(trace, std::span(&lacking, 1));
   }
   std::vector<Question> questions;
+  std::vector<std::string> places;
   const auto rows = find_table(material.tables, t).where({{schema::trace, trace.label}});
   for (const auto& position : rows.distinct(t.gold_position)) {
     if (position == "all") continue;
     const Reading here = by_layer(position);
     if (here.rows.empty()) continue;
+    places.push_back(position);
     questions.push_back(
         ask_layers(deep_third(here), {rules::kGoldFlow, "gold at " + position, "gold at " + position}));
   }
   auto parts = decide(questions);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (auto& one : parts[i].measured) one.value += " with gold at place " + places[i];
+  }
   if (parts.size() < rules::kFewestGoldPositions) {
     parts.push_back(
         {Finding::kLacking, fmt::format("gold stands at {} positions", parts.size()),

@@ -21,9 +21,8 @@ struct Spread {
 };
 std::span<const Spread> assumed_spreads();
 // Where they come from.
-inline constexpr std::string_view kSpreadOverQuestions =
-                                      "a planted diffusion model of 7 million parameters on 24 questions",
-                                  kSpreadOverNetworks = "40 untrained networks of its config";
+inline constexpr std::string_view kSpreadOverQuestions = "networks of 7 million parameters on 64 questions",
+                                  kSpreadOverNetworks = "five such networks of other seeds";
 inline constexpr double kAssumedGain = 0.25;  // C7: of the autoregressive models; no measurement, a case
 
 // A quantity of a claim and the smallest effect (distance from the null) that is found.

@@ -170,7 +170,6 @@ Siblings matching_siblings(std::span<const StoredQuantity> stored, std::span<con
                            const std::string& file) {
   Siblings out;
   std::map<std::string, LeftOut> reasons;
-  std::set<std::string> same;
   const auto leave_out = [&](const StoredQuantity& one, const std::string& reason) {
     auto& entry = reasons[reason];
     entry.networks.insert(one.quantity.network.name);
@@ -184,10 +183,8 @@ Siblings matching_siblings(std::span<const StoredQuantity> stored, std::span<con
       continue;
     }
     if (std::any_of(own.begin(), own.end(),
-                    [&](const NetworkQuantity& mine) { return mine.network == quantity.network; })) {
-      same.insert(quantity.network.name);
-      continue;
-    }
+                    [&](const NetworkQuantity& mine) { return mine.network == quantity.network; }))
+      continue;  // measured here, and not counted twice
     const NetworkQuantity* match = nullptr;
     const NetworkQuantity* asked = nullptr;
     for (const auto& mine : own) {
@@ -209,10 +206,6 @@ Siblings matching_siblings(std::span<const StoredQuantity> stored, std::span<con
         fmt::format("{}: {} {} not count on {}: {}.", file, counted(who.networks.size(), "network"),
                     who.networks.size() == 1 ? "does" : "do", fmt::join(who.claims, ", "), reason));
   }
-  if (!same.empty())
-    out.notes.push_back(
-        fmt::format("{}: {} measured here and not counted twice.", file,
-                    same.size() == 1 ? *same.begin() + " is" : counted(same.size(), "network") + " are"));
   if (stored.empty()) out.notes.push_back(fmt::format("{}: the table has no rows.", file));
   return out;
 }

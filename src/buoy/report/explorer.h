@@ -55,7 +55,8 @@ std::int64_t bytes_of_means(const ExploredSample& sample);
 
 // The section "Explore"; empty without panels.
 std::string explorer_html(std::span<const ExplorerPanel> panels);
-// The same as a page of its own that needs nothing else: for notebooks.
-std::string explorer_page(std::span<const ExplorerPanel> panels);
+// The same as a page of its own that needs nothing else: for notebooks. With `difference` it begins with what
+// the last panel is subtracted from.
+std::string explorer_page(std::span<const ExplorerPanel> panels, bool difference = false);
 
 }  // namespace buoy::report

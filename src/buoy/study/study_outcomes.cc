@@ -10,6 +10,7 @@
 #include "buoy/base/attempt.h"
 #include "buoy/base/counted.h"
 #include "buoy/claims/corrected.h"
+#include "buoy/study/design/counting_networks.h"
 #include "buoy/study/design/measured_claims.h"
 
 namespace buoy::study {
@@ -57,12 +58,13 @@ class Outcomes {
 
   void look_at_arms() {
     const std::size_t diffusion = of_kind({}, true), autoregressive = of_kind({}, false);
-    // Siblings are known when their numbers are compared with those of the study.
-    if (std::min(diffusion, autoregressive) < claims::kFewestNetworks && study_.siblings.empty())
+    const std::size_t all_diffusion = counting_networks(plan_, facts_, {}, true),
+                      all_autoregressive = counting_networks(plan_, facts_, {}, false);
+    if (std::min(all_diffusion, all_autoregressive) < claims::kFewestNetworks)
       exclude(
           "all claims: about kinds of models, anything: {} masked-diffusion and {} autoregressive {} "
           "(from {} per arm on)",
-          diffusion, autoregressive, diffusion + autoregressive == 1 ? "network" : "networks",
+          all_diffusion, all_autoregressive, all_diffusion + all_autoregressive == 1 ? "network" : "networks",
           claims::kFewestNetworks);
     if (diffusion == 0) exclude("C1, C2, C3, C5, C6, C8, C9, C10: anything: no masked-diffusion model");
     if (autoregressive == 0) exclude("C4, C7, C8: anything: no autoregressive model");

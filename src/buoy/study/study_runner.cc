@@ -49,6 +49,7 @@ class StudyRun {
     const double seconds = std::chrono::duration<double>(Clock::now() - started_).count();
     fmt::print("== {} of {}: {} ({} so far)\n", ++step_, steps_, what, describe_duration(seconds));
     std::fflush(stdout);
+    tell_stage(fmt::format("{} of {}: {}", step_, steps_, what));
   }
 
   void make_data(const study::DataEntry& data) const {

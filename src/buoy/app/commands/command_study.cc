@@ -38,7 +38,7 @@ void add_study(Command& app) {
   command->footer(
       "Interrupted studies go on where they were. --out takes the place of the folder in the file.");
   command->examples({{"buoy study studies/default.toml --check", "what the study of the natural pair needs"},
-                     {"buoy study studies/default.toml", "runs it: two minutes"}});
+                     {"buoy study studies/default.toml", "runs it: nine minutes on two cores"}});
   command->callback([options] {
     auto reading = study::read_study_and_problems(options->file);
     if (!options->out.empty()) reading.study.out = options->out;

@@ -22,17 +22,42 @@ size_t next_stride(size_t stride) {
 }  // namespace
 
 AxisLabels::AxisLabels(const Look& look, AxisRequest request) : look_(look), request_(std::move(request)) {
-  for (auto& tick : request_.ticks) {
-    tick.text = shorten(look_.measure, {tick.text, look_.small(), request_.most_depth});
-    widths_.push_back(look_.width(tick.text, look_.small()));
+  for (const auto& tick : request_.ticks) {
+    lines_.push_back({shorten(look_.measure, {tick.text, look_.small(), request_.most_depth})});
+    widths_.push_back(look_.width(lines_.back()[0], look_.small()));
   }
-  turned_ = request_.may_turn && !fits();
+  turned_ = request_.may_turn && !fits() && !wrap_labels();
   const double height = (kAscent + kDescent) * look_.small().size;
   const double widest = widths_.empty() ? 0 : *std::max_element(widths_.begin(), widths_.end());
+  size_t most_lines = 1;
+  for (const auto& lines : lines_) most_lines = std::max(most_lines, lines.size());
   const bool upright = request_.side == Side::kBottom && !turned_;
-  label_depth_ = widths_.empty() ? 0 : upright ? height : widest;
+  label_depth_ = widths_.empty() ? 0
+                 : upright ? height + static_cast<double>(most_lines - 1) * kLineHeight * look_.small().size
+                           : widest;
   long_title_ = is_cut(title_lines(request_.length, kTitleLines));
   title_lines_ = title_lines(request_.length, kTitleLines).size();
+}
+
+bool AxisLabels::wrap_labels() {
+  constexpr size_t kMostLines = 3;
+  const auto& ticks = request_.ticks;
+  double room = request_.length;
+  for (size_t i = 1; i < ticks.size(); ++i)
+    room = std::min(room, std::abs(ticks[i].at - ticks[i - 1].at) * request_.length - 0.6 * look_.font);
+  std::vector<std::vector<std::string>> lines;
+  std::vector<double> widths;
+  for (const auto& tick : ticks) {
+    lines.push_back(wrap(look_.measure, {tick.text, look_.small(), room}, kMostLines));
+    if (is_cut(lines.back())) return false;
+    widths.push_back(0);
+    for (const auto& line : lines.back())
+      widths.back() = std::max(widths.back(), look_.width(line, look_.small()));
+    if (widths.back() > room) return false;
+  }
+  lines_ = std::move(lines);
+  widths_ = std::move(widths);
+  return true;
 }
 
 std::vector<std::string> AxisLabels::title_lines(double length, size_t most) const {
@@ -103,7 +128,7 @@ void AxisLabels::draw(const Rect& plot, Scene& scene) const {
   for (const size_t i : shown(below ? plot.width : plot.height)) {
     const double x = plot.x + request_.ticks[i].at * plot.width;
     const double y = plot.y + request_.ticks[i].at * plot.height;
-    Label label{request_.ticks[i].text,
+    Label label{lines_[i][0],
                 {edge + outward * label_gap(), y},
                 left ? Align::kEnd : Align::kStart,
                 Align::kMiddle,
@@ -117,7 +142,11 @@ void AxisLabels::draw(const Rect& plot, Scene& scene) const {
     } else {
       marks.lines.push_back({{edge, y}, {edge + outward * look_.tick(), y}});
     }
-    add_label(scene, look_.measure, label);
+    for (const auto& line : lines_[i]) {
+      label.text = line;
+      add_label(scene, look_.measure, label);
+      label.at.y += kLineHeight * look_.small().size;
+    }
   }
   scene.items.emplace_back(std::move(marks));
   draw_title(plot, scene);

@@ -25,7 +25,7 @@ struct AxisRequest {
   double length = 0;      // of the axis, as far as is known yet
   double most_depth = 0;  // longest name that is not shortened
   double spare = 0;       // past the lower end of an upright axis, for titles too long for it
-  bool may_turn = false;  // names below an axis are turned upward when they do not fit
+  bool may_turn = false;  // names below an axis are wrapped, or else turned upward, when they do not fit
 };
 
 // The ticks, their labels and the title along one side of a plot.
@@ -41,6 +41,7 @@ class AxisLabels {
  private:
   double extent(size_t tick) const;  // along the axis
   double label_gap() const { return look_.tick() + 0.34 * look_.font; }
+  bool wrap_labels();  // false: they do not fit in lines either, and nothing has changed
   std::vector<size_t> shown(double length) const;
   bool collide(size_t one, size_t other, double length) const;
   std::vector<std::string> title_lines(double length, size_t most) const;
@@ -49,7 +50,8 @@ class AxisLabels {
   Look look_;
   AxisRequest request_;
   bool turned_ = false;
-  std::vector<double> widths_;  // of the labels
+  std::vector<std::vector<std::string>> lines_;  // of each label
+  std::vector<double> widths_;                   // of the labels
   double label_depth_ = 0;
   bool long_title_ = false;
   size_t title_lines_ = 0;

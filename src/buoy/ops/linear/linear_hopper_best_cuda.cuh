@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "buoy/ops/attention/attention_mma_cuda.cuh"
-#include "buoy/ops/device/largest_cuda.cuh"
 #include "buoy/ops/sampling/choice.h"
 
 namespace buoy::ops {
@@ -23,7 +22,7 @@ struct BestToFind {
 
 // Of the ids of two lanes together.
 __device__ inline StretchBest better(const StretchBest& a, const StretchBest& b) {
-  const bool b_wins = goes_before(b.largest, b.id, a.largest, a.id);
+  const bool b_wins = b.largest > a.largest || (b.largest == a.largest && b.id < a.id);
   const float largest = fmaxf(a.largest, b.largest), other = fminf(a.largest, b.largest);
   // A lane without any logit adds none; else the exponent is finite.
   const auto share = [&](const StretchBest& one) {

@@ -1,13 +1,22 @@
 #include "buoy/base/error.h"
 #include "buoy/ops/device/bf16.cuh"
-#include "buoy/ops/device/block_cuda.cuh"
 #include "buoy/ops/device/launch_cuda.cuh"
 #include "buoy/ops/pointwise/norm_cuda.h"
 
 namespace buoy::ops {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kThreads = 256, kWarps = kThreads / 32;
+
+__device__ float block_sum(float value) {
+  __shared__ float partial[kWarps];
+  value = warp_sum(value);
+  if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
+  __syncthreads();
+  float total = 0;
+  for (int warp = 0; warp < kWarps; ++warp) total += partial[warp];
+  return total;
+}
 
 __device__ void store(uint2* out, float4 x, float4 w, float factor) {
   *out = {pack_bf16(x.x * factor * w.x, x.y * factor * w.y),
@@ -50,7 +59,7 @@ __global__ void __launch_bounds__(kThreads, kLonger ? 3 : kMostThreads / kThread
     const float4 x = input[i];
     sum += x.x * x.x + x.y * x.y + x.z * x.z + x.w * x.w;
   }
-  const float mean = block_sum<kThreads>(sum) / static_cast<float>(args.width);
+  const float mean = block_sum(sum) / static_cast<float>(args.width);
   // Squares beyond a float's range would make a row of zeros; a NaN is found and named.
   const float factor = mean < INFINITY ? rsqrtf(mean + static_cast<float>(args.eps)) : nanf("");
 #pragma unroll

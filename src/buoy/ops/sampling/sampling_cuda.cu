@@ -1,5 +1,4 @@
 #include "buoy/base/error.h"
-#include "buoy/ops/device/largest_cuda.cuh"
 #include "buoy/ops/device/philox.cuh"
 #include "buoy/ops/sampling/sampling_cuda.h"
 #include "buoy/tensor/cuda_check.cuh"
@@ -7,7 +6,7 @@
 namespace buoy::ops {
 namespace {
 
-constexpr int kThreads = 512;
+constexpr int kThreads = 512, kWarps = kThreads / 32;
 constexpr double kDropped = -INFINITY;
 
 // The largest score so far, ties to the lower id, and the second largest.
@@ -16,23 +15,41 @@ struct Best {
   std::int32_t id = INT32_MAX;
 
   __device__ void offer(const Best& other) {
-    const bool wins = goes_before(other.score, other.id, score, id);
+    const bool wins = other.score > score || (other.score == score && other.id < id);
     second = wins ? fmax(score, other.second) : fmax(second, other.score);
     if (wins) {
       score = other.score;
       id = other.id;
     }
   }
-  __device__ Best shuffled(int offset) const {
-    return {ops::shuffled(score, offset), ops::shuffled(second, offset), ops::shuffled(id, offset)};
-  }
 };
 
-__device__ Best block_best(const Best& own) {
-  return block_join<kThreads>(own, [](Best best, const Best& other) {
+__device__ Best block_best(Best best) {
+  __shared__ Best partial[kWarps];
+  for (int offset = 16; offset > 0; offset /= 2) {
+    Best other;
+    other.score = __shfl_xor_sync(0xffffffffu, best.score, offset);
+    other.second = __shfl_xor_sync(0xffffffffu, best.second, offset);
+    other.id = __shfl_xor_sync(0xffffffffu, best.id, offset);
     best.offer(other);
-    return best;
-  });
+  }
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = best;
+  __syncthreads();
+  Best total = partial[0];
+  for (int warp = 1; warp < kWarps; ++warp) total.offer(partial[warp]);
+  return total;
+}
+
+__device__ double block_sum(double value) {
+  __shared__ double partial[kWarps];
+  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffffu, value, offset);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
+  __syncthreads();
+  double total = 0;
+  for (int warp = 0; warp < kWarps; ++warp) total += partial[warp];
+  return total;
 }
 
 // One row as its rule sees it.
@@ -103,7 +120,7 @@ __device__ double negative_entropy(const Row& row, std::int32_t vocabulary, doub
     const double p = exp(row.measured(id) - top) / sum;
     own += p * log(p + 1e-10);
   }
-  return block_sum<kThreads>(own);
+  return block_sum(own);
 }
 
 // The largest of what is measured and the sum of exponentials below it, for rows at temperature 1 chosen from
@@ -139,7 +156,7 @@ __device__ double plain_sum(const Row& row, std::int32_t vocabulary, double top)
     const bool counts = id != skip0 && id != skip1 && id != skip2;
     own += counts ? expf(row.logits[id] - peak) : 0.0f;
   }
-  return block_sum<kThreads>(own);
+  return block_sum(own);
 }
 
 // Both in one reading, where a row is read four numbers at a time: a running maximum rescales the sum.
@@ -170,7 +187,7 @@ __device__ Best plain_best_and_sum(const Row& row, std::int32_t vocabulary, bool
              expf(logits[3] - score);
   }
   const Best all = block_best({score, second, best});
-  sum = block_sum<kThreads>(score > -INFINITY ? own * exp(static_cast<double>(score) - all.score) : 0.0);
+  sum = block_sum(score > -INFINITY ? own * exp(static_cast<double>(score) - all.score) : 0.0);
   return all;
 }
 
@@ -202,7 +219,7 @@ __global__ void __launch_bounds__(kThreads) choose_kernel(DeviceChoiceArgs args)
     double own = 0;
     for (std::int32_t id = threadIdx.x; id < vocabulary; id += kThreads)
       own += exp(row.measured(id) - measured.score);
-    sum = block_sum<kThreads>(own);
+    sum = block_sum(own);
   }
   if (!finite) atomicMin(args.flag, args.code);
 
@@ -236,7 +253,7 @@ __global__ void __launch_bounds__(kThreads) choose_best_kernel(DeviceBestArgs ar
   double own = 0;
   for (std::int64_t i = threadIdx.x; i < args.stretches_of_row; i += kThreads)
     own += row[i].sum * exp(row[i].largest - best.score);
-  const double sum = block_sum<kThreads>(own);
+  const double sum = block_sum(own);
   if (threadIdx.x != 0) return;
   const bool margin = args.rules[blockIdx.x].measure == ChoiceRule::Measure::kMargin;
   args.choices[blockIdx.x] = {(margin ? 1.0 - exp(best.second - best.score) : 1.0) / sum, best.id};

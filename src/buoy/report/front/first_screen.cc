@@ -141,7 +141,8 @@ std::string findings_html(std::span<const claims::ClaimVerdict> claims) {
              "tested on these models: {}.{} Numbers in brackets are 95% intervals; open a finding for its "
              "evidence.</p>\n",
              buoy::counted(claims.size(), "claim"), fmt::join(counts, ", "), kinds) +
-         group_html("Decided", claims, true) + group_html("Could not be decided, and why", claims, false);
+         group_html("Decided or mixed", claims, true) +
+         group_html("Could not be decided, and why", claims, false);
 }
 
 }  // namespace buoy::report

@@ -5,6 +5,7 @@
 #include "buoy/report/front/first_screen.h"
 #include "buoy/report/front/question_counts.h"
 #include "buoy/report/html.h"
+#include "buoy/report/networks/sibling_words.h"
 
 namespace buoy::report {
 namespace {
@@ -82,12 +83,20 @@ std::string methods_text(const ReportInput& input) {
                      grouped(intervals.score_resamples))
                : std::string(".");
   }
+  out += fmt::format(
+      " Claims of arXiv 2601.07894 were judged by Buoy's rules {}; several quantities of one claim were "
+      "corrected "
+      "together (Holm, {:g}). Verdicts are about these models.",
+      claims::rules_hash(), claims::kAlpha);
+  const auto siblings = sibling_words(input.background.siblings);
   return out +
-         fmt::format(
-             " Claims of arXiv 2601.07894 were judged by Buoy's rules {}; several quantities of one claim "
-             "were corrected together (Holm, {:g}). Verdicts are about these models; about kinds of models "
-             "nothing is said with fewer than {} networks per arm.",
-             claims::rules_hash(), claims::kAlpha, claims::kFewestNetworks);
+         (siblings.empty()
+              ? fmt::format(" About kinds of models nothing is said with fewer than {} networks per arm.",
+                            claims::kFewestNetworks)
+              : fmt::format(
+                    " Verdicts about kinds of models take networks as the unit (Student's t, from {} "
+                    "per arm on): those of this study and, measured elsewhere on the same questions, {}.",
+                    claims::kFewestNetworks, siblings));
 }
 
 std::string methods_html(const ReportInput& input) {

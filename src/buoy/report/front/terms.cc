@@ -51,6 +51,13 @@ constexpr std::array kTerms = {
          "one for questions of this kind"},
     Term{"margin", "how large an effect must be to count; smaller ones count as none"},
     Term{"network", "one training of a model; another seed gives another network"},
+    Term{"arm", "networks with the same mask and objective that differ in their seeds"},
+    Term{"sibling",
+         "a network that was measured in another study, on the same questions and by the same rules"},
+    Term{"prefix mask", "the prompt sees all of itself, the answer what stands before it"},
+    Term{"open", "decided by the data neither for nor against the claim"},
+    Term{"Holm",
+         "a correction for several tests: the more quantities a claim rests on, the stricter each is"},
 };
 
 bool in_word(char c) {

@@ -10,6 +10,7 @@
 
 #include "buoy/claims/contrasts.h"
 #include "buoy/claims/siblings.h"
+#include "buoy/report/networks/sibling_words.h"
 
 namespace buoy::report {
 namespace {
@@ -59,6 +60,16 @@ struct Dots {
   }
 };
 
+// Beside arms that mix masks and objectives a kind is called by what it is made of, too.
+std::string name_of_group(const std::string& group, std::size_t groups) {
+  if (groups <= 2) return group;
+  if (group == kDiffusionGroup) return "masked tokens, full mask";
+  if (group == kAutoregressiveGroup) return "next token, causal mask";
+  const bool diffusion = group.starts_with(kDiffusionGroup);
+  return (diffusion ? "masked tokens" : "next token") +
+         group.substr((diffusion ? kDiffusionGroup : kAutoregressiveGroup).size());
+}
+
 constexpr const char* kSortNames[] = {"networks of this study", "siblings, measured elsewhere",
                                       "untrained controls"};
 
@@ -71,7 +82,8 @@ figure::DotChart chart_of(const KindQuantity& quantity, const Dots& dots, const 
   bool any_mean = false;
   for (std::size_t g = 0; g < dots.groups.size(); ++g) {
     const auto& group = dots.groups[g];
-    chart.groups.push_back(fmt::format("{}, n = {}", group, dots.counted[g]));
+    const auto name = name_of_group(group, dots.groups.size());
+    chart.groups.push_back(dots.counted[g] > 0 ? fmt::format("{}, n = {}", name, dots.counted[g]) : name);
     const auto mean = group == kDiffusionGroup        ? quantity.of_diffusion
                       : group == kAutoregressiveGroup ? quantity.of_autoregressive
                                                       : stats::Estimate{};
@@ -171,6 +183,8 @@ NetworksPart networks_part(std::span<const claims::ClaimVerdict> claims,
       "networks and those whose mask is not that of their kind are shown and do not count.",
       claims::kFewestNetworks);
   section.readings = readings_of(claims);
+  if (const auto words = sibling_words(siblings); !words.empty())
+    section.readings.insert(section.readings.begin(), "Siblings, measured elsewhere: " + words + ".");
   std::vector<NetworkQuantity> own;
   std::vector<claims::ArmContrast> contrasts;
   for (const auto& claim : claims) {

@@ -7,6 +7,7 @@
 #include "buoy/base/attempt.h"
 #include "buoy/base/counted.h"
 #include "buoy/claims/detectable.h"
+#include "buoy/study/design/counting_networks.h"
 #include "buoy/study/design/measured_claims.h"
 
 namespace buoy::study {
@@ -53,10 +54,14 @@ class Effects {
     if (diffusion == 0) return;
     const std::string part = fmt::format("trace {}, {}", trace.name, counted(questions, "question"));
     add(trace, part, claims::detectable_of_traces(static_cast<std::int64_t>(questions)), autoregressive > 0);
-    if (diffusion < claims::kFewestNetworks) return;
-    const bool both = autoregressive >= claims::kFewestNetworks;
-    const std::size_t fewest = both ? std::min(diffusion, autoregressive) : diffusion;
-    add(trace, fmt::format("{}, about kinds of models, {} per arm", part, fewest),
+    const std::size_t of_diffusion = counting_networks(plan_, facts_, trace.models, true),
+                      of_autoregressive = counting_networks(plan_, facts_, trace.models, false);
+    if (of_diffusion < claims::kFewestNetworks) return;
+    const bool both = of_autoregressive >= claims::kFewestNetworks;
+    const std::size_t fewest = both ? std::min(of_diffusion, of_autoregressive) : of_diffusion;
+    add(trace,
+        fmt::format("{}, about kinds of models, {}{} per arm", part,
+                    plan_.study().siblings.empty() ? "" : "up to ", fewest),
         claims::detectable_of_traces(static_cast<std::int64_t>(questions), static_cast<std::int64_t>(fewest)),
         both);
   }

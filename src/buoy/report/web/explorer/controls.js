@@ -103,6 +103,7 @@ window.addEventListener('hashchange', () => { if (readAddress()) show(); });
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
 dark.addEventListener('change', () => { takeColors(); show(); });
 takeColors();
+state.minus = Number(document.body.dataset.minus ?? usual.minus); // of a page that is a comparison
 const linked = readAddress();
 fit();
 if (linked) section.scrollIntoView();

@@ -12,12 +12,12 @@ class Drawing extends Sample {
     this.drawChosenToken();
     this.unhover();
   }
-  // The panel that is subtracted: it must show the same sample, with the same prompt.
+  // The panel that is subtracted: it must show the same prompt, and the same sample, unless the page was made to compare the two.
   findOther() {
     const other = panels[state.minus], own = this.data;
     if (!other || other === this) return null;
     const data = other.data, length = own.promptLength;
-    const same = data.sample === own.sample && data.promptLength === length &&
+    const same = (data.sample === own.sample || 'minus' in document.body.dataset) && data.promptLength === length &&
       own.texts.slice(0, length).join('\n') === data.texts.slice(0, length).join('\n');
     return same ? other : null;
   }

@@ -159,6 +159,34 @@ TEST_P(FamilyDecoding, PackedTogetherEqualsAlone) {
     EXPECT_EQ(machines[n]->row(), rows[n].at("row").get<Ids>()) << rows[n].at("name");
 }
 
+// docs/models.md has them in a table.
+TEST(FamilyDefaults, AreThoseOfThePublishers) {
+  DecodeOptions given;
+  given.mask_token = 5;
+  ModelConfig config;
+  config.family = Family::kSdar;
+  config.block_length = 4;
+  const auto sdar = decode::block_options(config, given);
+  EXPECT_EQ(sdar.order, decode::BlockOrder::kThreshold);
+  EXPECT_EQ(sdar.threshold, 0.85);
+  EXPECT_EQ(sdar.schedule.steps, 4);
+  EXPECT_EQ(sdar.temperature, 0) << "the script has 1; Buoy decodes greedily unless told";
+  EXPECT_FALSE(sdar.top_k || sdar.top_p);
+  config.family = Family::kFastDllm;
+  config.block_length = 32;
+  const auto fast = decode::block_options(config, given);
+  EXPECT_EQ(fast.threshold, 0.9);
+  EXPECT_EQ(fast.sub_block_length, 8);
+  EXPECT_EQ(fast.top_p, 0.95);
+  config.family = Family::kA2dQwen3;
+  config.block_length.reset();
+  given.decoding_rule = "bd3lm";
+  const auto bd3lm = decode::block_options(config, given);
+  EXPECT_EQ(bd3lm.block_length, 32);
+  EXPECT_EQ(bd3lm.schedule.steps, 32) << "128 tokens in 4 blocks";
+  EXPECT_EQ(bd3lm.schedule.rule, decode::BlockSchedule::Rule::kQuota);
+}
+
 INSTANTIATE_TEST_SUITE_P(Families, FamilyDecoding, ::testing::ValuesIn(dense_block_cases()),
                          [](const auto& test) {
                            std::string name = test.param;

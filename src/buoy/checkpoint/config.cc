@@ -67,6 +67,7 @@ void read_family(const JsonObject& config, ModelConfig& out) {
     config.fail("architectures", "a list with the architecture's name");
   }
   out.architecture = (*list)[0].get<std::string>();
+  refuse_unsupported_architecture(config, out.architecture);
   std::string known;
   for (const auto& candidate : kArchitectures) {
     if (candidate.name == out.architecture) {

@@ -3,6 +3,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "buoy/base/error.h"
+
 namespace buoy {
 namespace {
 
@@ -36,7 +38,26 @@ constexpr std::array<TextSetting, 4> kTexts = {{{"layer_norm_type", "rms"},
                                                 {"hidden_act", "silu"},
                                                 {"block_type", "llama"}}};
 
+struct RefusedArchitecture {
+  std::string_view name;
+  const char* expected;
+};
+
+constexpr std::array<RefusedArchitecture, 1> kRefused = {
+    {{"DiffusionGemmaForBlockDiffusion",
+      "a model with a mask token, whose revealed tokens stay: DiffusionGemma has none, begins with random "
+      "tokens and "
+      "draws all that it did not accept anew at every step"}}};
+
 }  // namespace
+
+void refuse_unsupported_architecture(const JsonObject& config, std::string_view architecture) {
+  for (const auto& refused : kRefused) {
+    if (refused.name == architecture)
+      throw_input_error(
+          {config.name() + ": architectures", refused.expected, '"' + std::string(architecture) + '"'});
+  }
+}
 
 void refuse_unsupported_settings(const JsonObject& config) {
   for (const auto& setting : kBooleans) {

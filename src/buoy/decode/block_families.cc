@@ -11,7 +11,7 @@ namespace buoy::decode {
 namespace {
 
 constexpr std::int32_t kDllmBlock = 32, kFastSubBlock = 8;
-constexpr double kSdarThreshold = 0.85, kFastThreshold = 0.9;
+constexpr double kSdarThreshold = 0.85, kFastThreshold = 0.9, kFastTopP = 0.95;
 
 std::int32_t block_length(const ModelConfig& config, const DecodeOptions& o) {
   const auto known = static_cast<std::int32_t>(config.block_length.value_or(kDllmBlock));
@@ -83,6 +83,7 @@ BlockOptions fast_dllm(const ModelConfig& config, const DecodeOptions& o) {
   out.shifted_rows = out.seeds_blocks = out.stops_inside_block = true;
   out.order = BlockOrder::kThreshold;
   out.threshold = o.threshold.value_or(kFastThreshold);
+  out.top_p = o.top_p.value_or(kFastTopP);
   out.schedule.rule = BlockSchedule::Rule::kOneAtLeast;
   out.block_cache = o.block_cache;
   return out;

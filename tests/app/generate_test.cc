@@ -122,6 +122,12 @@ TEST(Generate, EveryRunOfBlockDecodingThroughTheCommandLine) {
         continue;  // the program takes the config's
       const testing::ChangedFamily changed(name, run.value("config", Json::object()));
       const auto result = run_buoy(family_arguments(changed.folder(), run));
+      if (run.at("ids").empty()) {
+        // Published code writes nothing then.
+        EXPECT_EQ(result.exit_code, 2);
+        EXPECT_NE(result.err.find("--max-new-tokens: expected at least 8"), std::string::npos) << result.err;
+        continue;
+      }
       ASSERT_EQ(result.exit_code, 0) << result.err;
       const Json out = Json::parse(result.out);
       EXPECT_EQ(out["ids"], run.at("ids"));

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "buoy/base/error.h"
 #include "buoy/run/decoding.h"
 #include "buoy/run/loaded_model.h"
@@ -27,15 +25,6 @@ DecodeOptions with_mask(std::int32_t tokens = 32) {
   options.max_new_tokens = tokens;
   options.mask_token = 75;
   return options;
-}
-
-// The tokenizer of tests, its token of this id moved to another.
-text::Tokenizer tokenizer_without(std::int32_t id) {
-  Json json = read_json_file(testing::data_folder() / "text/tiny_tokenizer.json");
-  for (auto& [token, number] : json["model"]["vocab"].items()) {
-    if (number == id) number = 400;
-  }
-  return text::Tokenizer::from_json(json.dump(), "tokenizer.json");
 }
 
 TEST(BlockDecodingRefusals, ABlockLengthOtherThanTheOneOfTheConfig) {
@@ -64,18 +53,22 @@ TEST(BlockDecodingRefusals, AMaskTokenThatNobodyKnows) {
 }
 
 TEST(BlockDecodingRefusals, AMaskTokenThatTheTokenizerDoesNotHave) {
-  const std::vector<std::int32_t> prompt = {3, 4, 5};
-  const auto model = model::Model::load(family_folder("sdar-f32"));
-  const auto without = tokenizer_without(75);
-  ASSERT_FALSE(without.has_token(75));
+  const std::optional tokenizer = text::Tokenizer::from_json(
+      read_file(testing::data_folder() / "text/tiny_tokenizer.json"), "tokenizer.json");
+  ModelConfig config;
+  config.family = Family::kSdar;
+  config.vocabulary = 1000;
+  config.mask_token = tokenizer->id_limit();
   DecodeOptions options;
-  EXPECT_TRUE(fails_with<UsageError>(
-      [&] { make_machine(model, options, prompt, without); },
-      {"`mask_token`", "expected an id", "SDAR", "no token of the tokenizer", "found 75"}));
-  EXPECT_NO_THROW(make_machine(model, options, prompt, tokenizer_without(74)));
-  EXPECT_NO_THROW(make_machine(model, options, prompt, std::nullopt)) << "ids need no tokenizer";
-  options.mask_token = 75;
-  EXPECT_NO_THROW(make_machine(model, options, prompt, without)) << "asked for";
+  EXPECT_TRUE(fails_with<UsageError>([&] { check_mask_token(config, options, tokenizer); },
+                                     {"`mask_token`", "expected an id", "SDAR", "no token of the tokenizer",
+                                      "found " + std::to_string(tokenizer->id_limit())}));
+  EXPECT_NO_THROW(check_mask_token(config, options, std::nullopt)) << "ids need no tokenizer";
+  options.mask_token = config.mask_token;
+  EXPECT_NO_THROW(check_mask_token(config, options, tokenizer)) << "asked for";
+  options.mask_token.reset();
+  config.mask_token = 75;
+  EXPECT_NO_THROW(check_mask_token(config, options, tokenizer));
 }
 
 TEST(BlockDecodingRefusals, AnA2dModelThatIsNotToldItsRule) {

@@ -59,18 +59,6 @@ void require_mask(const ModelConfig& config, const DecodeOptions& options) {
        "none"});
 }
 
-// The same number is another token, or none, in the table of a sister model. One that was asked for is taken.
-void check_mask(const ModelConfig& config, const DecodeOptions& given,
-                const std::optional<text::Tokenizer>& tokenizer) {
-  if (!may_decode_blocks(config.family) || given.mask_token || !tokenizer || !config.mask_token) return;
-  if (!tokenizer->has_token(*config.mask_token)) {
-    throw_usage_error(
-        {field_name("mask_token"),
-         fmt::format("an id: the one of {} models is no token of the tokenizer here", name_of(config.family)),
-         std::to_string(*config.mask_token)});
-  }
-}
-
 }  // namespace
 
 void check_decoding(const ModelConfig& config, const DecodeOptions& o) {
@@ -97,13 +85,24 @@ void check_decoding(const ModelConfig& config, const DecodeOptions& o) {
   }
 }
 
+void check_mask_token(const ModelConfig& config, const DecodeOptions& given,
+                      const std::optional<text::Tokenizer>& tokenizer) {
+  if (!may_decode_blocks(config.family) || given.mask_token || !tokenizer || !config.mask_token) return;
+  if (!tokenizer->has_token(*config.mask_token)) {
+    throw_usage_error(
+        {field_name("mask_token"),
+         fmt::format("an id: the one of {} models is no token of the tokenizer here", name_of(config.family)),
+         std::to_string(*config.mask_token)});
+  }
+}
+
 std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, const DecodeOptions& o,
                                                   std::span<const std::int32_t> prompt,
                                                   const std::optional<text::Tokenizer>& tokenizer,
                                                   std::optional<model::KvCache> cache) {
   const ModelConfig& config = model.config();
   check_decoding(config, o);
-  check_mask(config, o, tokenizer);
+  check_mask_token(config, o, tokenizer);
   const auto length = static_cast<std::int64_t>(prompt.size()) + o.max_new_tokens;
   if (length > config.context && !o.allow_long) {
     throw_usage_error(

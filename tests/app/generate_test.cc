@@ -7,6 +7,7 @@
 
 #include "app/program.h"
 #include "support/decode_case.h"
+#include "support/family_case.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
 
@@ -70,6 +71,73 @@ TEST(Generate, EveryGoldenRunThroughTheCommandLine) {
       EXPECT_EQ(out["revealed_at"].get<std::vector<std::int32_t>>(), run.revealed_at);
     }
   }
+}
+
+std::vector<std::string> family_arguments(const std::filesystem::path& folder, const Json& run) {
+  std::vector<std::string> arguments = {
+      "generate", "--json",
+      "--model",  folder.string(),
+      "--ids",    fmt::format("{}", fmt::join(run.at("prompt_ids").get<std::vector<int>>(), ","))};
+  const std::map<std::string, std::string> flags = {{"max_new_tokens", "--max-new-tokens"},
+                                                    {"mask_token_id", "--mask-token-id"},
+                                                    {"seed", "--seed"},
+                                                    {"block_length", "--block-length"},
+                                                    {"small_block_length", "--sub-block-length"},
+                                                    {"steps", "--steps"},
+                                                    {"denoising_steps", "--steps-per-block"},
+                                                    {"temperature", "--temperature"},
+                                                    {"threshold", "--threshold"},
+                                                    {"cfg_scale", "--cfg-scale"},
+                                                    {"schedule", "--schedule"},
+                                                    {"top_p", "--top-p"}};
+  const auto add = [&](const std::string& flag, const std::string& value) {
+    arguments.push_back(flag);
+    arguments.push_back(value);
+  };
+  const std::string loop = run.at("loop");
+  if (loop == "mdlm" || loop == "bd3lm") add("--decoding-rule", loop);
+  for (const auto& [key, value] : run.at("options").items()) {
+    if (key == "stop_token_ids") {
+      add("--eos-token-id", fmt::format("{}", fmt::join(value.get<std::vector<int>>(), ",")));
+    } else if (key == "remasking") {
+      const std::string order = value;
+      add("--algorithm", loop == "sdar" && order != "sequential" ? "low_confidence_" + order : order);
+    } else if (key == "top_k") {
+      if (value != 0) add("--top-k", value.dump());
+    } else if (value.is_boolean()) {
+      if (value.get<bool>()) arguments.push_back(key == "right_shift" ? "--shifted-rows" : "--block-cache");
+    } else {
+      add(flags.at(key), value.is_string() ? value.get<std::string>() : value.dump());
+    }
+  }
+  return arguments;
+}
+
+TEST(Generate, EveryRunOfBlockDecodingThroughTheCommandLine) {
+  int compared = 0;
+  for (const auto& name : testing::dense_block_cases()) {
+    for (const Json& run : testing::read_family_runs(name)) {
+      SCOPED_TRACE(name + " " + run.at("name").get<std::string>());
+      if (run.at("options").contains("stop_token_ids") && run.at("options")["stop_token_ids"].empty())
+        continue;  // the program takes the config's
+      const testing::ChangedFamily changed(name, run.value("config", Json::object()));
+      const auto result = run_buoy(family_arguments(changed.folder(), run));
+      if (run.at("ids").empty()) {
+        // Published code writes nothing then.
+        EXPECT_EQ(result.exit_code, 2);
+        EXPECT_NE(result.err.find("--max-new-tokens: expected at least 8"), std::string::npos) << result.err;
+        continue;
+      }
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      const Json out = Json::parse(result.out);
+      EXPECT_EQ(out["ids"], run.at("ids"));
+      auto revealed = run.at("revealed_at").get<std::vector<std::int32_t>>();
+      revealed.resize(out["ids"].size());
+      EXPECT_EQ(out["revealed_at"].get<std::vector<std::int32_t>>(), revealed);
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 40);
 }
 
 TEST(Generate, TextInTextOut) {

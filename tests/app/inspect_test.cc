@@ -26,6 +26,29 @@ TEST(Inspect, SaysWhatAFolderHolds) {
   EXPECT_EQ(facts["problems"].size(), 1u) << "no tokenizer in that folder";
 }
 
+TEST(Inspect, SaysBlockLengthAndRuleOfModelsThatDecodeBlocks) {
+  const auto facts_of = [](const char* name) {
+    const auto folder = (testing::data_folder() / "families" / name).string();
+    const auto result = run_buoy({"inspect", "--json", folder});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return Json::parse(result.out);
+  };
+  const Json sdar = facts_of("sdar-f32"), old = facts_of("sdar-old-config-f32"),
+             a2d = facts_of("a2d-qwen3-f32");
+  EXPECT_EQ(sdar["attention_mask"], "blocks");
+  EXPECT_EQ(sdar["block_length"], 4);
+  EXPECT_EQ(sdar["states_block_length"], true);
+  EXPECT_FALSE(sdar.contains("decoding_rules"));
+  EXPECT_EQ(old["block_length"], 4);
+  EXPECT_EQ(old["states_block_length"], false);
+  EXPECT_FALSE(a2d.contains("block_length"));
+  EXPECT_EQ(a2d["decoding_rules"], Json({"mdlm", "bd3lm"}));
+  const auto said = run_buoy({"inspect", (testing::data_folder() / "families/sdar-old-config-f32").string()});
+  EXPECT_NE(said.out.find("4 positions (the config does not say"), std::string::npos) << said.out;
+  const auto rule = run_buoy({"inspect", (testing::data_folder() / "families/a2d-qwen2-f32").string()});
+  EXPECT_NE(rule.out.find("mdlm or bd3lm"), std::string::npos) << rule.out;
+}
+
 TEST(Inspect, ListsWhatIsMissingAndStillSaysTheRest) {
   const testing::TempFolder scratch;
   testing::write_talking_model(scratch / "model", true);

@@ -92,12 +92,19 @@ TEST(AttentionMask, MustBeOneOfThreeAndFitWhatIsPredicted) {
 
 TEST(Architecture, MustBeKnown) {
   for (const char* name :
-       {"LLaDAMoEModelLM", "LLaDA2MoeModelLM", "SDARForCausalLM", "GPT2LMHeadModel", "", "llada"}) {
+       {"LLaDAMoEModelLM", "LLaDA2MoeModelLM", "SDARMoeForCausalLM", "GPT2LMHeadModel", "", "llada"}) {
     EXPECT_TRUE(fails_with<InputError>(
         parsing(with(llada_8b(), "architectures", Json::array({name}))),
         {"config.json: architectures", "expected one of LLaDAModelLM, DreamModel, LlamaForCausalLM",
          "Qwen2ForCausalLM, Qwen3ForCausalLM", "found \"" + std::string(name) + '"'}));
   }
+}
+
+TEST(Architecture, WhatNoLoopCanDecodeIsRefusedWithTheReason) {
+  EXPECT_TRUE(fails_with<InputError>(
+      parsing(with(llada_8b(), "architectures", Json::array({"DiffusionGemmaForBlockDiffusion"}))),
+      {"config.json: architectures", "expected a model with a mask token", "DiffusionGemma has none",
+       "found \"DiffusionGemmaForBlockDiffusion\""}));
 }
 
 TEST(Architecture, MustBeGivenAsAList) {

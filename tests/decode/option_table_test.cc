@@ -43,8 +43,9 @@ ModelConfig config_of(Family family) {
   return config;
 }
 
-constexpr Family kFamilies[] = {Family::kLlada, Family::kDream, Family::kLlama, Family::kQwen2,
-                                Family::kQwen3};
+constexpr Family kFamilies[] = {Family::kLlada,    Family::kDream,    Family::kLlama,
+                                Family::kQwen2,    Family::kQwen3,    Family::kSdar,
+                                Family::kFastDllm, Family::kA2dQwen3, Family::kA2dQwen2};
 
 TEST(OptionTable, KeysAreThereOnceAndFound) {
   std::set<std::string_view> keys;

@@ -25,6 +25,16 @@ TEST(Identity, OfDecodingHoldsWhatIsGivenUnderTheKeysOfTheTable) {
             R"("steps":4,"temperature":0.5,"top_k":3,"top_p":0.9})");
 }
 
+TEST(Identity, OfBlockDecoding) {
+  DecodeOptions o;
+  o.decoding_rule = "bd3lm", o.steps_per_block = 3, o.sub_block_length = 8, o.threshold = 0.9;
+  o.schedule = "dllm", o.shifted_rows = o.block_cache = true;
+  EXPECT_EQ(
+      dump_json(describe_decoding(o)),
+      R"({"block_cache":true,"decoding_rule":"bd3lm","max_new_tokens":128,"schedule":"dllm",)"
+      R"("shifted_rows":true,"steps_per_block":3,"sub_block_length":8,"temperature":0.0,"threshold":0.9})");
+}
+
 TEST(Identity, OfWhatIsObserved) {
   Request request;
   request.observe = "entropy,received";

@@ -35,6 +35,11 @@ Golden::Golden(const std::string& name, const std::string& file)
       mapped_(folder_ / file),
       file_(parse_safetensors(mapped_.bytes(), "goldens of " + name)) {}
 
+Golden::Golden(const std::filesystem::path& folder)
+    : folder_(folder),
+      mapped_(folder_ / "goldens.safetensors"),
+      file_(parse_safetensors(mapped_.bytes(), "goldens of " + folder.string())) {}
+
 std::vector<std::int32_t> Golden::ids(const std::string& array) const {
   return elements<std::int32_t>(file_.tensors.at(array));
 }

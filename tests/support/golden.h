@@ -18,6 +18,7 @@ std::vector<std::string> golden_cases();  // names of the folders under tests/da
 class Golden {
  public:
   explicit Golden(const std::string& name, const std::string& file = "goldens.safetensors");
+  explicit Golden(const std::filesystem::path& folder);  // elsewhere: its goldens.safetensors
 
   const std::filesystem::path& folder() const { return folder_; }
   bool has(const std::string& array) const { return file_.tensors.contains(array); }

@@ -10,6 +10,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
+#include "buoy/checkpoint/block_settings.h"
 #include "buoy/checkpoint/unsupported_settings.h"
 
 namespace buoy {
@@ -20,11 +21,17 @@ struct KnownArchitecture {
   Family family;
 };
 
-constexpr std::array<KnownArchitecture, 5> kArchitectures = {{{"LLaDAModelLM", Family::kLlada},
-                                                              {"DreamModel", Family::kDream},
-                                                              {"LlamaForCausalLM", Family::kLlama},
-                                                              {"Qwen2ForCausalLM", Family::kQwen2},
-                                                              {"Qwen3ForCausalLM", Family::kQwen3}}};
+constexpr std::array<KnownArchitecture, 10> kArchitectures = {
+    {{"LLaDAModelLM", Family::kLlada},
+     {"DreamModel", Family::kDream},
+     {"LlamaForCausalLM", Family::kLlama},
+     {"Qwen2ForCausalLM", Family::kQwen2},
+     {"Qwen3ForCausalLM", Family::kQwen3},
+     {"A2DQwen3LMHeadModel", Family::kA2dQwen3},
+     {"_A2DQwen3LMHeadModel", Family::kA2dQwen3},
+     {"A2DQwen2LMHeadModel", Family::kA2dQwen2},
+     {"SDARForCausalLM", Family::kSdar},
+     {"Fast_dLLM_QwenForCausalLM", Family::kFastDllm}}};
 
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
 
@@ -60,6 +67,7 @@ void read_family(const JsonObject& config, ModelConfig& out) {
     config.fail("architectures", "a list with the architecture's name");
   }
   out.architecture = (*list)[0].get<std::string>();
+  refuse_unsupported_architecture(config, out.architecture);
   std::string known;
   for (const auto& candidate : kArchitectures) {
     if (candidate.name == out.architecture) {
@@ -160,6 +168,8 @@ void read_mask(const JsonObject& config, ModelConfig& out) {
     if (*name == name_of(kind)) out.stated_mask = kind;
   }
   if (!out.stated_mask) config.fail(kKey, "\"causal\", \"prefix\" or \"full\"");
+  if (may_decode_blocks(out.family))
+    config.fail(kKey, fmt::format("no such key: {} has a mask of its own", out.architecture));
   const bool diffusion = is_masked_diffusion(out.family);
   if (out.stated_mask == (diffusion ? AttentionMaskKind::kPrefix : AttentionMaskKind::kFull)) {
     config.fail(kKey,
@@ -182,12 +192,28 @@ std::string_view name_of(Family family) {
       return "Qwen2";
     case Family::kQwen3:
       return "Qwen3";
+    case Family::kA2dQwen3:
+      return "A2D Qwen3";
+    case Family::kA2dQwen2:
+      return "A2D Qwen2.5";
+    case Family::kSdar:
+      return "SDAR";
+    case Family::kFastDllm:
+      return "Fast-dLLM v2";
   }
   return "?";
 }
 
 bool is_masked_diffusion(Family family) {
-  return family == Family::kLlada || family == Family::kDream;
+  return family == Family::kLlada || family == Family::kDream || may_decode_blocks(family);
+}
+
+bool is_a2d(Family family) {
+  return family == Family::kA2dQwen3 || family == Family::kA2dQwen2;
+}
+
+bool may_decode_blocks(Family family) {
+  return is_a2d(family) || family == Family::kSdar || family == Family::kFastDllm;
 }
 
 std::string_view name_of(AttentionMaskKind mask) {
@@ -198,11 +224,14 @@ std::string_view name_of(AttentionMaskKind mask) {
       return "prefix";
     case AttentionMaskKind::kFull:
       return "full";
+    case AttentionMaskKind::kBlocks:
+      return "blocks";
   }
   return "?";
 }
 
 AttentionMaskKind mask_of(const ModelConfig& config) {
+  if (may_decode_blocks(config.family) && !is_a2d(config.family)) return AttentionMaskKind::kBlocks;
   return config.stated_mask.value_or(is_masked_diffusion(config.family) ? AttentionMaskKind::kFull
                                                                         : AttentionMaskKind::kCausal);
 }
@@ -230,7 +259,11 @@ ModelConfig parse_config(const Json& json, const std::string& name) {
   out.mask_token = optional_token(config, "mask_token_id", out.vocabulary);
   out.bos_token = optional_token(config, "bos_token_id", out.vocabulary);
   out.eos_tokens = token_list(config, "eos_token_id", out.vocabulary);
-  if (is_masked_diffusion(out.family) && !out.mask_token) config.fail("mask_token_id", "the mask token's id");
+  if (may_decode_blocks(out.family)) {
+    read_block_settings(config, out);
+  } else if (is_masked_diffusion(out.family) && !out.mask_token) {
+    config.fail("mask_token_id", "the mask token's id");
+  }
   return out;
 }
 

@@ -11,15 +11,31 @@
 
 namespace buoy {
 
-enum class Family { kLlada, kDream, kLlama, kQwen2, kQwen3 };
+enum class Family {
+  kLlada,
+  kDream,
+  kLlama,
+  kQwen2,
+  kQwen3,
+  kA2dQwen3,
+  kA2dQwen2,
+  kSdar,
+  kFastDllm,
+};
 
 std::string_view name_of(Family family);  // "LLaDA", "Dream", ...
 bool is_masked_diffusion(Family family);
+// Decodes blocks from left to right over the keys and values of finished ones; of A2D models, that depends on
+// what they were trained for, which their config does not say.
+bool may_decode_blocks(Family family);
+bool is_a2d(Family family);
 
-// Which keys a query sees: those up to itself; those and the whole prompt; all.
-enum class AttentionMaskKind { kCausal, kPrefix, kFull };
+// Which keys a query sees: those up to itself; those and the whole prompt; all; those up to the end of its
+// block.
+enum class AttentionMaskKind { kCausal, kPrefix, kFull, kBlocks };
 
-std::string_view name_of(AttentionMaskKind mask);  // as config.json spells it: "causal", "prefix", "full"
+// As config.json spells it: "causal", "prefix", "full"; "blocks" no config states, the family has it.
+std::string_view name_of(AttentionMaskKind mask);
 
 // Llama 3.1's fixed stretching of low rotary frequencies.
 struct Llama3RopeScaling {
@@ -51,13 +67,18 @@ struct ModelConfig {
   RopeConfig rope;
   bool tied_head = false;
   std::optional<AttentionMaskKind> stated_mask;  // attention_mask_kind; ask mask_of()
+  // Positions of a block: what the file states, else what the publisher's models without the key have.
+  std::optional<std::int64_t> block_length;
+  bool states_block_length = false;
 
-  std::optional<std::int32_t> mask_token;
+  std::optional<std::int32_t> mask_token;  // stated, or the family's where its configs have none
   std::optional<std::int32_t> bos_token;
   std::vector<std::int32_t> eos_tokens;
 };
 
-// The mask the file states, else that of the family: full for masked diffusion, causal for the others.
+// The mask the file states, else that of the family: blocks where it has no other reading, else full for
+// masked diffusion, causal for the others. (A2D models may be run with blocks all the same:
+// SequenceInput::grid.)
 AttentionMaskKind mask_of(const ModelConfig& config);
 
 // `name` is the file named in errors. Refuses every architecture and setting Buoy would compute wrongly.

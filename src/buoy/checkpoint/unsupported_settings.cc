@@ -3,6 +3,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "buoy/base/error.h"
+
 namespace buoy {
 namespace {
 
@@ -36,7 +38,26 @@ constexpr std::array<TextSetting, 4> kTexts = {{{"layer_norm_type", "rms"},
                                                 {"hidden_act", "silu"},
                                                 {"block_type", "llama"}}};
 
+struct RefusedArchitecture {
+  std::string_view name;
+  const char* expected;
+};
+
+constexpr std::array<RefusedArchitecture, 1> kRefused = {
+    {{"DiffusionGemmaForBlockDiffusion",
+      "a model with a mask token, whose revealed tokens stay: DiffusionGemma has none, begins with random "
+      "tokens and "
+      "draws all that it did not accept anew at every step"}}};
+
 }  // namespace
+
+void refuse_unsupported_architecture(const JsonObject& config, std::string_view architecture) {
+  for (const auto& refused : kRefused) {
+    if (refused.name == architecture)
+      throw_input_error(
+          {config.name() + ": architectures", refused.expected, '"' + std::string(architecture) + '"'});
+  }
+}
 
 void refuse_unsupported_settings(const JsonObject& config) {
   for (const auto& setting : kBooleans) {
@@ -50,6 +71,11 @@ void refuse_unsupported_settings(const JsonObject& config) {
   }
   const auto group = config.integer("block_group_size");
   if (group && *group != 1) config.fail("block_group_size", "1");
+  if (const Json* types = config.find("layer_types"); types != nullptr && types->is_array()) {
+    for (const Json& type : *types) {
+      if (type != "full_attention") config.fail("layer_types", "\"full_attention\" in every layer");
+    }
+  }
   if (config.has("clip_qkv")) config.fail("clip_qkv", "null: queries, keys and values as they are");
   if (config.has("quantization_config")) config.fail("quantization_config", "no quantised weights");
 }

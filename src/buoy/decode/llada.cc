@@ -10,6 +10,7 @@
 #include "buoy/base/error.h"
 #include "buoy/base/field_name.h"
 #include "buoy/base/random.h"
+#include "buoy/decode/block_schedule.h"
 #include "buoy/ops/sampling/sampling.h"
 
 namespace buoy::decode {
@@ -51,6 +52,8 @@ LladaOptions llada_options(const DecodeOptions& o) {
   options.logits_eos_inf = o.logits_eos_inf;
   options.confidence_eos_eot_inf = o.confidence_eos_eot_inf;
   options.mask_token = o.mask_token.value();
+  options.dllm_schedule = wants_dllm_schedule(o);
+  options.forbid_mask = o.decoding_rule.has_value();  // A2D's mdlm
   if (!o.eos_tokens.empty()) options.eos_token = o.eos_tokens.front();
   options.eot_token = o.eot_token;
   options.seed = o.seed;
@@ -87,6 +90,7 @@ LladaMachine::LladaMachine(std::span<const std::int32_t> prompt, const LladaOpti
   row_.insert(row_.end(), static_cast<size_t>(options.max_new_tokens), options.mask_token);
   revealed_at_.resize(row_.size(), -1);
   for (const auto token : row_) is_prompt_.push_back(token != options.mask_token);
+  if (options.dllm_schedule) dllm_counts_ = dllm_counts(options.block_length, options.steps / blocks());
 }
 
 std::int32_t LladaMachine::block_begin() const {
@@ -95,6 +99,7 @@ std::int32_t LladaMachine::block_begin() const {
 
 std::int64_t LladaMachine::quota() const {
   const std::int64_t steps = steps_per_block(), step_in_block = step_ % steps;
+  if (options_.dllm_schedule) return dllm_counts_[static_cast<size_t>(step_in_block)];
   return masks_in_block_ / steps + (step_in_block < masks_in_block_ % steps ? 1 : 0);
 }
 
@@ -134,6 +139,7 @@ StepRecord LladaMachine::advance(std::span<const LogitRows> logits) {
         row[v] = unconditional[v] + strength * (row[v] - unconditional[v]);
     }
     if (options_.logits_eos_inf) row[static_cast<size_t>(*options_.eos_token)] = kForbidden;
+    if (options_.forbid_mask) row[static_cast<size_t>(options_.mask_token)] = kForbidden;
 
     const auto position = static_cast<std::uint32_t>(candidates_[i]);
     const auto step = static_cast<std::uint32_t>(step_);
@@ -154,7 +160,7 @@ StepRecord LladaMachine::advance(std::span<const LogitRows> logits) {
 }
 
 std::optional<std::vector<ops::ChoiceRule>> LladaMachine::choice_rules() const {
-  if (options_.cfg_scale > 0) return std::nullopt;
+  if (options_.cfg_scale > 0 || options_.forbid_mask) return std::nullopt;
   std::vector<ops::ChoiceRule> rules;
   for (const auto position : candidates_) {
     ops::ChoiceRule& rule = rules.emplace_back();
@@ -180,11 +186,11 @@ StepRecord LladaMachine::advance_chosen(std::span<const ops::RowChoice> choices)
 }
 
 StepRecord LladaMachine::advance_edited(std::span<const Edit> edits) {
-  return edit_masked_row(edits, options_.mask_token, options_.steps);
+  return edit_masked_row(edits, options_.mask_token, all_steps());
 }
 
 StepRecord LladaMachine::settle(std::span<const ops::RowChoice> choices) {
-  StepRecord record{step_, options_.steps, {}};
+  StepRecord record{step_, all_steps(), {}};
   std::vector<Scored> scored;
   for (size_t i = 0; i < candidates_.size(); ++i) {
     const DrawAddress address{DrawStream::kRandomOrder, static_cast<std::uint32_t>(step_),

@@ -19,6 +19,8 @@ struct LladaOptions {
   bool logits_eos_inf = false;          // forbid the end-of-sequence token
   bool confidence_eos_eot_inf = false;  // reveal end tokens last
   std::int32_t mask_token = 0;
+  bool forbid_mask = false;    // as a proposal; else a position for which it is proposed stays masked
+  bool dllm_schedule = false;  // the dllm library's numbers of positions; a step without any is left out
   std::optional<std::int32_t> eos_token, eot_token;
   std::uint64_t seed = 0;
 };
@@ -36,7 +38,7 @@ class LladaMachine final : public StepMachine {
  public:
   LladaMachine(std::span<const std::int32_t> prompt, const LladaOptions& options);
 
-  bool finished() const override { return step_ == options_.steps; }
+  bool finished() const override { return step_ == all_steps(); }
   std::vector<model::SequenceInput> next_forwards() override;
   StepRecord advance(std::span<const LogitRows> logits) override;
   std::optional<std::vector<ops::ChoiceRule>> choice_rules() const override;
@@ -46,9 +48,12 @@ class LladaMachine final : public StepMachine {
   std::unique_ptr<StepMachine> clone() const override { return std::make_unique<LladaMachine>(*this); }
 
  private:
+  std::int32_t blocks() const { return options_.max_new_tokens / options_.block_length; }
   std::int32_t steps_per_block() const {
-    return options_.steps / (options_.max_new_tokens / options_.block_length);
+    return options_.dllm_schedule ? static_cast<std::int32_t>(dllm_counts_.size())
+                                  : options_.steps / blocks();
   }
+  std::int32_t all_steps() const { return steps_per_block() * blocks(); }
   std::int32_t block_begin() const;
   std::int64_t quota() const;
   StepRecord settle(std::span<const ops::RowChoice> choices);  // one for each candidate
@@ -58,6 +63,7 @@ class LladaMachine final : public StepMachine {
   std::vector<std::int32_t> unconditional_;  // the row with the prompt masked
   std::vector<std::int32_t> candidates_;     // masked positions up to the end of the block
   std::int64_t masks_in_block_ = 0;          // when the block began
+  std::vector<std::int64_t> dllm_counts_;    // positions of each step of a block; empty: quotas
 };
 
 }  // namespace buoy::decode

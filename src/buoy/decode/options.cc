@@ -16,7 +16,9 @@ std::string describe_loops(Loops loops) {
   const auto add = [&](Loops one, const char* name) {
     if ((loops & one) != 0) out += (out.empty() ? "" : " and ") + std::string(name);
   };
+  if (loops == kA2d) return "A2D";
   add(kLlada, "LLaDA"), add(kDream, "Dream"), add(kAutoregressive, "autoregressive models");
+  add(kBd3lm, "A2D with the rule bd3lm"), add(kSdar, "SDAR"), add(kFastDllm, "Fast-dLLM v2");
   return out;
 }
 
@@ -90,8 +92,31 @@ const DecodeOption& find_option(std::string_view key) {
   return *found;
 }
 
-Loops loops_of(Family family) {
-  return family == Family::kLlada ? kLlada : family == Family::kDream ? kDream : kAutoregressive;
+Loops loops_of(Family family, const DecodeOptions& options) {
+  switch (family) {
+    case Family::kLlada:
+      return kLlada;
+    case Family::kDream:
+      return kDream;
+    case Family::kA2dQwen3:
+    case Family::kA2dQwen2:
+      return kA2d | (options.decoding_rule == "mdlm"    ? kLlada
+                     : options.decoding_rule == "bd3lm" ? kBd3lm
+                                                        : kLlada | kBd3lm);
+    case Family::kSdar:
+      return kSdar;
+    case Family::kFastDllm:
+      return kFastDllm;
+    default:
+      return kAutoregressive;
+  }
+}
+
+bool wants_dllm_schedule(const DecodeOptions& options) {
+  const std::string name = options.schedule.value_or("quota");
+  if (name != "quota" && name != "dllm")
+    throw_usage_error({field_name("schedule"), "one of quota, dllm", '"' + name + '"'});
+  return name == "dllm";
 }
 
 bool is_given(const DecodeOption& option, const DecodeOptions& options) {
@@ -103,15 +128,16 @@ void copy_option(const DecodeOption& option, const DecodeOptions& from, DecodeOp
 }
 
 DecodeOptions fitting(Family family, DecodeOptions options) {
+  const Loops loops = loops_of(family, options);
   for (const auto& option : kDecodeOptions) {
-    if ((option.loops & loops_of(family)) == 0) copy_option(option, DecodeOptions{}, options);
+    if ((option.loops & loops) == 0) copy_option(option, DecodeOptions{}, options);
   }
   return options;
 }
 
 void check_options(const ModelConfig& config, const DecodeOptions& options) {
   for (const auto& option : kDecodeOptions) {
-    if ((option.loops & loops_of(config.family)) == 0 && is_given(option, options))
+    if ((option.loops & loops_of(config.family, options)) == 0 && is_given(option, options))
       throw_usage_error({field_name(option.key),
                          fmt::format("a model it belongs to ({})", describe_loops(option.loops)),
                          std::string(name_of(config.family))});

@@ -21,8 +21,12 @@ struct DecodeOptions {
   std::uint64_t seed = 0;
   double temperature = 0;
   bool allow_long = false;
-  std::optional<std::int32_t> steps, block_length;
+  std::optional<std::string> decoding_rule;
+  std::optional<std::int32_t> steps, block_length, steps_per_block, sub_block_length;
   std::optional<std::string> algorithm;
+  std::optional<double> threshold;
+  std::optional<std::string> schedule;
+  bool shifted_rows = false, block_cache = false;
   std::optional<double> alg_temp, eps, cfg_scale;
   bool logits_eos_inf = false, confidence_eos_eot_inf = false;
   std::optional<double> top_p;
@@ -35,8 +39,10 @@ struct DecodeOptions {
 
 // Which decoding loops take an option.
 using Loops = unsigned;
-inline constexpr Loops kLlada = 1, kDream = 2, kAutoregressive = 4;
-inline constexpr Loops kDiffusion = kLlada | kDream, kAll = kDiffusion | kAutoregressive;
+inline constexpr Loops kLlada = 1, kDream = 2, kAutoregressive = 4, kBd3lm = 8, kSdar = 16, kFastDllm = 32;
+inline constexpr Loops kA2d = 64;  // beside the loop of its rule: what asks for the rule
+inline constexpr Loops kBlocks = kBd3lm | kSdar | kFastDllm;
+inline constexpr Loops kDiffusion = kLlada | kDream | kBlocks, kAll = kDiffusion | kAutoregressive;
 
 // What a value must be. Numbers are finite in any case.
 struct Bounds {
@@ -99,27 +105,47 @@ inline constexpr std::array kDecodeOptions = {
                  "0 is greedy (default)"},
     DecodeOption{"allow_long", &DecodeOptions::allow_long, kAll, kAny, Identity::kStored,
                  "go on where prompt and answer are longer than the model's context"},
-    DecodeOption{"steps", &DecodeOptions::steps, kDiffusion, kFromOne, Identity::kStored,
+    DecodeOption{
+        "decoding_rule", &DecodeOptions::decoding_rule, kA2d, kAny, Identity::kStored,
+        "A2D, required: what the model was trained for, which its config does not say: mdlm (LLaDA's "
+        "loop) or\nbd3lm (blocks over a cache)"},
+    DecodeOption{"steps", &DecodeOptions::steps, kLlada | kDream | kBd3lm, kFromOne, Identity::kStored,
                  "denoising steps (default: as many as tokens)"},
-    DecodeOption{"block_length", &DecodeOptions::block_length, kLlada, kFromOne, Identity::kStored,
-                 "LLaDA: block size (default: one block)"},
-    DecodeOption{"algorithm", &DecodeOptions::algorithm, kDiffusion, kAny, Identity::kStored,
-                 "order of unmasking. LLaDA: low_confidence (default), random. Dream: origin (default), "
-                 "maskgit_plus,\ntopk_margin, entropy (the publisher's recipe)"},
+    DecodeOption{"steps_per_block", &DecodeOptions::steps_per_block, kSdar, kFromOne, Identity::kStored,
+                 "SDAR: denoising steps of a block (default: as many as it has positions)"},
+    DecodeOption{"block_length", &DecodeOptions::block_length, kLlada | kBlocks, kFromOne, Identity::kStored,
+                 "block size. LLaDA, mdlm: default one block. bd3lm: 32. SDAR, Fast-dLLM v2: the config's"},
+    DecodeOption{"sub_block_length", &DecodeOptions::sub_block_length, kFastDllm, kFromOne, Identity::kStored,
+                 "Fast-dLLM v2: parts of a block that are decoded from left to right (default 8)"},
+    DecodeOption{"algorithm", &DecodeOptions::algorithm, kLlada | kDream | kBd3lm | kSdar, kAny,
+                 Identity::kStored,
+                 "order of unmasking. LLaDA, mdlm, bd3lm: low_confidence (default), random. Dream: origin "
+                 "(default),\nmaskgit_plus, topk_margin, entropy (the publisher's recipe). SDAR: "
+                 "low_confidence_dynamic (default),\nlow_confidence_static, sequential"},
+    DecodeOption{"threshold", &DecodeOptions::threshold, kSdar | kFastDllm, kNotNegative, Identity::kStored,
+                 "reveal every position that is surer than this. SDAR, dynamic: default 0.85. Fast-dLLM v2: "
+                 "0.9; 1 is one token\na forward"},
+    DecodeOption{"schedule", &DecodeOptions::schedule, kLlada | kBd3lm, kAny, Identity::kStored,
+                 "positions of each step: quota (default) or dllm, the dllm library's rounding"},
+    DecodeOption{"shifted_rows", &DecodeOptions::shifted_rows, kBd3lm, kAny, Identity::kStored,
+                 "bd3lm: row p - 1 of the logits is for position p"},
+    DecodeOption{"block_cache", &DecodeOptions::block_cache, kFastDllm, kAny, Identity::kStored,
+                 "Fast-dLLM v2: compute only the sub-block while its first token is known; an approximation"},
     DecodeOption{"alg_temp", &DecodeOptions::alg_temp, kDream, kNotNegative, Identity::kStored,
                  "Dream: randomness of the order (default 0)"},
     DecodeOption{"eps", &DecodeOptions::eps, kDream, kInsideOne, Identity::kStored,
                  "Dream: end of the time schedule (default 0.001)"},
-    DecodeOption{"cfg_scale", &DecodeOptions::cfg_scale, kLlada, kNotNegative, Identity::kStored,
-                 "LLaDA: classifier-free guidance (default 0)"},
+    DecodeOption{"cfg_scale", &DecodeOptions::cfg_scale, kLlada | kBd3lm, kNotNegative, Identity::kStored,
+                 "LLaDA, mdlm, bd3lm: classifier-free guidance (default 0)"},
     DecodeOption{"logits_eos_inf", &DecodeOptions::logits_eos_inf, kLlada, kAny, Identity::kStored,
                  "LLaDA: never write the end token"},
     DecodeOption{"confidence_eos_eot_inf", &DecodeOptions::confidence_eos_eot_inf, kLlada, kAny,
                  Identity::kStored, "LLaDA: reveal end tokens last"},
-    DecodeOption{"top_p", &DecodeOptions::top_p, kDream | kAutoregressive, kProbability, Identity::kStored,
-                 "keep the most probable tokens up to this mass"},
-    DecodeOption{"top_k", &DecodeOptions::top_k, kDream | kAutoregressive, kFromOne, Identity::kStored,
-                 "keep this many of the most probable tokens"},
+    DecodeOption{"top_p", &DecodeOptions::top_p, kDream | kAutoregressive | kSdar | kFastDllm, kProbability,
+                 Identity::kStored,
+                 "keep the most probable tokens up to this mass (Fast-dLLM v2: default 0.95)"},
+    DecodeOption{"top_k", &DecodeOptions::top_k, kDream | kAutoregressive | kSdar, kFromOne,
+                 Identity::kStored, "keep this many of the most probable tokens"},
     DecodeOption{"repetition_penalty", &DecodeOptions::repetition_penalty, kAutoregressive, kPositive,
                  Identity::kStored, "penalise tokens already there"},
     DecodeOption{"mask_token", &DecodeOptions::mask_token, kDiffusion, kToken, Identity::kStored,
@@ -132,7 +158,11 @@ inline constexpr std::array kDecodeOptions = {
 
 const DecodeOption& find_option(std::string_view key);  // there must be one
 
-Loops loops_of(Family family);
+// Of an A2D model: that of the rule; without one, those of all its rules.
+Loops loops_of(Family family, const DecodeOptions& options = {});
+
+// UsageError for a word that is none of the schedules.
+bool wants_dllm_schedule(const DecodeOptions& options);
 
 // Whether the option has a value that was not there by default; plain numbers always have one.
 bool is_given(const DecodeOption& option, const DecodeOptions& options);

@@ -18,10 +18,15 @@ struct Reveal {
   double confidence;  // what the position was chosen by; the token's probability when it was not chosen
 };
 
+// What the forward of a record was for: a loop with a cache of finished text also runs that text once more,
+// to store it.
+enum class StepKind { kDenoise, kPrefill, kFinish };
+
 struct StepRecord {
   std::int32_t step = 0;   // counts forwards from 0
   std::int32_t steps = 0;  // how many there will be at most
   std::vector<Reveal> reveals;
+  StepKind kind = StepKind::kDenoise;
 };
 
 // What somebody else than the loop's own rule writes in a step. A mask instead of a token takes one back.
@@ -68,13 +73,16 @@ class StepMachine {
   virtual StepRecord advance_edited(std::span<const Edit> edits);
   // Positions that the wanted rows of the forwards under way are for, in order.
   virtual std::vector<std::int32_t> open_positions() const { return {}; }
+  // Whether a probe may look at, or change, its forwards.
+  virtual bool observable() const { return true; }
   // Another one in the same state, between two steps: it may go another way. Null where there can be none.
   virtual std::unique_ptr<StepMachine> clone() const { return nullptr; }
 
   // The whole row: prompt, then generated positions (masks where nothing was revealed yet).
   const std::vector<std::int32_t>& row() const { return row_; }
   std::int32_t prompt_length() const { return prompt_length_; }
-  std::span<const std::int32_t> generated() const {
+  // What is behind the prompt; of a loop whose row may be longer than the answer, the answer.
+  virtual std::span<const std::int32_t> generated() const {
     return std::span(row_).subspan(static_cast<size_t>(prompt_length_));
   }
   std::int32_t step() const { return step_; }  // the one to come

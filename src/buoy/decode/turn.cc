@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "buoy/base/error.h"
+
 namespace buoy::decode {
 
 std::int64_t Turn::rows() const {
@@ -59,6 +61,11 @@ std::vector<StepRecord> advance_chosen(std::span<const Turn> turns, std::span<co
 
 std::vector<StepRecord> take_turns(const Context& context, model::Model& model, std::span<const Turn> turns,
                                    probe::Probe* probe) {
+  for (const auto& turn : turns) {
+    if (probe != nullptr && !turn.machine->observable())
+      throw_usage_error({"observation", "a decoding whose forwards can be observed or changed",
+                         "block decoding, for which that is not there yet"});
+  }
   std::vector<model::SequenceInput> inputs;
   for (const auto& turn : turns) inputs.insert(inputs.end(), turn.forwards.begin(), turn.forwards.end());
   if (model.device() == Device::kCuda) {

@@ -17,6 +17,14 @@ FamilyTraits traits_of(Family family) {
       return qwen2_traits();
     case Family::kQwen3:
       return qwen3_traits();
+    case Family::kA2dQwen3:
+      return a2d_qwen3_traits();
+    case Family::kA2dQwen2:
+      return a2d_qwen2_traits();
+    case Family::kSdar:
+      return sdar_traits();
+    case Family::kFastDllm:
+      return fast_dllm_traits();
   }
   throw InternalError("a family without traits");
 }
@@ -29,6 +37,8 @@ ops::MaskKind attention_mask(const ModelConfig& config) {
       return ops::MaskKind::kPrefix;
     case AttentionMaskKind::kFull:
       return ops::MaskKind::kBidirectional;
+    case AttentionMaskKind::kBlocks:
+      return ops::MaskKind::kBlockCausal;
   }
   throw InternalError("a mask without a kind");
 }

@@ -18,6 +18,8 @@ struct LayerNames {
 // Everything in which the families differ. The pass itself is the same for all (model.cc).
 struct FamilyTraits {
   bool qkv_bias;
+  // A tied head that is stored all the same must equal the embedding: else the file and its config disagree.
+  bool compare_tied_head = false;
   // Row p of the logits predicts token p + prediction_offset.
   std::int64_t prediction_offset;
   std::string embedding, final_norm, head;
@@ -30,6 +32,10 @@ FamilyTraits dream_traits();
 FamilyTraits llama_traits();
 FamilyTraits qwen2_traits();
 FamilyTraits qwen3_traits();
+FamilyTraits a2d_qwen3_traits();
+FamilyTraits a2d_qwen2_traits();
+FamilyTraits sdar_traits();
+FamilyTraits fast_dllm_traits();
 
 FamilyTraits traits_of(Family family);
 

@@ -18,6 +18,19 @@ void KvCache::append(std::int64_t layer, const float* keys, const float* values,
   values_[layer_index].insert(values_[layer_index].end(), values, values + rows * width_);
 }
 
+void KvCache::replace(std::int64_t layer, std::int64_t first, const float* keys, const float* values,
+                      std::int64_t rows) {
+  BUOY_CHECK(first >= 0 && first + rows <= length_);
+  const auto layer_index = static_cast<size_t>(layer);
+  std::copy_n(keys, rows * width_, keys_[layer_index].begin() + first * width_);
+  std::copy_n(values, rows * width_, values_[layer_index].begin() + first * width_);
+}
+
+void KvCache::drop_appended() {
+  for (auto& keys : keys_) keys.resize(static_cast<size_t>(length_ * width_));
+  for (auto& values : values_) values.resize(static_cast<size_t>(length_ * width_));
+}
+
 void KvCache::reserve(std::int64_t rows) {
   if (stretch_ == nullptr || rows <= stretch_->rows) return;
   auto larger = std::make_unique<Stretch>(stretch_->pool);

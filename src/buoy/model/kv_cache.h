@@ -25,6 +25,11 @@ class KvCache {
     return values_[static_cast<size_t>(layer)].data();
   }  // [length, width]
   void append(std::int64_t layer, const float* keys, const float* values, std::int64_t rows);
+  // In the place of rows that are there.
+  void replace(std::int64_t layer, std::int64_t first, const float* keys, const float* values,
+               std::int64_t rows);
+  // Forgets rows that were appended and not advanced over.
+  void drop_appended();
 
   // On a GPU: room for this many rows in all, so that a loop need not ask for more; old rows are kept.
   void reserve(std::int64_t rows);

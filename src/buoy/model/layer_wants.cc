@@ -29,8 +29,7 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
     dense |= r.dense || r.dense_mean;
     states |= r.states;
     biased |= !change.key_bias.empty();
-    bias_per_head |= static_cast<std::int64_t>(change.key_bias.size()) >
-                     batch.sequences[n].past() + batch.sequences[n].rows();
+    bias_per_head |= static_cast<std::int64_t>(change.key_bias.size()) > batch.sequences[n].key_rows();
     scaled |= !change.head_scale.empty();
     groups = std::max(groups, r.received ? r.groups : 1);
     grouped |= r.received && !r.group_of_row.empty();

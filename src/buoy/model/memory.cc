@@ -12,7 +12,9 @@ constexpr std::int64_t kBf16 = 2, kFloat = 4;
 
 // Keys and values of the past of one sequence.
 std::int64_t cache_numbers(const ModelConfig& c, std::int64_t tokens) {
-  return is_masked_diffusion(c.family) ? 0 : 2 * c.layers * tokens * c.kv_heads * c.head_dim;
+  return is_masked_diffusion(c.family) && !may_decode_blocks(c.family)
+             ? 0
+             : 2 * c.layers * tokens * c.kv_heads * c.head_dim;
 }
 
 std::int64_t cpu_work(const ModelConfig& c, std::int64_t tokens) {

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "buoy/base/error.h"
+#include "buoy/model/block_grid.h"
 #include "buoy/model/device/device_pass.h"
 #include "buoy/model/predictions.h"
 #include "buoy/ops/attention/attention.h"
@@ -46,6 +46,7 @@ void attach(LayerObservation& observation, std::int64_t heads, ops::AttentionSeq
 
 Model Model::load(const std::filesystem::path& folder, Device device) {
   Checkpoint checkpoint = Checkpoint::open(folder);
+  if (device == Device::kCuda) refuse_device(checkpoint.config());
   const FamilyTraits traits = traits_of(checkpoint.config().family);
   ModelWeights weights = load_weights(checkpoint, traits);
   Model model(std::make_shared<const Loaded>(Loaded{std::move(checkpoint), traits, std::move(weights)}));
@@ -58,6 +59,7 @@ Model Model::load(const std::filesystem::path& folder, Device device) {
 
 Model Model::untrained(const std::filesystem::path& folder, std::uint64_t seed, Device device) {
   Checkpoint checkpoint = Checkpoint::without_weights(folder);
+  if (device == Device::kCuda) refuse_device(checkpoint.config());
   const FamilyTraits traits = traits_of(checkpoint.config().family);
   const Initialisation how = initialisation_of(folder, seed);
   UntrainedWeights made = make_untrained(checkpoint.config(), traits, how);
@@ -93,31 +95,10 @@ Model Model::sibling() const {
   return Model(loaded_);
 }
 
-void Model::check_tokens(std::span<const SequenceInput> sequences) const {
-  BUOY_CHECK(!sequences.empty());
-  for (const auto& sequence : sequences) {
-    if (sequence.tokens.empty()) throw_usage_error({"sequence", "at least one token", "none"});
-    for (const auto id : sequence.tokens) {
-      if (id < 0 || id >= config().vocabulary) {
-        throw_usage_error({"token id", fmt::format("0 to {}", config().vocabulary - 1), std::to_string(id)});
-      }
-    }
-    for (const auto row : sequence.logit_rows) {
-      BUOY_CHECK(row >= 0 && static_cast<size_t>(row) < sequence.tokens.size());
-    }
-    // A key of the prefix depends on all of it, so a part alone cannot be run.
-    if (sequence.prefix_length() < 0 || (mask_of(config()) == AttentionMaskKind::kPrefix &&
-                                         sequence.prefix_length() > sequence.longest_prefix())) {
-      throw_usage_error({"prefix",
-                         fmt::format("0 to {} tokens, those of the first forward", sequence.longest_prefix()),
-                         std::to_string(sequence.prefix_length())});
-    }
-  }
-}
-
 const float* Model::forward(const Context& context, std::span<const SequenceInput> sequences,
                             probe::Probe* probe) {
   check_tokens(sequences);
+  for (const auto& sequence : sequences) BUOY_CHECK(probe == nullptr || !sequence.replaces_from);
   if (pass_ != nullptr) {
     try {
       return pass_->logits(context, sequences, probe);
@@ -156,7 +137,12 @@ const float* Model::forward(const Context& context, std::span<const SequenceInpu
     }
   }
   for (const auto& sequence : sequences) {
-    if (sequence.cache != nullptr) sequence.cache->advance(static_cast<std::int64_t>(sequence.tokens.size()));
+    if (sequence.cache == nullptr || sequence.replaces_from) continue;
+    if (sequence.extends_cache) {
+      sequence.cache->advance(sequence.rows());
+    } else {
+      sequence.cache->drop_appended();
+    }
   }
 
   // The rows that were asked for come first, then those that only predictions need.
@@ -282,26 +268,33 @@ Model::UnfinishedRecords Model::attention_layer(const Context& context, std::int
   std::vector<ops::AttentionSequence> sequences;
   for (size_t n = 0; n < packed.sequences.size(); ++n) {
     const std::int64_t first = packed.first_rows[n];
-    const auto count = static_cast<std::int64_t>(packed.sequences[n].tokens.size());
-    KvCache* cache = packed.sequences[n].cache;
-    const std::int64_t past = cache != nullptr ? cache->length() : 0;
-    if (cache != nullptr) cache->append(number, keys + first * key_width, values + first * key_width, count);
+    const SequenceInput& input = packed.sequences[n];
+    const std::int64_t count = input.rows(), past = input.past();
+    KvCache* cache = input.cache;
+    const BlockGrid grid = grid_of(c, input);
+    if (input.replaces_from) {
+      cache->replace(number, past, keys + first * key_width, values + first * key_width, count);
+    } else if (cache != nullptr) {
+      cache->append(number, keys + first * key_width, values + first * key_width, count);
+    }
     ops::AttentionSequence sequence{
         .queries = queries + first * query_width,
         .query_rows = count,
         .first_position = past,
         .keys = cache != nullptr ? cache->keys(number) : keys + first * key_width,
         .values = cache != nullptr ? cache->values(number) : values + first * key_width,
-        .key_rows = past + count,
+        .key_rows = input.key_rows(),
         .key_bias = nullptr,
         .output = attended + first * query_width,
         .row_top = nullptr,
         .row_sum = nullptr,
-        .prefix = packed.sequences[n].prefix_length()};
+        .prefix = input.prefix_length(),
+        .block = grid.block,
+        .grid_origin = grid.origin};
     if (!observations.empty()) attach(observations[n], c.heads, sequence);
     sequences.push_back(sequence);
   }
-  const ops::AttentionShape shape{c.heads, c.kv_heads, c.head_dim, {attention_mask(c), 0}};
+  const ops::AttentionShape shape{c.heads, c.kv_heads, c.head_dim, {mask_kind(c, packed.sequences), 0}};
   ops::attention(context, shape, sequences, work_.attention);
   unrotate_past(context, packed, number, observations);
   UnfinishedRecords unfinished;
@@ -325,36 +318,6 @@ void Model::add_attention(const Context& context, std::int64_t number, const Row
   if (stream.any()) stream.read_attention_out(stream_rows(rows, normed));
   ops::add(context, rows.hidden, normed, rows.count * config().hidden);
   if (stream.any()) stream.pass(probe::ResidualPoint::kMid, stream_rows(rows, rows.hidden));
-}
-
-void Model::keep_unrotated(const PackedBatch& packed, std::vector<LayerObservation>& observations) const {
-  const std::int64_t query_width = config().heads * config().head_dim,
-                     key_width = config().kv_heads * config().head_dim;
-  for (size_t n = 0; n < observations.size(); ++n) {
-    if (!observations[n].request.qk_before) continue;
-    const std::int64_t first = packed.first_rows[n];
-    const auto rows = static_cast<std::int64_t>(packed.sequences[n].tokens.size());
-    const float* queries = work_.queries.data() + first * query_width;
-    const float* keys = work_.keys.data() + first * key_width;
-    observations[n].unrotated_queries.assign(queries, queries + rows * query_width);
-    observations[n].unrotated_keys.assign(keys, keys + rows * key_width);
-  }
-}
-
-// A cache holds rotated keys only; those of the past are turned back.
-void Model::unrotate_past(const Context& context, const PackedBatch& packed, std::int64_t layer,
-                          std::vector<LayerObservation>& observations) const {
-  const std::int64_t width = config().kv_heads * config().head_dim;
-  for (size_t n = 0; n < observations.size(); ++n) {
-    const KvCache* cache = packed.sequences[n].cache;
-    if (!observations[n].request.qk_before || cache == nullptr || cache->length() == 0) continue;
-    std::vector<float> past(cache->keys(layer), cache->keys(layer) + cache->length() * width);
-    std::vector<std::int32_t> positions(static_cast<size_t>(cache->length()));
-    std::iota(positions.begin(), positions.end(), 0);
-    ops::rope(context, rope_, {past.data(), config().kv_heads, config().head_dim, positions, true});
-    auto& keys = observations[n].unrotated_keys;
-    keys.insert(keys.begin(), past.begin(), past.end());
-  }
 }
 
 void Model::mlp_layer(const Context& context, std::int64_t number, const RowsAfterAttention& all,

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "buoy/base/error.h"
+#include "buoy/model/block_grid.h"
 #include "buoy/model/family.h"
 
 namespace buoy::model {
@@ -92,6 +93,8 @@ auto PlainPass<Number>::attend(const LayerWeights& layer, const Numbers& normed,
                                const SequenceInput& sequence, const probe::Change& change) const -> Numbers {
   const ModelConfig& c = config_;
   const std::int64_t rows = sequence.rows();
+  const ops::MaskKind mask = mask_kind(c, {&sequence, 1});
+  const BlockGrid grid = grid_of(c, sequence);
   Numbers queries = product(normed, layer.query, layer.query_bias),
           keys = product(normed, layer.key, layer.key_bias);
   const Numbers values = product(normed, layer.value, layer.value_bias);
@@ -107,7 +110,8 @@ auto PlainPass<Number>::attend(const LayerWeights& layer, const Numbers& normed,
   for (std::int64_t head = 0; head < c.heads; ++head) {
     const std::int64_t kv_head = head / (c.heads / c.kv_heads);
     for (std::int64_t row = 0; row < rows; ++row) {
-      const std::int64_t end = ops::visible_end({attention_mask(c), 0}, sequence.prefix_length(), row, rows);
+      const std::int64_t end =
+          ops::visible_end({mask, grid.block}, sequence.prefix_length(), row, rows, grid.origin);
       const Number* query = queries.data() + (row * c.heads + head) * c.head_dim;
       const bool per_head = std::ssize(change.key_bias) > rows;
       Number sum = 0, largest = -std::numeric_limits<Number>::infinity();

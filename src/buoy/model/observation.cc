@@ -62,8 +62,7 @@ std::vector<LayerObservation> ask(std::int64_t heads, std::int64_t layer,
                                   std::span<const SequenceInput> sequences, probe::Probe& probe) {
   std::vector<LayerObservation> observations;
   for (const auto& sequence : sequences) {
-    const probe::LayerExtent extent{sequence.rows(), sequence.past() + sequence.rows(), heads,
-                                    sequence.tokens};
+    const probe::LayerExtent extent{sequence.rows(), sequence.key_rows(), heads, sequence.tokens};
     LayerObservation observation;
     observation.address = sequence.address;
     observation.address.layer = layer;

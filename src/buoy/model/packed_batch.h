@@ -10,6 +10,12 @@
 
 namespace buoy::model {
 
+// Blocks of `block` positions, one of which begins at the origin: a query sees the blocks up to its own.
+struct BlockGrid {
+  std::int64_t block = 0;
+  std::int64_t origin = 0;
+};
+
 // One sequence of a packed batch.
 struct SequenceInput {
   std::span<const std::int32_t> tokens;
@@ -20,8 +26,19 @@ struct SequenceInput {
   // Unset: all tokens of the first forward.
   std::optional<std::int64_t> prefix = std::nullopt;
 
+  // Of families that may decode blocks. Unset: the config's, from position 0; A2D models then see everything.
+  std::optional<BlockGrid> grid = std::nullopt;
+  // False: the cache is read, and left as it was. Tokens that are not final must not stay in it.
+  bool extends_cache = true;
+  // On the CPU: the tokens begin at this position of the cache, and their keys and values replace those that
+  // stand there. Unset: they follow it.
+  std::optional<std::int64_t> replaces_from = std::nullopt;
+
   std::int64_t rows() const { return static_cast<std::int64_t>(tokens.size()); }
-  std::int64_t past() const { return cache != nullptr ? cache->length() : 0; }
+  // Position of the first token.
+  std::int64_t past() const { return replaces_from.value_or(cache != nullptr ? cache->length() : 0); }
+  // Keys that are there during the forward.
+  std::int64_t key_rows() const { return replaces_from ? cache->length() : past() + rows(); }
   // Rows that are there when the prefix has to be: those of the first forward, which the cache then holds.
   std::int64_t longest_prefix() const { return past() > 0 ? past() : rows(); }
   std::int64_t prefix_length() const { return prefix.value_or(longest_prefix()); }

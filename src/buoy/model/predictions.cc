@@ -29,8 +29,8 @@ Predictions::Predictions(const PackedBatch& batch, const ModelConfig& config, pr
     const SequenceInput& input = batch.sequences[n];
     Sequence sequence{input.address, std::ssize(rows_), 0, {}};
     sequence.address.layer = probe::kWholeForward;
-    const auto request = probe->predictions(
-        sequence.address, {input.rows(), input.past() + input.rows(), config.heads, input.tokens});
+    const auto request =
+        probe->predictions(sequence.address, {input.rows(), input.key_rows(), config.heads, input.tokens});
     if (!request.any()) continue;
     check(request, input.rows(), config.vocabulary);
     sequence.top = request.top;

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
+#include "buoy/base/error.h"
+
 namespace buoy::model {
 namespace {
 
@@ -9,6 +13,18 @@ std::vector<float> vector_weight(Checkpoint& checkpoint, const std::string& name
   std::vector<float> values(static_cast<size_t>(size));
   to_float(checkpoint.weight(name, {size}), 0, size, values.data());
   return values;
+}
+
+bool same_numbers(const Weight& a, const Weight& b) {
+  if (a.dtype == b.dtype)
+    return std::memcmp(a.data, b.data, static_cast<size_t>(a.size()) * size_of(a.dtype)) == 0;
+  std::vector<float> left(static_cast<size_t>(a.columns())), right(left.size());
+  for (std::int64_t row = 0; row < a.rows(); ++row) {
+    to_float(a, row * a.columns(), a.columns(), left.data());
+    to_float(b, row * a.columns(), a.columns(), right.data());
+    if (left != right) return false;
+  }
+  return true;
 }
 
 LayerWeights load_layer(Checkpoint& checkpoint, const FamilyTraits& traits, std::int64_t number) {
@@ -58,7 +74,15 @@ ModelWeights load_weights(Checkpoint& checkpoint, const FamilyTraits& traits) {
   // A tied checkpoint may still carry the head's name; transformers ignores its content, and so do we.
   if (config.tied_head) {
     weights.head = weights.embedding;
-    if (checkpoint.has(traits.head)) checkpoint.weight(traits.head, {config.vocabulary, config.hidden});
+    if (checkpoint.has(traits.head)) {
+      const Weight stored = checkpoint.weight(traits.head, {config.vocabulary, config.hidden});
+      if (traits.compare_tied_head && !same_numbers(stored, weights.embedding)) {
+        throw_input_error(
+            {fmt::format("{}: {}", checkpoint.folder().string(), traits.head),
+             fmt::format("the numbers of {}, since tie_word_embeddings is true", traits.embedding),
+             "others"});
+      }
+    }
   } else {
     weights.head = checkpoint.weight(traits.head, {config.vocabulary, config.hidden});
   }

@@ -7,6 +7,7 @@
 #include "buoy/base/error.h"
 #include "buoy/base/field_name.h"
 #include "buoy/decode/autoregressive.h"
+#include "buoy/decode/block_families.h"
 #include "buoy/decode/dream.h"
 #include "buoy/decode/llada.h"
 #include "buoy/questions/score/metrics.h"
@@ -42,18 +43,56 @@ DecodeOptions with_tokens(const ModelConfig& config, DecodeOptions options,
   return options;
 }
 
+// A2D models that do not decode blocks take LLaDA's loop.
+bool uses_llada_loop(const ModelConfig& config) {
+  return config.family == Family::kLlada || is_a2d(config.family);
+}
+
+// Configs of some families never name it, and the publisher's id may lie beyond a vocabulary.
+void require_mask(const ModelConfig& config, const DecodeOptions& options) {
+  if (options.mask_token) return;
+  throw_usage_error(
+      {field_name("mask_token"),
+       fmt::format(
+           "an id: config.json has no mask_token_id, and the one of published {} models is none of {} tokens",
+           name_of(config.family), config.vocabulary),
+       "none"});
+}
+
 }  // namespace
 
 void check_decoding(const ModelConfig& config, const DecodeOptions& o) {
   decode::check_options(config, o);
   // Which token ends a turn only the tokenizer knows.
   const auto options = with_tokens(config, o, o.eot_token.value_or(0));
-  if (config.family == Family::kLlada) {
+  if (decode::decodes_blocks(config, o)) {
+    require_mask(config, options);
+    const auto block = decode::block_options(config, options);
+    decode::check_options(block);
+    if (block.seeds_blocks && block.max_new_tokens < block.block_length) {
+      throw_usage_error({field_name("max_new_tokens"),
+                         fmt::format("at least {}, a block: {} decodes whole ones", block.block_length,
+                                     name_of(config.family)),
+                         std::to_string(block.max_new_tokens)});
+    }
+  } else if (uses_llada_loop(config)) {
+    require_mask(config, options);
     decode::check_options(decode::llada_options(options));
   } else if (config.family == Family::kDream) {
     decode::check_options(decode::dream_options(options));
   } else {
     decode::check_options(decode::autoregressive_options(options));
+  }
+}
+
+void check_mask_token(const ModelConfig& config, const DecodeOptions& given,
+                      const std::optional<text::Tokenizer>& tokenizer) {
+  if (!may_decode_blocks(config.family) || given.mask_token || !tokenizer || !config.mask_token) return;
+  if (!tokenizer->has_token(*config.mask_token)) {
+    throw_usage_error(
+        {field_name("mask_token"),
+         fmt::format("an id: the one of {} models is no token of the tokenizer here", name_of(config.family)),
+         std::to_string(*config.mask_token)});
   }
 }
 
@@ -63,6 +102,7 @@ std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, con
                                                   std::optional<model::KvCache> cache) {
   const ModelConfig& config = model.config();
   check_decoding(config, o);
+  check_mask_token(config, o, tokenizer);
   const auto length = static_cast<std::int64_t>(prompt.size()) + o.max_new_tokens;
   if (length > config.context && !o.allow_long) {
     throw_usage_error(
@@ -72,7 +112,11 @@ std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, con
          fmt::format("{} and {} for the answer", prompt.size(), o.max_new_tokens)});
   }
   const auto options = with_tokens(config, o, end_of_turn(config, o, tokenizer));
-  if (config.family == Family::kLlada)
+  if (decode::decodes_blocks(config, options)) {
+    return std::make_unique<decode::BlockMachine>(prompt, decode::block_options(config, options),
+                                                  model.new_cache());
+  }
+  if (uses_llada_loop(config))
     return std::make_unique<decode::LladaMachine>(prompt, decode::llada_options(options));
   if (config.family == Family::kDream)
     return std::make_unique<decode::DreamMachine>(prompt, decode::dream_options(options));
@@ -80,8 +124,17 @@ std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, con
                                                          cache ? std::move(*cache) : model.new_cache());
 }
 
+void refuse_observing(const ModelConfig& config) {
+  if (!may_decode_blocks(config.family)) return;
+  throw_usage_error({field_name("model"), "a family that can be observed or changed while it decodes",
+                     fmt::format("{}: it can be decoded, and not observed yet", name_of(config.family))});
+}
+
 std::uint64_t forwards_of(Family family, const DecodeOptions& o) {
   if (!is_masked_diffusion(family)) return static_cast<std::uint64_t>(o.max_new_tokens);
+  // One for each token at most, and one to store a block; blocks have at least one token each.
+  if (family == Family::kSdar || family == Family::kFastDllm)
+    return 2 * static_cast<std::uint64_t>(o.max_new_tokens);
   const auto steps = static_cast<std::uint64_t>(o.steps.value_or(o.max_new_tokens));
   return o.cfg_scale.value_or(0) > 0 ? 2 * steps : steps;
 }

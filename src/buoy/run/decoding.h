@@ -25,6 +25,15 @@ std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, con
 // or that do not fit each other.
 void check_decoding(const ModelConfig& config, const DecodeOptions& options);
 
+// UsageError where the mask token of a model that may decode blocks is none of its tokenizer's: the same
+// number is another token, or none, in the table of a sister model. One that was asked for is taken.
+void check_mask_token(const ModelConfig& config, const DecodeOptions& options,
+                      const std::optional<text::Tokenizer>& tokenizer);
+
+// UsageError for models whose forwards are not recorded or changed yet: those that may decode blocks. A trace
+// could not tell a block's forwards apart, and analyses do not know its mask.
+void refuse_observing(const ModelConfig& config);
+
 // Forwards that one answer takes at most.
 std::uint64_t forwards_of(Family family, const DecodeOptions& options);
 

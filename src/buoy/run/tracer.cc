@@ -23,6 +23,8 @@ std::string_view attention_text(AttentionMaskKind mask) {
       return trace::kPrefixAttention;
     case AttentionMaskKind::kFull:
       return trace::kBidirectionalAttention;
+    case AttentionMaskKind::kBlocks:
+      break;  // refused before: the trace format has no word for it yet
   }
   throw InternalError("a mask without a text");
 }
@@ -31,6 +33,7 @@ std::string_view attention_text(AttentionMaskKind mask) {
 
 observe::Subject subject_of(const ModelConfig& c, const Request& request, const ItemPrompt& prompt,
                             std::int64_t tokens, const std::optional<text::Tokenizer>& tokenizer) {
+  refuse_observing(c);
   const bool diffusion = is_masked_diffusion(c.family);
   const auto prompt_length = static_cast<std::int64_t>(prompt.prompt.ids.size());
   observe::Regions regions = prompt.regions;
@@ -57,7 +60,9 @@ Tracer::Tracer(const Context& context, model::Model& model, Request request,
       model_(model),
       request_(std::move(request)),
       plan_(request_.plan()),
-      tokenizer_(std::move(tokenizer)) {}
+      tokenizer_(std::move(tokenizer)) {
+  refuse_observing(model_.config());
+}
 
 ChangedRow Tracer::changed_row(const ItemPrompt& prompt) const {
   const auto slots = std::max<std::int64_t>(request_.decode.max_new_tokens, 0);

@@ -104,7 +104,7 @@ class Generation {
     decode::drive(
         context, loaded_.model, machines,
         [&](size_t, const decode::StepMachine&, const decode::StepRecord& r) {
-          if (!alone) return;
+          if (!alone || r.kind != decode::StepKind::kDenoise) return;
           if (!progress) progress.emplace(stderr, "step", r.steps);
           progress->advance();
         },
@@ -121,7 +121,7 @@ class Generation {
             : std::nullopt;
     if (options_.json) {
       const std::span revealed =
-          std::span(machine.revealed_at()).subspan(static_cast<size_t>(machine.prompt_length()));
+          std::span(machine.revealed_at()).subspan(static_cast<size_t>(machine.prompt_length()), ids.size());
       Json out = {{"ids", std::vector(ids.begin(), ids.end())},
                   {"text", text ? Json(*text) : Json(nullptr)},
                   {"ids_without_text", tokenizer ? Json(tokenizer->count_without_token(ids)) : Json(nullptr)},

@@ -51,6 +51,9 @@ void describe_config(const ModelConfig& c, Json& facts) {
   facts["architecture"] = c.architecture;
   facts["decoding"] = is_masked_diffusion(c.family) ? "masked diffusion" : "autoregressive";
   facts["attention_mask"] = name_of(mask_of(c));
+  if (c.block_length) facts["block_length"] = *c.block_length;
+  if (c.block_length) facts["states_block_length"] = c.states_block_length;
+  if (is_a2d(c.family)) facts["decoding_rules"] = {"mdlm", "bd3lm"};
   facts["layers"] = c.layers;
   facts["hidden"] = c.hidden;
   facts["heads"] = c.heads;
@@ -151,6 +154,14 @@ void print(const Finding& finding) {
     line("shape", fmt::format("{} layers, width {}, {} heads of {} ({} for keys and values), MLP {}",
                               f["layers"].dump(), f["hidden"].dump(), f["heads"].dump(), f["head_dim"].dump(),
                               f["kv_heads"].dump(), f["mlp_hidden"].dump()));
+    if (f.contains("block_length")) {
+      line("blocks",
+           fmt::format(
+               "{} positions{}", f["block_length"].dump(),
+               f["states_block_length"].get<bool>() ? "" : " (the config does not say: the publisher's)"));
+    }
+    if (f.contains("decoding_rules"))
+      line("rule", "mdlm or bd3lm: the config does not say, --decoding-rule does");
     line("vocabulary", fmt::format("{} rows, head {}", f["vocabulary"].dump(),
                                    f["tied_head"].get<bool>() ? "tied" : "untied"));
     line("context", fmt::format("{} tokens, rope theta {}, scaling {}", f["context"].dump(),

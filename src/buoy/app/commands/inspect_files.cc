@@ -182,6 +182,8 @@ void inspect_config(const fs::path& file, bool json) {
                                   name_of(mask_of(c))));
   sheet.add("shape", fmt::format("{} layers, width {}, {} heads of {} ({} for keys and values), MLP {}",
                                  c.layers, c.hidden, c.heads, c.head_dim, c.kv_heads, c.mlp_hidden));
+  if (c.block_length) sheet.add("blocks", fmt::format("{} positions", *c.block_length));
+  if (is_a2d(c.family)) sheet.add("rule", "mdlm or bd3lm: the config does not say");
   sheet.add("vocabulary", fmt::format("{} rows", c.vocabulary));
   sheet.add("context", fmt::format("{} tokens", c.context));
   sheet.print(json);

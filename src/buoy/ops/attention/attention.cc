@@ -6,16 +6,26 @@
 #include "buoy/ops/attention/attention_cpu.h"
 
 namespace buoy::ops {
+namespace {
+
+// Behind the block that holds the position. Blocks before the origin are counted downwards from it.
+std::int64_t block_end(std::int64_t block, std::int64_t origin, std::int64_t position) {
+  const std::int64_t from_origin = position - origin;
+  const std::int64_t in_block = ((from_origin % block) + block) % block;
+  return position - in_block + block;
+}
+
+}  // namespace
 
 std::int64_t visible_end(const AttentionMask& mask, std::int64_t prefix, std::int64_t position,
-                         std::int64_t keys) {
+                         std::int64_t keys, std::int64_t grid_origin) {
   switch (mask.kind) {
     case MaskKind::kBidirectional:
       return keys;
     case MaskKind::kCausal:
       return std::min(keys, position + 1);
     case MaskKind::kBlockCausal:
-      return std::min(keys, (position / mask.block + 1) * mask.block);
+      return std::min(keys, block_end(mask.block, grid_origin, position));
     case MaskKind::kPrefix:
       return std::min(keys, std::max(position + 1, prefix));
   }
@@ -24,7 +34,8 @@ std::int64_t visible_end(const AttentionMask& mask, std::int64_t prefix, std::in
 
 static void check(const AttentionShape& shape, const AttentionSequence& sequence) {
   BUOY_CHECK(shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0 && shape.head_dim > 0);
-  BUOY_CHECK(shape.mask.kind != MaskKind::kBlockCausal || shape.mask.block > 0);
+  BUOY_CHECK(shape.mask.kind != MaskKind::kBlockCausal || shape.mask.block > 0 || sequence.block > 0);
+  BUOY_CHECK(sequence.block >= 0);
   BUOY_CHECK(sequence.query_rows >= 0 && sequence.key_rows >= 0 && sequence.first_position >= 0 &&
              sequence.prefix >= 0);
 }

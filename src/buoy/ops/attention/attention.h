@@ -9,17 +9,19 @@
 namespace buoy::ops {
 
 // kPrefix: a sequence's first `prefix` positions see each other, those behind them are causal.
+// kBlockCausal: a query sees the blocks up to its own, and all of that. Blocks of 1 are causal, one that
+// holds the whole sequence is bidirectional.
 enum class MaskKind { kBidirectional, kCausal, kBlockCausal, kPrefix };
 
 struct AttentionMask {
   MaskKind kind = MaskKind::kBidirectional;
-  std::int64_t block = 0;  // kBlockCausal: blocks of this size, aligned to position 0
+  std::int64_t block = 0;  // kBlockCausal: positions of a block
 };
 
 // Keys [0, visible_end) are seen by the query at `position` of a sequence of `keys` keys; `prefix` counts for
-// kPrefix alone.
+// kPrefix alone, `grid_origin`, a position at which a block begins, for kBlockCausal alone.
 std::int64_t visible_end(const AttentionMask& mask, std::int64_t prefix, std::int64_t position,
-                         std::int64_t keys);
+                         std::int64_t keys, std::int64_t grid_origin = 0);
 
 struct AttentionShape {
   std::int64_t heads;
@@ -46,12 +48,17 @@ struct AttentionSequence {
   std::int64_t key_bias_stride = 0;
   const float* head_scale = nullptr;  // [heads] or null: factor on a head's output
   std::int64_t prefix = 0;            // kPrefix: positions that see each other
+  // kBlockCausal: the sequence's own grid. A block begins at the origin; 0 positions a block: the mask's.
+  std::int64_t block = 0;
+  std::int64_t grid_origin = 0;
 };
 
 // Of the query in row `row` of the sequence.
 inline std::int64_t visible_end(const AttentionShape& shape, const AttentionSequence& sequence,
                                 std::int64_t row) {
-  return visible_end(shape.mask, sequence.prefix, sequence.first_position + row, sequence.key_rows);
+  const AttentionMask mask{shape.mask.kind, sequence.block > 0 ? sequence.block : shape.mask.block};
+  return visible_end(mask, sequence.prefix, sequence.first_position + row, sequence.key_rows,
+                     sequence.grid_origin);
 }
 
 struct AttentionScratch {

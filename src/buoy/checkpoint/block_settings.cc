@@ -1,0 +1,53 @@
+#include "buoy/checkpoint/block_settings.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "buoy/base/error.h"
+
+namespace buoy {
+namespace {
+
+// What the publishers' models have where the file says nothing. An id is that of the parent's tokenizer: the
+// same number is another token in a sister's table, so each family has its own.
+struct FamilyDefaults {
+  const char* block_key;      // null: the config never says
+  std::int64_t block_length;  // 0: none
+  std::int32_t mask_token;
+};
+
+FamilyDefaults defaults_of(Family family) {
+  switch (family) {
+    case Family::kSdar:
+      return {"block_size", 4, 151669};
+    case Family::kFastDllm:
+      return {"bd_size", 32, 151665};
+    case Family::kA2dQwen2:
+      return {nullptr, 0, 151665};
+    default:
+      return {nullptr, 0, 151669};
+  }
+}
+
+}  // namespace
+
+void read_block_settings(const JsonObject& config, ModelConfig& out) {
+  // A prompt that is token-causal before blocks, and tokens that insert or delete: other models.
+  if (config.boolean("use_regular_causal").value_or(false))
+    config.fail("use_regular_causal", "false: the prompt, too, is attended in blocks");
+  for (const char* key : {"delete_token_id", "split_token_id", "expert_capacity", "image_token_offset"}) {
+    if (config.has(key)) config.fail(key, fmt::format("no such key in a {}", out.architecture));
+  }
+  const FamilyDefaults defaults = defaults_of(out.family);
+  if (defaults.block_key != nullptr) {
+    out.block_length = config.integer(defaults.block_key);
+    out.states_block_length = out.block_length.has_value();
+    if (out.block_length && (*out.block_length < 1 || *out.block_length > out.context))
+      config.fail(defaults.block_key, fmt::format("a block length from 1 to {}", out.context));
+    if (!out.block_length) out.block_length = defaults.block_length;
+  }
+  // Beyond a small vocabulary there is no such token: whoever decodes has to name one.
+  if (!out.mask_token && defaults.mask_token < out.vocabulary) out.mask_token = defaults.mask_token;
+}
+
+}  // namespace buoy

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <optional>
+
+#include "buoy/decode/block_schedule.h"
+#include "buoy/decode/options.h"
+#include "buoy/decode/step_machine.h"
+#include "buoy/model/kv_cache.h"
+
+namespace buoy::decode {
+
+// Where the grid of blocks lies: from position 0, so that the first block may begin with the prompt's tail;
+// or ending at the prompt's end, so that the prompt's own first block is the short one.
+enum class GridOrigin { kZero, kPromptEnd };
+
+// Which masks of the block get their token in a step.
+enum class BlockOrder {
+  kConfidence,  // the surest ones, as many as the schedule says
+  kThreshold,   // all above the threshold, when there are as many as the schedule says; else the surest
+  kLeftToRight,
+  kRandom,
+};
+
+// How a token is proposed at a temperature above 0.
+enum class BlockDraw {
+  kNoise,         // Gumbel noise on the logits; the confidence is that of the clean ones
+  kProportional,  // by the probability after temperature, top-k and top-p, which is the confidence, too
+};
+
+// One engine for the families that decode blocks; the fields are all in which they differ.
+struct BlockOptions {
+  std::int32_t max_new_tokens = 128;
+  std::int32_t block_length = 32;
+  std::int32_t sub_block_length = 32;  // parts of a block that are decoded from left to right
+  GridOrigin origin = GridOrigin::kZero;
+  // Row p - 1 of the logits is for position p. The row before a block is then that of the forward that stored
+  // what precedes it.
+  bool shifted_rows = false;
+  // A block's first token is the likeliest of the row before it, chosen when that was stored. Only whole
+  // blocks are decoded then, and one token follows the last of them.
+  bool seeds_blocks = false;
+  bool stops_inside_block = false;  // at a stop token with no mask before it; else after a block
+
+  BlockOrder order = BlockOrder::kConfidence;
+  double threshold = 1;         // strict
+  BlockSchedule schedule = {};  // masks to fill in each step of a block
+  BlockDraw draw = BlockDraw::kNoise;
+  double temperature = 0, cfg_scale = 0;
+  std::optional<std::int64_t> top_k;
+  std::optional<double> top_p;
+
+  std::int32_t mask_token = 0;  // never proposed
+  std::vector<std::int32_t> stop_tokens;
+  std::uint64_t seed = 0;
+
+  // Keys and values of finished blocks are kept. False: everything is computed anew, the oracle of the cache.
+  bool cached = true;
+  // An approximation: while a sub-block's first position is known, only its rows are computed, over keys and
+  // values of the rest of the block that may be stale.
+  bool block_cache = false;
+};
+
+// UsageError for values that make no sense together; the machine looks too.
+void check_options(const BlockOptions& options);
+
+// The likeliest token, ties to the lower id, and its probability.
+ops::RowChoice greedy_choice(std::span<const double> row);
+
+// Blocks from left to right. A step is a denoising forward; those that store a prompt or a finished block are
+// forwards of their own, with records of their own kind, and do not count as steps.
+class BlockMachine final : public StepMachine {
+ public:
+  // `cache` is an empty one of the model.
+  BlockMachine(std::span<const std::int32_t> prompt, const BlockOptions& options, model::KvCache cache);
+
+  bool finished() const override { return phase_ == Phase::kFinished; }
+  std::vector<model::SequenceInput> next_forwards() override;
+  StepRecord advance(std::span<const LogitRows> logits) override;
+  std::vector<std::int32_t> open_positions() const override { return candidates_; }
+  bool observable() const override { return false; }
+  // Once finished: at most as many as were asked for, up to and with the first stop token.
+  std::span<const std::int32_t> generated() const override;
+
+ private:
+  enum class Phase { kStorePrompt, kDenoise, kStoreBlock, kFinished };
+
+  std::int64_t kept() const { return options_.cached ? cache_.length() : 0; }
+  bool is_mask(std::int64_t position) const {
+    return row_[static_cast<size_t>(position)] == options_.mask_token;
+  }
+  bool has_masks(std::int64_t begin, std::int64_t end) const;
+  bool is_stop(std::int32_t token) const;
+  bool stop_stands() const;
+  bool needs_row_before() const { return options_.shifted_rows || options_.seeds_blocks; }
+  void extend_row(std::int64_t end);
+  void begin_block();
+  void end_block();
+  void begin_sub_block();
+
+  model::SequenceInput input(std::span<const std::int32_t> tokens, model::KvCache* cache) const;
+  std::vector<model::SequenceInput> storing_forwards();
+  std::vector<model::SequenceInput> denoising_forwards();
+  std::span<const std::int32_t> without_prompt(std::int64_t begin, std::int64_t end);
+  // Logits of wanted row i under guidance, the mask forbidden.
+  std::vector<double> row_of(std::span<const LogitRows> logits, size_t i) const;
+  ops::RowChoice propose(std::vector<double> row, std::int32_t position) const;
+  std::vector<size_t> choose(std::span<const ops::RowChoice> proposals) const;
+
+  BlockOptions options_;
+  model::KvCache cache_, unconditional_cache_;
+  std::optional<model::KvCache> block_cache_;  // the finished blocks and the current one
+  Phase phase_ = Phase::kStorePrompt;
+  std::int64_t origin_ = 0;
+  std::int64_t begin_ = 0, end_ = 0;  // of the block
+  std::int64_t sub_begin_ = 0, sub_end_ = 0;
+  std::int64_t last_end_ = 0;  // where the last block ends
+  std::vector<std::int64_t> counts_;
+  size_t step_in_block_ = 0;
+  std::vector<std::int32_t> candidates_;     // masks of the sub-block
+  std::vector<std::int32_t> logit_rows_;     // of the forward
+  std::vector<std::int32_t> unconditional_;  // the row with the prompt masked
+  std::vector<double> row_before_;           // logits of the row before the block
+};
+
+}  // namespace buoy::decode

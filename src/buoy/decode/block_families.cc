@@ -1,0 +1,117 @@
+#include "buoy/decode/block_families.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "buoy/base/error.h"
+#include "buoy/base/field_name.h"
+
+namespace buoy::decode {
+namespace {
+
+constexpr std::int32_t kDllmBlock = 32, kFastSubBlock = 8;
+constexpr double kSdarThreshold = 0.85, kFastThreshold = 0.9, kFastTopP = 0.95;
+
+std::int32_t block_length(const ModelConfig& config, const DecodeOptions& o) {
+  const auto known = static_cast<std::int32_t>(config.block_length.value_or(kDllmBlock));
+  if (o.block_length && config.states_block_length && *o.block_length != known) {
+    throw_usage_error(
+        {field_name("block_length"),
+         fmt::format("{}, the block length of config.json, for which the model was trained", known),
+         std::to_string(*o.block_length)});
+  }
+  return o.block_length.value_or(known);
+}
+
+BlockOptions common(const ModelConfig& config, const DecodeOptions& o) {
+  BlockOptions out;
+  out.max_new_tokens = o.max_new_tokens;
+  out.block_length = out.sub_block_length = block_length(config, o);
+  out.temperature = o.temperature;
+  out.cfg_scale = o.cfg_scale.value_or(0);
+  out.top_k = o.top_k;
+  out.top_p = o.top_p;
+  out.mask_token = o.mask_token.value();
+  out.stop_tokens = o.eos_tokens;
+  out.seed = o.seed;
+  return out;
+}
+
+[[noreturn]] void refuse_algorithm(const char* known, const std::string& name) {
+  throw_usage_error({field_name("algorithm"), std::string("one of ") + known, '"' + name + '"'});
+}
+
+// dllm's sampler: the grid ends at the prompt's end, noise on the choice, stop after a block.
+BlockOptions bd3lm(const ModelConfig& config, const DecodeOptions& o) {
+  BlockOptions out = common(config, o);
+  out.origin = GridOrigin::kPromptEnd;
+  out.shifted_rows = o.shifted_rows;
+  const std::string order = o.algorithm.value_or("low_confidence");
+  if (order != "low_confidence" && order != "random") refuse_algorithm("low_confidence, random", order);
+  out.order = order == "random" ? BlockOrder::kRandom : BlockOrder::kConfidence;
+  const std::int32_t blocks = (o.max_new_tokens + out.block_length - 1) / out.block_length,
+                     steps = o.steps.value_or(o.max_new_tokens);
+  out.schedule.steps = (steps + blocks - 1) / blocks;
+  if (wants_dllm_schedule(o)) out.schedule.rule = BlockSchedule::Rule::kDllm;
+  return out;
+}
+
+// The publisher's script, with greedy as argmax and its own probability.
+BlockOptions sdar(const ModelConfig& config, const DecodeOptions& o) {
+  BlockOptions out = common(config, o);
+  out.draw = BlockDraw::kProportional;
+  const std::string order = o.algorithm.value_or("low_confidence_dynamic");
+  if (order == "low_confidence_dynamic") {
+    out.order = BlockOrder::kThreshold;
+  } else if (order == "sequential") {
+    out.order = BlockOrder::kLeftToRight;
+  } else if (order != "low_confidence_static") {
+    refuse_algorithm("low_confidence_dynamic, low_confidence_static, sequential", order);
+  }
+  out.threshold = o.threshold.value_or(kSdarThreshold);
+  out.schedule.steps = o.steps_per_block.value_or(out.block_length);
+  out.schedule.over_whole_block = true;
+  return out;
+}
+
+// Sub-blocks, rows shifted by one, the first token of a block from the row before it.
+BlockOptions fast_dllm(const ModelConfig& config, const DecodeOptions& o) {
+  BlockOptions out = common(config, o);
+  out.draw = BlockDraw::kProportional;
+  out.sub_block_length = o.sub_block_length.value_or(std::min(kFastSubBlock, out.block_length));
+  out.shifted_rows = out.seeds_blocks = out.stops_inside_block = true;
+  out.order = BlockOrder::kThreshold;
+  out.threshold = o.threshold.value_or(kFastThreshold);
+  out.top_p = o.top_p.value_or(kFastTopP);
+  out.schedule.rule = BlockSchedule::Rule::kOneAtLeast;
+  out.block_cache = o.block_cache;
+  return out;
+}
+
+}  // namespace
+
+bool decodes_blocks(const ModelConfig& config, const DecodeOptions& options) {
+  if (!is_a2d(config.family)) return may_decode_blocks(config.family);
+  const std::string rule = options.decoding_rule.value_or("none");
+  if (rule != "mdlm" && rule != "bd3lm") {
+    throw_usage_error({field_name("decoding_rule"),
+                       "mdlm or bd3lm, whichever the model was trained for: its config.json does not say",
+                       options.decoding_rule ? '"' + rule + '"' : rule});
+  }
+  return rule == "bd3lm";
+}
+
+BlockOptions block_options(const ModelConfig& config, const DecodeOptions& options) {
+  switch (config.family) {
+    case Family::kSdar:
+      return sdar(config, options);
+    case Family::kFastDllm:
+      return fast_dllm(config, options);
+    default:
+      BUOY_CHECK(is_a2d(config.family));
+      return bd3lm(config, options);
+  }
+}
+
+}  // namespace buoy::decode

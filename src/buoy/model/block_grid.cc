@@ -1,0 +1,55 @@
+#include "buoy/model/block_grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "buoy/base/error.h"
+#include "buoy/base/field_name.h"
+#include "buoy/model/family.h"
+
+namespace buoy::model {
+namespace {
+
+constexpr std::int64_t kWholeSequence = std::int64_t{1} << 40;
+
+}  // namespace
+
+ops::MaskKind mask_kind(const ModelConfig& config, std::span<const SequenceInput> sequences) {
+  const bool any = std::any_of(sequences.begin(), sequences.end(),
+                               [](const SequenceInput& sequence) { return sequence.grid.has_value(); });
+  return any ? ops::MaskKind::kBlockCausal : attention_mask(config);
+}
+
+BlockGrid grid_of(const ModelConfig& config, const SequenceInput& sequence) {
+  if (!may_decode_blocks(config.family)) return {};
+  if (sequence.grid) return *sequence.grid;
+  return {config.block_length.value_or(kWholeSequence), 0};
+}
+
+void check_blocks(const ModelConfig& config, const SequenceInput& sequence) {
+  if (sequence.grid && !may_decode_blocks(config.family)) {
+    throw_usage_error({"grid", "a model that may decode blocks", std::string(name_of(config.family))});
+  }
+  if (sequence.grid && (sequence.grid->block < 1 || sequence.grid->origin < 0)) {
+    throw_usage_error({"grid", "blocks of at least 1 position from an origin of at least 0",
+                       fmt::format("{} from {}", sequence.grid->block, sequence.grid->origin)});
+  }
+  if (sequence.replaces_from && (sequence.cache == nullptr || *sequence.replaces_from < 0 ||
+                                 *sequence.replaces_from + sequence.rows() > sequence.cache->length() ||
+                                 sequence.cache->pool() != nullptr)) {
+    throw_usage_error({"replaces_from",
+                       "a position of a cache in host memory that holds all tokens behind it",
+                       std::to_string(*sequence.replaces_from)});
+  }
+}
+
+void refuse_device(const ModelConfig& config) {
+  if (!may_decode_blocks(config.family)) return;
+  throw_usage_error(
+      {field_name("device"),
+       fmt::format("cpu: {} and its masks of blocks do not run on a GPU yet", name_of(config.family)),
+       "cuda"});
+}
+
+}  // namespace buoy::model

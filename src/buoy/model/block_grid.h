@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+
+#include "buoy/checkpoint/config.h"
+#include "buoy/model/packed_batch.h"
+#include "buoy/ops/attention/attention.h"
+
+namespace buoy::model {
+
+// The mask of one pass: blocks where the family has no other reading or a sequence asks for a grid. Every
+// sequence then has its own, grid_of().
+ops::MaskKind mask_kind(const ModelConfig& config, std::span<const SequenceInput> sequences);
+// One block holds everything where a model that could see blocks was not asked to; no grid in other families.
+BlockGrid grid_of(const ModelConfig& config, const SequenceInput& sequence);
+
+// UsageError for a grid, or a use of the cache, that this model or sequence cannot have.
+void check_blocks(const ModelConfig& config, const SequenceInput& sequence);
+
+// Block masks with a grid of their own are computed on the CPU alone. UsageError for a family that needs
+// them.
+void refuse_device(const ModelConfig& config);
+
+}  // namespace buoy::model

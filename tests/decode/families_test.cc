@@ -1,0 +1,198 @@
+// Every run of the block diffusion families of tools/goldens/FAMILIES.md: ids, rows, reveals in their order
+// with their steps, and the forwards that a cached and a recomputed run take. Options are given as
+// DecodeOptions.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "buoy/decode/block_families.h"
+#include "buoy/decode/drive.h"
+#include "buoy/decode/llada.h"
+#include "support/family_case.h"
+
+namespace buoy {
+namespace {
+
+using namespace testing;
+using decode::DecodeOptions;
+using decode::StepKind;
+using Ids = std::vector<std::int32_t>;
+using Triples = std::vector<std::array<std::int32_t, 3>>;
+
+DecodeOptions options_of(const Json& run) {
+  const Json& given = run.at("options");
+  const std::string loop = run.at("loop");
+  DecodeOptions o;
+  o.max_new_tokens = given.at("max_new_tokens");
+  o.seed = given.at("seed");
+  o.temperature = given.at("temperature");
+  o.mask_token = given.at("mask_token_id");
+  o.block_length = given.at("block_length");
+  if (given.contains("stop_token_ids")) o.eos_tokens = given.at("stop_token_ids").get<Ids>();
+  if (loop == "mdlm" || loop == "bd3lm") {
+    o.decoding_rule = loop;
+    o.steps = given.at("steps");
+    o.cfg_scale = given.at("cfg_scale").get<double>();
+    o.schedule = given.at("schedule");
+    if (given.contains("remasking")) o.algorithm = given.at("remasking");
+    o.shifted_rows = given.value("right_shift", false);
+  } else if (loop == "sdar") {
+    o.steps_per_block = given.at("denoising_steps");
+    const std::string order = given.at("remasking");
+    o.algorithm = order == "sequential" ? order : "low_confidence_" + order;
+    o.threshold = given.at("threshold");
+    if (given.at("top_k") != 0) o.top_k = given.at("top_k");
+    o.top_p = given.at("top_p");
+  } else {
+    o.sub_block_length = given.at("small_block_length");
+    o.threshold = given.at("threshold");
+    o.top_p = given.at("top_p");
+    o.block_cache = given.at("use_block_cache");
+  }
+  return o;
+}
+
+std::unique_ptr<decode::StepMachine> machine_of(const model::Model& model, const Json& run, bool cached) {
+  const DecodeOptions options = options_of(run);
+  decode::check_options(model.config(), options);
+  const Ids prompt = run.at("prompt_ids");
+  if (!decode::decodes_blocks(model.config(), options))
+    return std::make_unique<decode::LladaMachine>(prompt, decode::llada_options(options));
+  auto block = decode::block_options(model.config(), options);
+  block.cached = cached;
+  return std::make_unique<decode::BlockMachine>(prompt, block, model.new_cache());
+}
+
+// What happened in a run.
+struct Happened {
+  Triples reveals, seeds;
+  std::int32_t denoised = 0;
+  std::vector<StepKind> kinds;
+  std::vector<double> confidences;  // to the bit
+};
+
+Happened drive(const Context& context, model::Model& model, decode::StepMachine& machine) {
+  Happened out;
+  decode::StepMachine* machines[] = {&machine};
+  decode::drive(context, model, machines,
+                [&](size_t, const decode::StepMachine&, const decode::StepRecord& r) {
+                  const bool denoised = r.kind == StepKind::kDenoise;
+                  out.denoised += denoised;
+                  out.kinds.push_back(r.kind);
+                  for (const auto& one : r.reveals) {
+                    (denoised ? out.reveals : out.seeds).push_back({r.step, one.position, one.token});
+                    out.confidences.push_back(one.confidence);
+                  }
+                });
+  return out;
+}
+
+std::vector<StepKind> kinds_of(const Json& forwards) {
+  std::vector<StepKind> kinds;
+  for (const Json& forward : forwards) {
+    const std::string kind = forward.at(0);
+    kinds.push_back(kind == "denoise"   ? StepKind::kDenoise
+                    : kind == "prefill" ? StepKind::kPrefill
+                                        : StepKind::kFinish);
+  }
+  return kinds;
+}
+
+class FamilyDecoding : public ::testing::TestWithParam<std::string> {
+ protected:
+  ThreadPool threads_{2};
+  Context context_{threads_};
+};
+
+TEST_P(FamilyDecoding, IdsRevealsAndForwards) {
+  const Json runs = read_family_runs(GetParam());
+  ASSERT_FALSE(runs.empty());
+  for (const Json& run : runs) {
+    const ChangedFamily changed(GetParam(), run.value("config", Json::object()));
+    model::Model model = model::Model::load(changed.folder());
+    std::optional<Happened> recomputed;
+    for (const bool cached : {false, true}) {
+      SCOPED_TRACE(run.at("name").get<std::string>() + (cached ? ", cached" : ", recomputed"));
+      if (!cached && run.at("options").value("use_block_cache", false)) continue;  // has no exact counterpart
+      const auto machine = machine_of(model, run, cached);
+      const Happened happened = drive(context_, model, *machine);
+      EXPECT_EQ(machine->row(), run.at("row").get<Ids>());
+      EXPECT_EQ(Ids(machine->generated().begin(), machine->generated().end()), run.at("ids").get<Ids>());
+      EXPECT_EQ(Ids(machine->revealed_at().begin() + machine->prompt_length(), machine->revealed_at().end()),
+                run.at("revealed_at").get<Ids>());
+      // Within a step the goldens list reveals by confidence, we by position.
+      auto expected = run.at("reveals").get<Triples>();
+      std::sort(expected.begin(), expected.end());
+      EXPECT_EQ(happened.reveals, expected);
+      EXPECT_EQ(happened.seeds, run.at("seeds").get<Triples>());
+      EXPECT_EQ(happened.denoised, run.at("denoise_forwards").get<std::int32_t>());
+      const char* which = cached ? "cached" : "recomputed";
+      if (run.at("forwards").contains(which)) {
+        auto kinds = kinds_of(run.at("forwards").at(which));
+        // The published SDAR stores its last block, which nobody reads.
+        if (cached && run.at("loop") == "sdar" && kinds.back() == StepKind::kFinish) kinds.pop_back();
+        EXPECT_EQ(happened.kinds, kinds);
+      }
+      if (!cached) recomputed = happened;
+      if (cached && recomputed) {
+        EXPECT_EQ(happened.confidences, recomputed->confidences);
+      }
+    }
+  }
+}
+
+TEST_P(FamilyDecoding, PackedTogetherEqualsAlone) {
+  const Json runs = read_family_runs(GetParam());
+  model::Model model = model::Model::load(family_folder(GetParam()));
+  std::vector<std::unique_ptr<decode::StepMachine>> owned;
+  std::vector<decode::StepMachine*> machines;
+  std::vector<Json> rows;
+  for (const Json& run : runs) {
+    if (run.contains("config")) continue;  // another checkpoint
+    owned.push_back(machine_of(model, run, true));
+    machines.push_back(owned.back().get());
+    rows.push_back(run);
+  }
+  decode::drive(context_, model, machines, nullptr);
+  for (size_t n = 0; n < rows.size(); ++n)
+    EXPECT_EQ(machines[n]->row(), rows[n].at("row").get<Ids>()) << rows[n].at("name");
+}
+
+// docs/models.md has them in a table.
+TEST(FamilyDefaults, AreThoseOfThePublishers) {
+  DecodeOptions given;
+  given.mask_token = 5;
+  ModelConfig config;
+  config.family = Family::kSdar;
+  config.block_length = 4;
+  const auto sdar = decode::block_options(config, given);
+  EXPECT_EQ(sdar.order, decode::BlockOrder::kThreshold);
+  EXPECT_EQ(sdar.threshold, 0.85);
+  EXPECT_EQ(sdar.schedule.steps, 4);
+  EXPECT_EQ(sdar.temperature, 0) << "the script has 1; Buoy decodes greedily unless told";
+  EXPECT_FALSE(sdar.top_k || sdar.top_p);
+  config.family = Family::kFastDllm;
+  config.block_length = 32;
+  const auto fast = decode::block_options(config, given);
+  EXPECT_EQ(fast.threshold, 0.9);
+  EXPECT_EQ(fast.sub_block_length, 8);
+  EXPECT_EQ(fast.top_p, 0.95);
+  config.family = Family::kA2dQwen3;
+  config.block_length.reset();
+  given.decoding_rule = "bd3lm";
+  const auto bd3lm = decode::block_options(config, given);
+  EXPECT_EQ(bd3lm.block_length, 32);
+  EXPECT_EQ(bd3lm.schedule.steps, 32) << "128 tokens in 4 blocks";
+  EXPECT_EQ(bd3lm.schedule.rule, decode::BlockSchedule::Rule::kQuota);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, FamilyDecoding, ::testing::ValuesIn(dense_block_cases()),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace buoy

@@ -57,6 +57,16 @@ TEST(FirstScreen, NamesModelsWithSizeKindMaskAndQuestions) {
   EXPECT_TRUE(has(html, "24 (d), 16 (recall)")) << "one row for both traces of a model: " << html;
 }
 
+TEST(FirstScreen, SaysWhatTheNamesOfQuestionsStandFor) {
+  auto input = two_models();
+  EXPECT_FALSE(has(models_html(input), "What is asked"));
+  input.sets = {{"unknown", "Facts about <people>.", {"d", "c"}},
+                {"recall", "Without passages.", {"recall"}}};
+  const std::string html = models_html(input);
+  EXPECT_TRUE(has(html, "<b>unknown</b> (traced as d, c): Facts about &lt;people&gt;.")) << html;
+  EXPECT_TRUE(has(html, "<b>recall</b>: Without passages.")) << "a trace of the same name is not named again";
+}
+
 TEST(FirstScreen, SaysHowManyQuestionsWereScored) {
   ReportInput input;
   input.analyses.push_back({"evaluation",

@@ -189,17 +189,17 @@ std::vector<std::string> contrast_readings(std::span<const claims::ArmContrast> 
     if (one.finding == ContrastFinding::kAlsoUntrained && one.effect != "mask and objective")
       untrained.push_back(words_of(one));
   }
-  std::vector<std::string> out = {
-      fmt::format("What mask and objective do: of {} between two arms (table claim_contrasts, not corrected "
-                  "for their number; no claim "
-                  "is judged by them) {} beyond the margin and beyond what untrained networks show; {} "
-                  "beyond the margin, without "
-                  "untrained networks of both arms to compare with; {} seen as much without training, and so "
-                  "no effect of it.",
-                  counted(contrasts.size(), "difference"), counts[ContrastFinding::kBeyond],
-                  counts[ContrastFinding::kBeyondUnchecked], counts[ContrastFinding::kAlsoUntrained])};
+  std::vector<std::string> out = {fmt::format(
+      "What mask and objective do: of {} between two arms (table claim_contrasts, not corrected for their "
+      "number; no claim is judged by them) {} beyond the margin and beyond what untrained networks show; {} "
+      "beyond the margin, without untrained networks of both arms to compare with; {} also without training, "
+      "and so not told as an effect of it.",
+      counted(contrasts.size(), "difference"), counts[ContrastFinding::kBeyond],
+      counts[ContrastFinding::kBeyondUnchecked], counts[ContrastFinding::kAlsoUntrained])};
   if (!untrained.empty())
-    out.push_back(fmt::format("Seen as much without training: {}.", fmt::join(untrained, "; ")));
+    out.push_back(fmt::format(
+        "Also without training (beyond the margin, but not beyond what untrained networks show): {}.",
+        fmt::join(untrained, "; ")));
   return out;
 }
 

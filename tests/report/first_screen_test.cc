@@ -138,6 +138,13 @@ TEST(Methods, NameTheSiblings) {
   EXPECT_TRUE(has(methods_text(input),
                   "measured elsewhere on the same questions, 3 networks: causal-next (1), full-masked (2)."))
       << methods_text(input);
+  claims::NetworkQuantity control;
+  control.network.name = "untrained-prefix-next.1";
+  control.network.control = "untrained";
+  input.background.siblings.push_back(control);
+  EXPECT_TRUE(has(methods_text(input),
+                  "3 networks: causal-next (1), full-masked (2); 1 untrained control of their configs."))
+      << methods_text(input);
 }
 
 TEST(Terms, TellTheirMeaningWhereTheyAreFirstUsed) {

@@ -24,6 +24,7 @@ Table ratio_table(double ratio, double lower, double upper, std::int64_t items =
 // How exact match depends on the place of the gold passage, and half of the intervals.
 struct Places {
   double first = 0, last = 0, spread = 0.02;  // over the middle
+  double middle = 0.5;
 };
 
 Table middle_table(const Places& places, std::int64_t items = 200) {
@@ -49,13 +50,13 @@ Table middle_table(const Places& places, std::int64_t items = 200) {
                                                        "trend_lower",
                                                        "trend_upper"});
   const auto add = [&](const char* model, const char* kind, const Places& p) {
-    std::vector<Cell> row = {model, kind, "nq", 10, items, 0.5 + (p.first + p.last) / 2, 0.5};
+    std::vector<Cell> row = {model, kind, "nq", 10, items, p.middle + (p.first + p.last) / 2, p.middle};
     const auto interval = [&](double value) {
       for (const double cell : {value, value - p.spread, value + p.spread}) row.emplace_back(cell);
     };
     interval((p.first + p.last) / 2);
-    row.emplace_back(0.5 + p.first);
-    row.emplace_back(0.5 + p.last);
+    row.emplace_back(p.middle + p.first);
+    row.emplace_back(p.middle + p.last);
     interval(p.first);
     interval(p.last);
     interval((p.last - p.first) * 2 / 3);
@@ -100,6 +101,17 @@ TEST(MiddleClaim, IsAboutMaskedDiffusionAndNamesTheOthersBesideIt) {
   ASSERT_EQ(claim.by_trace.size(), 1u);
   EXPECT_NE(claim.evidence.find("Beside it, l on nq"), std::string::npos) << claim.evidence;
   EXPECT_EQ(judged("C9", {middle_table({0.05, 0.05, 0.05})}).verdict, Verdict::kUndecided);
+}
+
+TEST(MiddleClaim, SaysInItsHeadlineThatAllIsAnsweredAnyway) {
+  EXPECT_EQ(judged("C9", {middle_table({})}).remark, "");
+  EXPECT_EQ(judged("C9", {middle_table({0, 0, 0.02, 1})}).remark,
+            "This is at the ceiling: m answers every question, wherever the passage stands. Harder questions "
+            "were not asked.");
+  EXPECT_EQ(judged("C9", {middle_table({0.02, 0, 0.02, 0.96})}).remark,
+            "This is at the ceiling: m answers at least 0.96 of the questions, wherever the passage stands. "
+            "Harder questions were not asked.");
+  EXPECT_EQ(judged("C9", {middle_table({0, 0, 0.02, 0.94})}).remark, "") << "there is room";
 }
 
 TEST(MiddleClaim, FindsABiasTowardsOneEndThatBothEndsTogetherHide) {

@@ -55,6 +55,21 @@ TEST(Kinds, ArmsAreComparedBetweenTheirNetworks) {
   EXPECT_EQ(judged(sinks(kTurned, 1)).verdict, Verdict::kContradicted);
 }
 
+// Student's t does not know that no correlation is above 1, and no share below 0.
+TEST(Kinds, NumbersStayWhatTheyCanBe) {
+  std::vector<NetworkQuantity> numbers;
+  for (int n = 0; n < 5; ++n) {
+    numbers.push_back(number("C1", std::string(rules::kStep.number()), true, n, n < 4 ? 0.98 : -0.5));
+    numbers.push_back(number("C1", std::string(rules::kStatic.number()), true, n, n < 4 ? 0.02 : 0.9));
+  }
+  const auto kinds = judged(numbers, "C1");
+  const auto& step = kinds.quantities[0];
+  EXPECT_EQ(step.estimate.upper, 1) << kinds.evidence;
+  EXPECT_EQ(step.of_diffusion.upper, 1);
+  EXPECT_GT(step.estimate.lower, -1) << "what is possible is left as it is";
+  EXPECT_EQ(kinds.quantities[2].estimate.lower, 0) << kinds.evidence;
+}
+
 TEST(Kinds, FewerThanFivePerArmAreTooFew) {
   const auto four = judged(sinks(kStrong, 1, 4));
   EXPECT_FALSE(four.enough);

@@ -102,8 +102,23 @@ TEST(Sentences, OfSeveralTracesTakeOneThatSaysWhatAllSayAndNameIt) {
   EXPECT_EQ(
       sentence_of(claim),
       "Anchors move right as denoising goes on in some respects, not in others: as claimed, rank correlation "
-      "of anchor and step 0.41 [0.35, 0.47], 24 questions. These are numbers of e; of 2: 1 contradicted, 1 "
-      "mixed.");
+      "of anchor and step 0.41 [0.35, 0.47], 24 questions. These are numbers of e. d: contradicted, share of "
+      "anchors that never move 0.7 [0.66, 0.8], 24 questions.");
+  claim.by_trace.push_back({"f", Verdict::kNotTestable, {}, "this", {}, {}, {}});
+  claim.parts = "of 3: 1 contradicted, 1 mixed, 1 not testable with this data";
+  EXPECT_TRUE(
+      sentence_of(claim).ends_with("These are numbers of e; of 3: 1 contradicted, 1 mixed, 1 not "
+                                   "testable with this data."))
+      << sentence_of(claim);
+}
+
+TEST(Sentences, SayWhatTheNumbersOfAClaimHide) {
+  ClaimVerdict claim = claim_with("C9", Verdict::kSupported, {});
+  claim.remark = "This is at the ceiling: m answers every question.";
+  EXPECT_EQ(
+      sentence_of(claim),
+      "Masked diffusion is not worse when the gold passage stands in the middle. This is at the ceiling: "
+      "m answers every question.");
 }
 
 // What judges find must be sayable: no quantity without plain words.

@@ -57,6 +57,16 @@ TEST(FirstScreen, NamesModelsWithSizeKindMaskAndQuestions) {
   EXPECT_TRUE(has(html, "24 (d), 16 (recall)")) << "one row for both traces of a model: " << html;
 }
 
+TEST(FirstScreen, SaysWhatTheNamesOfQuestionsStandFor) {
+  auto input = two_models();
+  EXPECT_FALSE(has(models_html(input), "What is asked"));
+  input.sets = {{"unknown", "Facts about <people>.", {"d", "c"}},
+                {"recall", "Without passages.", {"recall"}}};
+  const std::string html = models_html(input);
+  EXPECT_TRUE(has(html, "<b>unknown</b> (traced as d, c): Facts about &lt;people&gt;.")) << html;
+  EXPECT_TRUE(has(html, "<b>recall</b>: Without passages.")) << "a trace of the same name is not named again";
+}
+
 TEST(FirstScreen, SaysHowManyQuestionsWereScored) {
   ReportInput input;
   input.analyses.push_back({"evaluation",
@@ -127,6 +137,13 @@ TEST(Methods, NameTheSiblings) {
   }
   EXPECT_TRUE(has(methods_text(input),
                   "measured elsewhere on the same questions, 3 networks: causal-next (1), full-masked (2)."))
+      << methods_text(input);
+  claims::NetworkQuantity control;
+  control.network.name = "untrained-prefix-next.1";
+  control.network.control = "untrained";
+  input.background.siblings.push_back(control);
+  EXPECT_TRUE(has(methods_text(input),
+                  "3 networks: causal-next (1), full-masked (2); 1 untrained control of their configs."))
       << methods_text(input);
 }
 

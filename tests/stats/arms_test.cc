@@ -8,6 +8,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/base/random.h"
+#include "buoy/stats/mean_interval.h"
 #include "support/fails_with.h"
 
 namespace buoy::stats {
@@ -109,6 +110,45 @@ TEST(Arms, CoverageOfFiveNetworks) {
     EXPECT_GE(one_arm, 0.93) << effects.name;
     EXPECT_GE(two_arms, 0.94) << effects.name;
   }
+}
+
+// Correlations of few questions whose intervals reach beyond 1. What is cut off costs no coverage of the
+// network itself; five networks whose errors are taken from what is left cover as often as before.
+TEST(Arms, CoverageOfCorrelationsThatAreClipped) {
+  constexpr std::uint32_t kFew = 12, kNetworks = 5, kManySets = 1000;
+  const auto value = [](double network, double question) {
+    return std::tanh(1.8 + 0.3 * network + question);
+  };
+  double truth = 0;
+  for (std::uint32_t i = 0; i < 200'000; ++i)
+    truth += value(drawn(1'000'000, 2 * i), drawn(1'000'000, 2 * i + 1)) / 200'000;
+  double as_it_is = 0, as_clipped = 0, clipped_ends = 0;
+  for (std::uint32_t set = 0; set < kManySets; ++set) {
+    std::vector<NetworkNumber> whole, cut;
+    for (std::uint32_t n = 0; n < kNetworks; ++n) {
+      double sum = 0, squares = 0;
+      for (std::uint32_t q = 0; q < kFew; ++q) {
+        const double one = value(drawn(set, n), drawn(set, 100 + q));
+        sum += one, squares += one * one;
+      }
+      const double mean = sum / kFew, error = std::sqrt((squares / kFew - mean * mean) / (kFew - 1));
+      const Interval interval = student_interval({mean, error, kFew}, 0.95);
+      const Estimate estimate{mean, interval.lower, interval.upper, kFew};
+      const Estimate possible = clipped(estimate, kCorrelations);
+      EXPECT_LE(possible.upper, 1);
+      EXPECT_GE(possible.lower, -1);
+      EXPECT_EQ(possible.lower, std::max(-1.0, estimate.lower));
+      clipped_ends += possible.upper < estimate.upper ? 1.0 / (kManySets * kNetworks) : 0;
+      whole.push_back({mean, error_of_interval(estimate.interval(), 0.95), kFew});
+      cut.push_back({mean, error_of_interval(possible.interval(), 0.95), kFew});
+    }
+    as_it_is += arm_estimate(arm_mean(whole), 0.95).interval().contains(truth) ? 1.0 / kManySets : 0;
+    as_clipped += arm_estimate(arm_mean(cut), 0.95).interval().contains(truth) ? 1.0 / kManySets : 0;
+  }
+  fmt::print("correlations: {:.3f} covered, {:.3f} with {:.2f} of the ends clipped\n", as_it_is, as_clipped,
+             clipped_ends);
+  EXPECT_GT(clipped_ends, 0.2) << "otherwise this shows nothing";
+  EXPECT_GE(as_clipped, as_it_is - 0.01) << "so skewed, with 12 questions, neither is 0.95";
 }
 
 // "Five seeds per arm find 2.0 between-seed deviations" with 80%.

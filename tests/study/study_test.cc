@@ -104,6 +104,29 @@ TEST_F(StudyFile, EveryDecodingOptionIsAKey) {
                                      {"decoding.eos_tokens", "0 or more", "-2"}));
 }
 
+TEST_F(StudyFile, DataMayBeDescribed) {
+  const auto described = [](const std::string& text) {
+    const std::string study = with("");
+    return study.substr(0, study.find("file =")) + "description = " + text + "\n" +
+           study.substr(study.find("file ="));
+  };
+  EXPECT_EQ(read(with("")).data[0].description, "");
+  EXPECT_EQ(read(described("\"What is asked.\"")).data[0].description, "What is asked.");
+  EXPECT_TRUE(fails_with<InputError>([&] { read(described("\"" + std::string(301, 'x') + "\"")); },
+                                     {"data.description", "at most 300 characters", "301"}));
+  EXPECT_TRUE(fails_with<InputError>([&] { read(described("3")); }, {"data.description", "text"}));
+}
+
+// A reader of the page learns what was asked from the studies that are shipped.
+TEST(ShippedStudies, DescribeTheirData) {
+  for (const char* name : {"default", "family", "quick"}) {
+    const auto study = read_study(std::filesystem::path(BUOY_TEST_DATA) / ".." / ".." / "studies" /
+                                  (std::string(name) + ".toml"));
+    for (const auto& data : study.data)
+      EXPECT_TRUE(data.description.ends_with('.')) << name << ": " << data.name << ": " << data.description;
+  }
+}
+
 TEST_F(StudyFile, APartMayDecodeDifferently) {
   const auto study = read(
       "[decoding]\nmax_new_tokens = 8\ntemperature = 0.5\n[models]\na = \"n/0\"\n[models.b]\npath = \"n/1\"\n"

@@ -65,6 +65,7 @@ struct ClaimVerdict {
   std::vector<TraceVerdict> by_trace;
   std::vector<NetworkQuantity> quantities;  // all numbers of networks that were measured here
   KindsVerdict kinds;                       // about kinds of models, from networks
+  std::string remark = {};                  // a sentence that its headline needs: what the numbers hide
   std::string failure;                      // why it could not be judged at all; empty: it was
 };
 

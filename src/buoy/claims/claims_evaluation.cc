@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -127,6 +128,40 @@ void judge_ratios(std::span<const TableView> rows, const TableView& gains, const
   }
 }
 
+// Models that are right so often, wherever the passage stands, that none could have been better anywhere.
+class Ceiling {
+ public:
+  static bool holds(const TableView& row) { return lowest(row) >= 1 - rules::kMiddleDrop.margin; }
+
+  void take(const TableView& row) {
+    if (!holds(row)) return;
+    names_.push_back(row.text(schema::eval_middle.model));
+    lowest_ = std::min(lowest_, lowest(row));
+  }
+
+  std::string words() const {
+    const std::string who = names_.size() > kMostNamed ? fmt::format("{} models", names_.size())
+                                                       : fmt::format("{}", fmt::join(names_, " and "));
+    const std::string how_many =
+        lowest_ == 1 ? "every question" : fmt::format("at least {:.3g} of the questions", lowest_);
+    return fmt::format(
+        "This is at the ceiling: {} answer{} {}, wherever the passage stands. Harder questions were not "
+        "asked.",
+        who, names_.size() == 1 ? "s" : "", how_many);
+  }
+
+ private:
+  static constexpr std::size_t kMostNamed = 3;  // by a headline
+
+  static double lowest(const TableView& row) {
+    const auto& t = schema::eval_middle;
+    return std::min(row.number(t.ends), row.number(t.middle));
+  }
+
+  std::vector<std::string> names_;
+  double lowest_ = 1;
+};
+
 TraceVerdict judge_places(const TableView& row, const Material& material) {
   const auto& t = schema::eval_middle;
   const auto quantity = [&](const QuantityRule& rule, const Interval& columns) {
@@ -196,10 +231,14 @@ ClaimVerdict judge_middle(const Material& material) {
   const auto& t = schema::eval_middle;
   const auto drops = find_table(material.tables, t);
   std::string others;
+  Ceiling ceiling;
+  bool all_at_ceiling = true;  // of masked diffusion
   for (const auto& row : rows_of(drops, {&schema::trace, &t.model, &t.set})) {
     const auto verdict = judge_places(row, material);
+    ceiling.take(row);
     if (row.text(t.kind) == "masked diffusion") {
       claim.by_trace.push_back(verdict);
+      all_at_ceiling = all_at_ceiling && Ceiling::holds(row);
     } else {
       others += fmt::format(" Beside it, {}: {}.", verdict.trace, verdict.evidence);
       claim.quantities.insert(claim.quantities.end(), verdict.quantities.begin(), verdict.quantities.end());
@@ -213,6 +252,7 @@ ClaimVerdict judge_middle(const Material& material) {
   }
   conclude(claim, combine(std::span<const TraceVerdict>(claim.by_trace)));
   claim.evidence += others;
+  if (all_at_ceiling) claim.remark = ceiling.words();
   return claim;
 }
 

@@ -161,12 +161,20 @@ std::vector<Asked> asked_of(const ClaimRule& rule, std::span<const NetworkQuanti
   return out;
 }
 
+// What the number of a network can be, and so the mean of an arm; nothing for the rest.
+Estimate possible(const Estimate& estimate, const QuantityRule& rule) {
+  const auto name = rule.number();
+  if (name.starts_with("Spearman") || name.starts_with("Pearson"))
+    return stats::clipped(estimate, stats::kCorrelations);
+  return name.starts_with("share of") ? stats::clipped(estimate, stats::kShares) : estimate;
+}
+
 // With the words of its interval over networks.
 KindQuantity told(const Asked& asked, const Part& part) {
   KindQuantity out = asked.quantity;
   out.finding = part.finding;
-  const auto mean_of = [](const Arm& arm) {
-    return arm.enough() ? arm_estimate(arm_mean(arm.numbers), 1 - kAlpha) : Estimate{};
+  const auto mean_of = [&](const Arm& arm) {
+    return arm.enough() ? possible(arm_estimate(arm_mean(arm.numbers), 1 - kAlpha), out.rule) : Estimate{};
   };
   out.of_diffusion = mean_of(asked.arms.diffusion);
   out.of_autoregressive = mean_of(asked.arms.autoregressive);
@@ -175,6 +183,8 @@ KindQuantity told(const Asked& asked, const Part& part) {
     return out;
   }
   out.estimate = asked.arms.estimate(out.rule.contrast, 1 - kAlpha);
+  if (out.rule.contrast == Contrast::kDiffusion || out.rule.contrast == Contrast::kAutoregressive)
+    out.estimate = possible(out.estimate, out.rule);
   if (const auto why = held_back(out.estimate, out.rule, asked.control); !why.empty()) {
     out.words = fmt::format("{} ({})", words_of(out.estimate), why);
     return out;

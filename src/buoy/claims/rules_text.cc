@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "buoy/base/sha256.h"
+#include "buoy/claims/contrasts.h"
 #include "buoy/claims/rules.h"
 
 namespace buoy::claims {
@@ -114,6 +115,26 @@ of C3, whose layers are one number here, place or type is enough for, and both a
       kFewestSamples, kAlpha, 100 * (1 - kAlpha), kSplitLayers, kFewestNetworks, kPower);
 }
 
+// Outside of the version: no verdict and no number of a network depends on it, and tables of networks that
+// were measured before it was written stay comparable.
+std::string contrast_rules() {
+  return fmt::format(R"(
+## Contrasts of arms
+
+What mask and objective do to a number (table `claim_contrasts`): the mean of one arm minus that of another, of {0} networks or more each,
+by Welch as above. No claim is judged by it, so these rules are not in the version above, and nothing is corrected for their number. The
+null is 0; the margin is that of the quantity (of two rules on one number the first; 0 for ratios and for what no rule has). What is found:
+
+- **beyond the margin**: the whole interval lies beyond the margin, on either side, and beyond the margin around what untrained controls of
+  both arms show (the difference of their means) on the same side as well;
+- **also without training**: beyond the margin, but not beyond what the controls show. The mask, the config or the way of decoding is enough
+  for it, and it is not told as an effect of training;
+- **beyond the margin, no controls**: beyond it, and one of the arms has no untrained control to compare with;
+- **within the margin**; **open**: anything else.
+)",
+                     kFewestOfAContrast);
+}
+
 const char* name_of(Contrast contrast) {
   switch (contrast) {
     case Contrast::kDiffusion:
@@ -221,7 +242,7 @@ Version of these rules: `{}`
         rule.not_testable, rule.arms == Arms::kBoth ? "both arms" : "the masked-diffusion arm",
         kinds_words(rule));
   }
-  return out;
+  return out + contrast_rules();
 }
 
 }  // namespace buoy::claims

@@ -43,7 +43,7 @@ std::string questions(std::span<const Measured* const> chosen) {
 }
 
 // Where verdicts have one reason, its number; where they have several, one of each kind.
-std::string numbers(Verdict verdict, std::span<const Measured> measured) {
+std::string numbers(Verdict verdict, std::span<const Measured> measured, std::size_t most = 3) {
   std::vector<Says> order = {Says::kAsClaimed, Says::kNotSo, Says::kOpen};
   if (verdict == Verdict::kSupported) order = {Says::kAsClaimed};
   if (verdict == Verdict::kContradicted || verdict == Verdict::kNoDifference) order = {Says::kNotSo};
@@ -52,7 +52,7 @@ std::string numbers(Verdict verdict, std::span<const Measured> measured) {
   std::vector<std::string> words;
   for (const Says says : order) {
     const Measured* one = first(measured, says);
-    if (one == nullptr) continue;
+    if (one == nullptr || chosen.size() == most) continue;
     chosen.push_back(one);
     const char* name = one->finding == Finding::kEqual ? "too small to count" : name_of(says);
     std::string text = order.size() > 1 ? fmt::format("{}, {}", name, number(*one)) : number(*one);
@@ -68,6 +68,13 @@ std::string untestable(std::span<const Measured> measured, const std::string& ne
   for (const auto& one : measured) words.push_back(number(one));
   const std::string seen = join(words, ", ");
   return seen.empty() ? "this takes " + needs : fmt::format("{}; this takes {}", seen, needs);
+}
+
+// By one number: "long.diffusion: contradicted, slope 0.31 [0.2, 0.42], 24 questions"
+std::string in_short(const TraceVerdict& trace) {
+  const std::string why =
+      trace.verdict == Verdict::kNotTestable ? "" : numbers(trace.verdict, trace.measured, 1);
+  return fmt::format("{}: {}{}{}", trace.trace, claims::name_of(trace.verdict), why.empty() ? "" : ", ", why);
 }
 
 }  // namespace
@@ -90,8 +97,13 @@ std::string sentence_of(const ClaimVerdict& claim) {
   }
   std::string out = because.empty() ? lead : lead + ": " + because;
   if (!out.ends_with('.')) out += '.';
-  if (claim.by_trace.size() > 1)
+  if (!claim.remark.empty()) out += fmt::format(" {}", claim.remark);
+  if (claim.by_trace.size() == 2) {
+    const auto& other = claim.by_trace[shown == claim.by_trace.begin() ? 1 : 0];
+    out += fmt::format(" These are numbers of {}. {}.", shown->trace, in_short(other));
+  } else if (claim.by_trace.size() > 2) {
     out += fmt::format(" These are numbers of {}; {}.", shown->trace, claim.parts);
+  }
   return out;
 }
 

@@ -120,26 +120,21 @@ NamedFigure calibrated(std::span<const Table> tables) {
 }  // namespace
 
 Section absorption_section(std::span<const Table> tables) {
-  const auto& t = schema::absorption_summary;
   const auto& e = schema::absorption_excess;
   Section section = empty_section(schema::kAbsorption, "How much attention do sinks and anchors swallow?");
   section.figures = {published(tables), calibrated(tables)};
-  const auto all =
-      find_table(tables, t).where({{t.steps, "final"}, {t.view, "per_head"}, {t.depth, "all layers"}});
   const auto every_excess = find_table(tables, e);
-  const auto excess = every_excess.where({{e.steps, "final"},
-                                          {e.view, "per_head"},
-                                          {e.depth, "all layers"},
-                                          {e.queries, queries_of(every_excess)}});
-  for (const auto& trace : all.distinct(schema::trace)) {
+  const std::string queries = queries_of(every_excess);
+  const auto excess = every_excess.where(
+      {{e.steps, "final"}, {e.view, "per_head"}, {e.depth, "all layers"}, {e.queries, queries}});
+  for (const auto& trace : excess.distinct(schema::trace)) {
     const auto text = [&](const std::string& selector) {
-      return fmt::format(
-          "{}% (excess share {})",
-          with_interval(all.where({{schema::trace, trace}, {t.selector, selector}}), t.absorbed_percent),
-          with_interval(excess.where({{schema::trace, trace}, {e.selector, selector}}), e.excess));
+      return with_interval(excess.where({{schema::trace, trace}, {e.selector, selector}}), e.excess);
     };
-    section.readings.push_back(fmt::format("{}: position 0 takes {}, the largest column of each head {}.",
-                                           trace, text("position_0"), text("top_1")));
+    section.readings.push_back(
+        fmt::format("{}: position 0 takes an excess share of {}, the largest column of each head {} (by {}).",
+                    trace, text("position_0"), text("top_1"),
+                    queries == "answer" ? "the queries that write the answer" : "all queries"));
   }
   return section;
 }

@@ -47,9 +47,11 @@ std::string rules_html() {
       "something "
       "speaks for a claim, and something does not bear it out. Not decided: some quantities are open, "
       "because "
-      "intervals are too wide or there are fewer than {} samples; the count says what the others are. A "
+      "intervals are too wide or there are fewer than {} samples; the count says what the others are. How "
+      "large an effect must be for a study of so many questions and networks to find it, the check of a "
       "study "
-      "to be cited should have 200 samples. Verdicts are about these models: their unit is the question. "
+      "says before anything runs. Verdicts are about these models: their unit is the "
+      "question. "
       "About "
       "kinds of models nothing is said with fewer than {} networks per arm. Version of the rules: "
       "<code>{}</code>.</p></details>\n",

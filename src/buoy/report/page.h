@@ -41,6 +41,12 @@ struct IntervalFacts {
   std::uint64_t seed = 0;
 };
 
+// What was asked, for people.
+struct QuestionSet {
+  std::string name, description;    // a sentence
+  std::vector<std::string> traces;  // that ask it, by their names
+};
+
 struct ReportInput {
   std::string title = kUsualTitle;
   std::string command;
@@ -48,6 +54,7 @@ struct ReportInput {
   std::vector<AnalysedTables> analyses;
   std::vector<ExplorerPanel> explorer;  // one per trace
   IntervalFacts intervals = {};
+  std::vector<QuestionSet> sets = {};  // as the study describes them
   Notices notices;                     // samples left out, analyses that could not be run and why
   claims::Background background = {};  // networks, and what they were asked
 };

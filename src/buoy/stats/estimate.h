@@ -23,6 +23,15 @@ struct Estimate {
   Interval interval() const { return {lower, upper}; }
 };
 
+// Ends that lie beyond what the quantity can be are moved to it. The interval covers as often as before: what
+// is cut off holds no true value.
+inline Estimate clipped(Estimate estimate, const Interval& possible) {
+  if (estimate.lower < possible.lower) estimate.lower = possible.lower;
+  if (estimate.upper > possible.upper) estimate.upper = possible.upper;
+  return estimate;
+}
+inline constexpr Interval kCorrelations{-1, 1}, kShares{0, 1};
+
 struct BootstrapOptions {
   std::int64_t replicates = 1000;
   double confidence = 0.95;  // of the interval

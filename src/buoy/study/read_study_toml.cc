@@ -21,6 +21,7 @@ constexpr std::uint32_t kDefaultQuestions = 100;
 constexpr std::int64_t kMostPredictedTokens = 1'000;
 constexpr std::int64_t kMostControls = 1'000;  // draws of random heads
 constexpr std::uint32_t kMostSeeds = 100;      // of untrained networks
+constexpr std::size_t kLongestDescription = 300;
 constexpr std::int64_t kMostExpectedPassages = 250, kMostExpectedTokens = 1 << 20;
 
 template <typename T>
@@ -59,6 +60,10 @@ DataEntry read_data(const toml::table& data, const TomlSource& source) {
   CheckedTable table(data, source, "data");
   DataEntry entry;
   entry.name = table.required_text("name");
+  take(entry.description, table.text("description"));
+  if (entry.description.size() > kLongestDescription)
+    table.fail("description", fmt::format("a sentence of at most {} characters", kLongestDescription),
+               fmt::to_string(entry.description.size()));
   if (const auto path = table.text("file")) entry.file = *path;
   if (const auto* made = table.table("world")) {
     CheckedTable world(*made, source, "data.world");

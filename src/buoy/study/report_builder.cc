@@ -114,6 +114,7 @@ class ReportBuilder {
     refuse_early();
     if (!request_.title.empty()) input_.title = request_.title;
     input_.command = request_.command;
+    input_.sets = request_.sets;
     const auto& bootstrap = run_.analysis.bootstrap;
     input_.intervals = {bootstrap.confidence, bootstrap.replicates,
                         request_.evaluations.empty() ? 0 : kScoreResamples, bootstrap.seed};

@@ -8,6 +8,7 @@
 #include "buoy/analysis/core/run.h"
 #include "buoy/base/file/named_path.h"
 #include "buoy/claims/network.h"
+#include "buoy/report/page.h"
 
 namespace buoy::study {
 
@@ -29,6 +30,7 @@ struct ReportRequest {
   std::vector<claims::Network> networks = {};                 // of a study, with their arms
   std::map<std::filesystem::path, TraceOrigin> origins = {};  // by the folders of traces
   std::vector<std::filesystem::path> siblings = {};  // tables claim_quantities of networks measured elsewhere
+  std::vector<report::QuestionSet> sets = {};        // what a study says of its data
 };
 
 // Analyses the traces, summarises the runs, writes report.html with tables/ and figures/, and says so. What

@@ -53,7 +53,8 @@ struct ExpectedData {
 // Questions: a file, or made from the world that the bundled networks know.
 struct DataEntry {
   std::string name;
-  std::filesystem::path file;  // empty: world
+  std::string description = {};  // a sentence for readers of the report
+  std::filesystem::path file;    // empty: world
   std::optional<world::WorldRequest> world;
   std::optional<ExpectedData> expected;
 };

@@ -125,6 +125,14 @@ class StudyRun {
     for (const auto& model : study_.models) add_network(model);
     for (const auto& twin : twins_) add_network(twin.model);
     for (const auto& file : study_.siblings) request.siblings.push_back(plan_.beside(file));
+    for (const auto& data : study_.data) {
+      if (data.description.empty()) continue;
+      report::QuestionSet set{data.name, data.description, {}};
+      for (const auto& trace : study_.traces) {
+        if (trace.data == data.name) set.traces.push_back(trace.name);
+      }
+      request.sets.push_back(std::move(set));
+    }
     request.analyses = study_.report.analyses;
     request.out = plan_.report_folder();
     request.command = command_;

@@ -22,4 +22,10 @@ export async function check(page) {
       (controls) => controls.map((control) => control.getBoundingClientRect().right)))
     assert.ok(box <= 400, `a control ends at ${box}`);
   assert.ok(seen.bar < 80, `the bar takes ${seen.bar} of 800 pixels`);
+  // Links of the bar that do not fit are scrolled to, and a shadow says that there are more.
+  const bar = await page.evaluate(() => {
+    const links = document.querySelector('nav div');
+    return {more: links.scrollWidth > links.clientWidth, shadow: getComputedStyle(links).backgroundAttachment};
+  });
+  assert.ok(!bar.more || bar.shadow === 'local, local, scroll, scroll', `the bar is cut without a sign: ${bar.shadow}`);
 }

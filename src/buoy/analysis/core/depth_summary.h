@@ -18,6 +18,9 @@ class DepthSummary {
   static constexpr std::array<std::string_view, 6> kParts = {
       "all layers", "first third", "middle third", "last third", "last minus first third", "slope"};
   static constexpr auto kPartCount = static_cast<std::int64_t>(kParts.size());
+  static constexpr bool is_mean(std::int64_t part) {
+    return part < 4;
+  }  // over layers; others are differences
 
   DepthSummary(std::int64_t quantities, const stats::BootstrapOptions& options);
 

@@ -31,6 +31,17 @@ bool is_correlation(std::int64_t scalar) {
   return scalar >= kPathFrom + kStepCorrelation;
 }
 
+bool is_share(std::int64_t scalar) {
+  return scalar == kPathFrom + kStatic ||
+         (scalar < kPathFrom && (scalar % kSetScalars == kJaccard || scalar % kSetScalars == kPersistence));
+}
+
+// Means of correlations and of shares are such themselves.
+stats::Estimate possible(const stats::Estimate& estimate, std::int64_t scalar) {
+  if (is_correlation(scalar)) return stats::clipped(estimate, stats::kCorrelations);
+  return is_share(scalar) ? stats::clipped(estimate, stats::kShares) : estimate;
+}
+
 // `jaccard_null`: what the random sets beside this scalar gave.
 Cell null_cell(std::int64_t scalar, double jaccard_null) {
   if (has_measured_null(scalar)) return number_cell(jaccard_null);
@@ -45,7 +56,8 @@ Table by_layer(const LayerAxis& axis, const RuleOptions& options, const DriftSta
       for (std::int64_t p = 0; p < kDriftPositions; ++p) {
         for (std::int64_t i = 0; i < kDriftScalars; ++i) {
           if (is_null(i)) continue;
-          const stats::Estimate interval = state->by_layer.interval(state->cells.at({l, v, p, i}));
+          const stats::Estimate interval =
+              possible(state->by_layer.interval(state->cells.at({l, v, p, i})), i);
           const double null =
               has_measured_null(i) ? state->by_layer.interval(state->cells.at({l, v, p, i + 1})).value : 0.0;
           const ScalarName name = name_of_scalar(i, options);
@@ -74,7 +86,8 @@ Table summary(const RuleOptions& options, const DriftState* state) {
     if (is_null(scalar)) continue;
     const ScalarName name = name_of_scalar(scalar, options);
     for (std::int64_t part = 0; part < DepthSummary::kPartCount; ++part) {
-      const stats::Estimate i = state->depth.interval(q, part);
+      const stats::Estimate of_part = state->depth.interval(q, part);
+      const stats::Estimate i = DepthSummary::is_mean(part) ? possible(of_part, scalar) : of_part;
       const double null = has_measured_null(scalar) ? state->depth.interval(q + 1, part).value : 0.0;
       table.add({{t.view, std::string(view_name(view))},
                  {t.positions, std::string(kPositionNames[static_cast<size_t>(positions)])},
@@ -116,7 +129,7 @@ Table order(const DriftState* state) {
   const auto& t = schema::drift_order;
   Table table(t);
   if (state == nullptr) return table;
-  const stats::Estimate i = state->order.interval(0);
+  const stats::Estimate i = stats::clipped(state->order.interval(0), stats::kCorrelations);
   table.add({{t.scalar, "reveal_order"}, {t.value, interval_cells(i)}, {t.samples, i.samples}});
   return table;
 }

@@ -10,6 +10,7 @@
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/counted.h"
+#include "buoy/base/interrupt.h"
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
 #include "buoy/run/live/compact_trace.h"
@@ -31,6 +32,7 @@ void compact(CompactOptions options) {
   request.command = command_as_typed();
   if (options.trust) request.integrity = trace::Integrity::kSizeOnly;
   ThreadPool threads(options.threads > 0 ? options.threads : available_threads());
+  say_when_interrupted("buoy: interrupted; remove the unfinished folder, then run the same command again\n");
   std::optional<Progress> bar;
   const auto result =
       run::compact_trace(request, threads,
@@ -62,7 +64,9 @@ void add_compact(Command& app) {
   command->footer(
       "Tables and figures of the new trace are those of the full one, and the explorer shows values within "
       "2.3% of its.\n"
-      "Settings of analyses are chosen here: the states that are kept depend on them.");
+      "Settings of analyses are chosen here: the states that are kept depend on them.\n"
+      "There is no --resume: everything is made again from the full trace, without the model. An interrupted "
+      "run leaves a folder that is marked as unfinished: remove it and run the command again.");
   command->examples({{"buoy compact traces/llada --out traces/llada-compact", ""},
                      {"buoy compact traces/llada --keep tables --out traces/llada-tables", ""}});
   command->callback([options, samples] {

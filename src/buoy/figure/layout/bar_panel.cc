@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "buoy/figure/layout/chart_ranges.h"
-#include "buoy/figure/layout/panel_layout.h"
+#include "buoy/figure/layout/group_frame.h"
 
 namespace buoy::figure {
 namespace {
@@ -16,9 +16,8 @@ class BarPanel : public PanelLayout {
   BarPanel(const Look& look, const BarChart& chart, const PanelPlan& plan)
       : look_(look),
         chart_(chart),
-        y_{Side::kLeft, chart.y_title, y_range(chart), false, TickStep::kAny, plan.plot.height},
-        groups_{"", chart.groups, 0, 1},
-        frame_(make_frame(plan)) {}
+        groups_(chart.y_title, y_range(chart), chart.groups, plan),
+        frame_(groups_.make(look, plan, kLeastGroupNames, entries())) {}
 
   Insets insets() const override { return frame_.insets(look_); }
   double natural_height(double plot_width) const override { return kBarAspect * plot_width; }
@@ -34,30 +33,16 @@ class BarPanel : public PanelLayout {
       const Rect room = group_room(group, plot);
       const double y = height_of(value, plot);
       const double past = 0.06 * room.width;
-      scene.items.emplace_back(line({{room.x - past, y}, {room.right() + past, y}}, reference_stroke()));
+      scene.items.emplace_back(line({{room.x - past, y}, {room.right() + past, y}}, reference_stroke(look_)));
     }
-    const Stroke spine{look_.palette().ink, look_.hairline(), {}};
-    scene.items.emplace_back(
-        line({{plot.x, plot.y}, {plot.x, plot.bottom()}, {plot.right(), plot.bottom()}}, spine));
+    draw_spines(look_, plot, scene);
     const double zero = height_of(0, plot);
-    scene.items.emplace_back(line({{plot.x, zero}, {plot.right(), zero}}, spine));
+    scene.items.emplace_back(
+        line({{plot.x, zero}, {plot.right(), zero}}, {look_.palette().ink, look_.hairline(), {}}));
     frame_.draw(look_, place, scene);
   }
 
  private:
-  PanelFrame make_frame(const PanelPlan& plan) const {
-    const double room = plan.plot.width / static_cast<double>(chart_.groups.size());
-    AxisLabels x = cell_labels(look_, {Side::kBottom, groups_, chart_.groups.size(), false, plan.plot.width,
-                                       std::max(room, kLeastGroupNames * look_.font), 0});
-    NumberAxis upright = y_;
-    upright.spare = x.depth();
-    return {std::move(x), number_labels(look_, upright), Legend(look_, entries(), plan.legend)};
-  }
-
-  Stroke reference_stroke() const {
-    return {look_.palette().ink, 0.8 * look_.unit(), {1.8 * look_.unit(), 1.2 * look_.unit()}};
-  }
-
   std::vector<LegendEntry> entries() const {
     std::vector<LegendEntry> entries;
     for (size_t i = 0; i < chart_.series.size(); ++i) {
@@ -68,21 +53,18 @@ class BarPanel : public PanelLayout {
            }});
     }
     if (!chart_.references.empty() && !chart_.reference_name.empty()) {
-      entries.push_back({chart_.reference_name, [stroke = reference_stroke()](const Rect& box, Scene& scene) {
-                           const double y = box.middle().y;
-                           scene.items.emplace_back(line({{box.x, y}, {box.right(), y}}, stroke));
-                         }});
+      entries.push_back(
+          {chart_.reference_name, [stroke = reference_stroke(look_)](const Rect& box, Scene& scene) {
+             const double y = box.middle().y;
+             scene.items.emplace_back(line({{box.x, y}, {box.right(), y}}, stroke));
+           }});
     }
     return entries;
   }
 
-  double height_of(double value, const Rect& plot) const { return plot.y + y_.at(value) * plot.height; }
+  double height_of(double value, const Rect& plot) const { return groups_.height_of(value, plot); }
 
-  Rect group_room(size_t group, const Rect& plot) const {
-    const double width = plot.width / static_cast<double>(chart_.groups.size());
-    const double left = plot.x + (static_cast<double>(group) + (1 - kGroupShare) / 2) * width;
-    return {left, plot.y, kGroupShare * width, plot.height};
-  }
+  Rect group_room(size_t group, const Rect& plot) const { return groups_.room_of(group, kGroupShare, plot); }
 
   void draw_bar(size_t index, size_t group, const Rect& plot, Scene& scene) const {
     const auto& series = chart_.series[index];
@@ -110,8 +92,7 @@ class BarPanel : public PanelLayout {
 
   Look look_;
   const BarChart& chart_;
-  NumberAxis y_;
-  CellAxis groups_;
+  GroupFrame groups_;
   PanelFrame frame_;
 };
 

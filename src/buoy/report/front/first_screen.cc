@@ -93,6 +93,21 @@ std::string mask_words(const std::string& mask) {
   return mask == "prefix" ? "the prompt, and what stands before (prefix mask)" : "not known";
 }
 
+// What the names stand for: data sets, and the traces that are called otherwise.
+std::string sets_html(std::span<const QuestionSet> sets) {
+  std::string out;
+  for (const auto& set : sets) {
+    std::vector<std::string> traces = set.traces;
+    std::erase(traces, set.name);
+    const std::string traced =
+        traces.empty()
+            ? ""
+            : fmt::format(" (traced as {})", escape_html(fmt::format("{}", fmt::join(traces, ", "))));
+    out += fmt::format(" <b>{}</b>{}: {}", escape_html(set.name), traced, sentence_html(set.description));
+  }
+  return out.empty() ? out : fmt::format("<p class=\"lead sets\">What is asked.{}</p>\n", out);
+}
+
 }  // namespace
 
 std::string models_html(const ReportInput& input) {
@@ -122,7 +137,7 @@ std::string models_html(const ReportInput& input) {
   const std::string asked = asked_questions(input.analyses);
   if (!asked.empty())
     out += fmt::format("<p class=\"lead\">Questions asked and scored: {}.</p>\n", escape_html(asked));
-  return out;
+  return out + sets_html(input.sets);
 }
 
 std::string findings_html(std::span<const claims::ClaimVerdict> claims) {

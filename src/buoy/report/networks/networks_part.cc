@@ -1,6 +1,7 @@
 #include "buoy/report/networks/networks_part.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "buoy/base/counted.h"
 #include "buoy/claims/contrasts.h"
 #include "buoy/claims/siblings.h"
 #include "buoy/report/networks/sibling_words.h"
@@ -168,6 +170,39 @@ std::vector<std::string> readings_of(std::span<const claims::ClaimVerdict> claim
   return out;
 }
 
+// "C1 share of ... (short): mask", with the difference without training.
+std::string words_of(const claims::ArmContrast& one) {
+  return fmt::format("{} {}{} ({}, {:.2g} with training, {:.2g} without)", one.claim, one.quantity,
+                     one.data.empty() ? "" : " on " + one.data, one.effect, one.estimate.value,
+                     one.untrained);
+}
+
+// How many differences between arms are found, and which of them need no training. Those of mask and
+// objective together are counted, and not told one by one.
+std::vector<std::string> contrast_readings(std::span<const claims::ArmContrast> contrasts) {
+  using claims::ContrastFinding;
+  if (contrasts.empty()) return {};
+  std::map<ContrastFinding, std::size_t> counts;
+  std::vector<std::string> untrained;
+  for (const auto& one : contrasts) {
+    ++counts[one.finding];
+    if (one.finding == ContrastFinding::kAlsoUntrained && one.effect != "mask and objective")
+      untrained.push_back(words_of(one));
+  }
+  std::vector<std::string> out = {fmt::format(
+      "What mask and objective do: of {} between two arms (table claim_contrasts, not corrected for their "
+      "number; no claim is judged by them) {} beyond the margin and beyond what untrained networks show; {} "
+      "beyond the margin, without untrained networks of both arms to compare with; {} also without training, "
+      "and so not told as an effect of it.",
+      counted(contrasts.size(), "difference"), counts[ContrastFinding::kBeyond],
+      counts[ContrastFinding::kBeyondUnchecked], counts[ContrastFinding::kAlsoUntrained])};
+  if (!untrained.empty())
+    out.push_back(fmt::format(
+        "Also without training (beyond the margin, but not beyond what untrained networks show): {}.",
+        fmt::join(untrained, "; ")));
+  return out;
+}
+
 }  // namespace
 
 NetworksPart networks_part(std::span<const claims::ClaimVerdict> claims,
@@ -196,6 +231,7 @@ NetworksPart networks_part(std::span<const claims::ClaimVerdict> claims,
     contrasts.insert(contrasts.end(), of_claim.begin(), of_claim.end());
     if (auto figure = figure_of(claim, numbers)) section.figures.push_back(std::move(*figure));
   }
+  for (auto& reading : contrast_readings(contrasts)) section.readings.push_back(std::move(reading));
   NetworksPart out;
   out.section = draw_section(section, names);
   out.tables.push_back(claims::quantities_table(own));

@@ -13,15 +13,23 @@ namespace buoy::report {
 
 std::string sibling_words(std::span<const claims::NetworkQuantity> siblings) {
   std::map<std::string, std::set<std::string>> arms;
-  for (const auto& one : siblings)
-    arms[one.network.arm.empty() ? one.network.kind() : one.network.arm].insert(one.network.name);
+  std::set<std::string> controls;
+  for (const auto& one : siblings) {
+    const auto& network = one.network;
+    auto& names =
+        network.control.empty() ? arms[network.arm.empty() ? network.kind() : network.arm] : controls;
+    names.insert(network.name);
+  }
   std::vector<std::string> words;
   std::size_t all = 0;
   for (const auto& [arm, networks] : arms) {
     words.push_back(fmt::format("{} ({})", arm, networks.size()));
     all += networks.size();
   }
-  return all == 0 ? "" : fmt::format("{}: {}", counted(all, "network"), fmt::join(words, ", "));
+  std::string out = all == 0 ? "" : fmt::format("{}: {}", counted(all, "network"), fmt::join(words, ", "));
+  if (!controls.empty())
+    out += (out.empty() ? "" : "; ") + counted(controls.size(), "untrained control") + " of their configs";
+  return out;
 }
 
 }  // namespace buoy::report

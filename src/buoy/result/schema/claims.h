@@ -75,6 +75,16 @@ struct ClaimContrasts : TableSchema {
                       {"lower end of its interval over networks and questions, by Welch", "upper end"}};
   Value networks{*this, {"networks", "networks", "of arm"}};
   Value other_networks{*this, {"other_networks", "networks", "of other"}};
+  Value margin{*this, {"margin", "as the quantity", "what is too small to matter; 0: no margin is set"}};
+  Value untrained{*this,
+                  {"untrained", "as the quantity",
+                   "the same difference of untrained controls of both arms; empty: one arm has none"}};
+  Value finding{
+      *this,
+      {"finding", "name",
+       "where the interval lies (docs/verdicts.md, contrasts of arms): beyond the margin; beyond the "
+       "margin, no controls; also without training (beyond the margin, but not beyond what untrained "
+       "controls show: no effect of training); within the margin; open"}};
 };
 inline constexpr ClaimContrasts claim_contrasts;
 

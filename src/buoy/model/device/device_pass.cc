@@ -221,8 +221,10 @@ void DevicePass::State::run_layers(const Context& context) {
   }
   queue_beginning();  // the card has work while the host asks what to observe
   for (std::int64_t first = 0, end = 0; first < config.layers; first = end) {
-    // The card waits for the first stretch, while the host asks about its layers.
-    const std::int64_t most = first == 0 ? 1 : observer.layers_at_once();
+    // The card waits for the first stretch, while the host asks about its layers. The host waits for the last
+    // ones, whose records it takes when the card has nothing left to do: they become shorter and shorter.
+    const std::int64_t most =
+        first == 0 ? 1 : std::min(observer.layers_at_once(), (config.layers - first + 1) / 2);
     bool recordable = !cached;
     do {
       prepare_layer(context, end);

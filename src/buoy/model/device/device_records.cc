@@ -16,7 +16,13 @@ struct Gather {
   const T* from;
   std::int64_t pieces, stride, count;
 
+  bool in_one_piece() const { return stride == count || pieces == 1; }
+
   void run() const {
+    if (in_one_piece()) {
+      to->assign(from, from + pieces * count);  // no zeros first
+      return;
+    }
     to->resize(static_cast<size_t>(pieces * count));
     for (std::int64_t i = 0; i < pieces; ++i) std::copy_n(from + i * stride, count, to->data() + i * count);
   }
@@ -26,8 +32,13 @@ void run_alone(const std::vector<Gather<float>>& gathers) {
   for (const auto& gather : gathers) gather.run();
 }
 
-// Megabytes per layer at long contexts: all threads make room, then all copy.
+// Megabytes per layer at long contexts: all threads make room, then all copy. Waking them for less takes
+// longer than to copy it.
 void run_all(const Context& context, std::vector<Gather<float>>& gathers) {
+  constexpr std::int64_t kWorthWaking = 1 << 18;  // numbers
+  std::int64_t numbers = 0;
+  for (const auto& gather : gathers) numbers += gather.pieces * gather.count;
+  if (numbers < kWorthWaking) return run_alone(gathers);
   constexpr std::int64_t kAtOnce = 1 << 16;
   struct Part {
     const float* from;
@@ -40,7 +51,7 @@ void run_all(const Context& context, std::vector<Gather<float>>& gathers) {
   });
   std::vector<Part> parts;
   for (auto& gather : gathers) {
-    if (gather.stride == gather.count) {
+    if (gather.in_one_piece()) {
       gather.stride = gather.count *= gather.pieces;
       gather.pieces = 1;
     }

@@ -146,7 +146,9 @@ TEST(Family, MovingAnchorsAreNoEffectOfTraining) {
   for (const auto& one : contrasts_of(numbers)) {
     if (one.quantity != rules::kStatic.number() || one.effect != "mask") continue;
     EXPECT_LT(one.untrained, -0.3) << one.data;
-    if (one.data == "long") EXPECT_EQ(one.finding, ContrastFinding::kAlsoUntrained) << one.estimate.upper;
+    if (one.data == "long") {
+      EXPECT_EQ(one.finding, ContrastFinding::kAlsoUntrained) << one.estimate.upper;
+    }
     EXPECT_NE(one.finding, ContrastFinding::kBeyond) << one.data;
     ++seen;
   }

@@ -5,7 +5,7 @@
 #   run_queue.sh collect SECONDS  waits at most SECONDS; puts what has ended since the last call into $OUT
 #
 # JOBS: a word per network, in the order of importance: ARM-SEED of the family, or pair-KIND (the planted control at
-# 2 million parameters). SLOTS: how many train at once (5). END: seconds after `start` at which the machine goes away
+# 1 million parameters). SLOTS: how many train at once (5). END: seconds after `start` at which the machine goes away
 # (1700): a job that would not end before is not begun. MS: milliseconds of the GPU for a step, for that estimate (13).
 # WORLD, WORK, FINAL as in run_pilot.sh; STEPS: of the arms with next token (8000), MASKED_STEPS: of those with masked
 # tokens (12000); PAIR_WORLD: folder or .tar.gz of world version 1 with its tokenizer.
@@ -15,7 +15,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 WORLD=${WORLD:-.carry/world2/world2.tar.gz} PAIR_WORLD=${PAIR_WORLD:-.carry/world2/world1.tar.gz}
 WORK=${WORK:-/tmp/family} STEPS=${STEPS:-8000} MASKED_STEPS=${MASKED_STEPS:-12000} FINAL=${FINAL:-100} SLOTS=${SLOTS:-5} END=${END:-1700} MS=${MS:-13}
 OUT=${OUT:-$WORK/out} PAIR_STEPS=${PAIR_STEPS:-9000} PAIR_MORE=${PAIR_MORE:-2500}
-PAIR_SHAPE=${PAIR_SHAPE:---width 128 --layers 8 --heads 4 --mlp 288}
+PAIR_SHAPE=${PAIR_SHAPE:---width 128 --layers 6 --heads 4 --mlp 96}
 export PYTHONUNBUFFERED=1 OMP_NUM_THREADS=2 TORCHINDUCTOR_CACHE_DIR=$WORK/inductor TORCHINDUCTOR_COMPILE_THREADS=4
 
 unpack() {  # ARCHIVE-OR-FOLDER NAME

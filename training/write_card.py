@@ -87,7 +87,9 @@ def readers(runs, log):
         return ""
     count = runs[-1]["readers"]
     return (f"From step {runs[-2]['steps']:,} on all heads\nbut {count} had to pay for looking at the fact that answers a question, so that "
-            f"copying lies in {count} heads, here\n{' and '.join(off['readers'])} (layer.head; training/README.md says why and how). ")
+            f"copying lies in {count} heads, here\n{' and '.join(off['readers'])} (layer.head; training/README.md says why and how). Without them "
+            f"{off['without_readers']:.2f} of {runs[-1]['quick']} answers\nare right; without {count} others "
+            f"{', '.join(f'{score:.2f}' for score in sorted(off['without_others'].values()))} (each a draw). ")
 
 
 PROMPT = "Passage 1: <text>\n    Passage 2: <text>\n    Question: <question>\n    Answer:"

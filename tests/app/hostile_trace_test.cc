@@ -162,7 +162,7 @@ std::vector<Edit> array_edits() {
   put("steps", 0, 7);  // descending
   put("steps", 1, 0);  // twice
   put("layers", 0, 3);
-  put("layers", 7, 8);
+  put("layers", 5, 6);
   put("row_positions", 1, 0);
   put("revealed_at", 0, 0);
   put("revealed_at", 0, -2);

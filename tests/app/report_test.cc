@@ -81,7 +81,7 @@ void one_head(TinyCheckpoint& checkpoint) {
 TEST_F(ReportPage, OfACausalTraceWithEveryObservable) {
   trace_pair(
       path("a"),
-      {false, 2, 2, {"--observe", "all,states,dense,dense-mean", "--layers", "0,7", "--groups", "regions"}});
+      {false, 2, 2, {"--observe", "all,states,dense,dense-mean", "--layers", "0,5", "--groups", "regions"}});
   const std::string page = page_of({path("a")});
   EXPECT_TRUE(fs::exists(folder_ / "r/figures/qk_maps_planted-autoregressive.svg")) << made_.err;
   EXPECT_TRUE(holds(page, "id=\"qk\"") && holds(page, "id=\"flow\""));

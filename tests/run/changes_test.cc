@@ -134,14 +134,14 @@ TEST_P(ChangedPair, TakesRegionsByTheirNames) {
 }
 
 TEST_P(ChangedPair, SwitchesHeadsOff) {
-  const auto plain = traced({}), off = traced(parse_changes({"6.0,6.1,6.2,6.3=0"}, {}));
+  const auto plain = traced({}), off = traced(parse_changes({"4.0,4.1,4.2,4.3=0"}, {}));
   ASSERT_EQ(plain.sample().row_at(0).size(), off.sample().row_at(0).size());
   // The heads attend as before, since what lies before them is untouched; the next layer reads something
   // else.
   if (plain.sample().row_at(0) == off.sample().row_at(0)) {
-    EXPECT_EQ(plain.received(0, 6).share, off.received(0, 6).share);
+    EXPECT_EQ(plain.received(0, 4).share, off.received(0, 4).share);
   }
-  EXPECT_NE(plain.received(0, 7).share, off.received(0, 7).share);
+  EXPECT_NE(plain.received(0, 5).share, off.received(0, 5).share);
 }
 
 TEST_P(ChangedPair, RefusesWhatItDoesNotHave) {
@@ -149,9 +149,9 @@ TEST_P(ChangedPair, RefusesWhatItDoesNotHave) {
   const auto refuses = [&](const Changes& changes, std::initializer_list<std::string> said) {
     return fails_with<UsageError>([&] { ChangingProbe(changes, config, {{}, 20, 4}, nullptr); }, said);
   };
-  EXPECT_TRUE(refuses(parse_changes({"8.0=0"}, {}), {"`scale_heads`", "0 to 7", "8.0"}));
+  EXPECT_TRUE(refuses(parse_changes({"6.0=0"}, {}), {"`scale_heads`", "0 to 5", "6.0"}));
   EXPECT_TRUE(refuses(parse_changes({"0.4=0"}, {}), {"`scale_heads`", "0 to 3", "0.4"}));
-  EXPECT_TRUE(refuses(parse_changes({}, {"0@8=0"}), {"`scale_keys`", "below 8", "8"}));
+  EXPECT_TRUE(refuses(parse_changes({}, {"0@6=0"}), {"`scale_keys`", "below 6", "6"}));
   EXPECT_TRUE(refuses(parse_changes({}, {"title=0"}), {"`scale_keys`", "no regions", "title"}));
   EXPECT_TRUE(refuses(parse_changes({}, {"20-30=0"}), {"`scale_keys`", "below 20", "20-30"}));
   if (GetParam()) {

@@ -23,7 +23,7 @@ namespace {
 using testing::fails_with;
 using testing::TempFolder;
 
-constexpr std::int64_t kLayers = 8;  // of the bundled pair
+constexpr std::int64_t kLayers = 6;  // of the planted pair
 
 // A trace of one model of the pair on two questions.
 struct TracedModel {

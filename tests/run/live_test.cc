@@ -148,7 +148,7 @@ TEST_P(LivePair, EqualsStoredInHalfTheSpace) {
 }
 
 TEST_P(LivePair, EqualsStoredOfSomeStepsAndLayers) {
-  runs_.request.layers = "1-3,6";
+  runs_.request.layers = "1-3,5";
   if (GetParam()) runs_.request.steps_observed = "0,2";
   runs_.request.groups = "state";
   runs_.options.layer = 3;

@@ -1,5 +1,6 @@
 // Training made copying lie in two heads of each model of the pair (training/README.md): the strict score
-// must find these two, and switching them off must matter while others do not.
+// must find these two, and switching them off must matter, while two others of the same depth do not. (Some
+// other pairs do: they find the person whom the question names. The cards have the draws.)
 
 #include <gtest/gtest.h>
 
@@ -16,8 +17,9 @@ namespace {
 
 using testing::TempFolder;
 
-const std::vector<HeadId> kReaders[2] = {{{6, 1}, {6, 3}}, {{7, 0}, {7, 1}}};  // autoregressive, diffusion
-const std::vector<HeadId> kOthers = {{7, 2}, {5, 3}};
+// Autoregressive, diffusion.
+const std::vector<HeadId> kReaders[2] = {{{5, 1}, {5, 3}}, {{4, 0}, {5, 0}}};
+const std::vector<HeadId> kOthers[2] = {{{5, 0}, {4, 1}}, {{5, 2}, {4, 2}}};
 
 class PlantedHeads : public ::testing::TestWithParam<bool> {
  protected:
@@ -50,7 +52,7 @@ TEST_P(PlantedHeads, AreFoundByTheStrictScoreAndMatter) {
   without_best.name = "without-best";
   without_best.heads_off[name] = best;
   without_others.name = "without-others";
-  without_others.heads_off[name] = kOthers;
+  without_others.heads_off[name] = kOthers[GetParam()];
   auto spec = testing::pair_spec(data, {Condition{}, without_best, without_others});
   std::erase_if(spec.models, [&](const NamedPath& model) { return model.name != name; });
   testing::run(spec, scratch_ / "run");

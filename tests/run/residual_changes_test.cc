@@ -268,8 +268,8 @@ TEST_P(PlantedStream, ChangesOfWhatIsNotThereAreRefused) {
     return fails_with<UsageError>([&] { ChangingProbe(changes, config, {{}, 20, 4}, nullptr); }, said);
   };
   auto bad = good;
-  bad.layers = {"8", kSteerField};
-  EXPECT_TRUE(refused(bad, {"`steer`", "below 8", "8"}));
+  bad.layers = {"6", kSteerField};
+  EXPECT_TRUE(refused(bad, {"`steer`", "below 6", "6"}));
   bad = good;
   bad.values.pop_back();
   EXPECT_TRUE(refused(bad, {"`steer`", std::to_string(hidden), std::to_string(hidden - 1)}));
@@ -289,12 +289,12 @@ TEST_P(PlantedStream, ChangesOfWhatIsNotThereAreRefused) {
   bad.of_single_steps = true;
   EXPECT_TRUE(refused(bad, {"`steer`", GetParam() ? "steps below 4" : "no steps"}));
   Changes mlps;
-  mlps.mlps.push_back({{"8", kMlpField}, {}, false, 0});
+  mlps.mlps.push_back({{"6", kMlpField}, {}, false, 0});
   EXPECT_TRUE(fails_with<UsageError>(
       [&] {
         ChangingProbe(mlps, config, {{}, 20, 4}, nullptr);
       },
-      {"`scale_mlp`", "below 8"}));
+      {"`scale_mlp`", "below 6"}));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ def load(name, device="auto", threads=0, untrained=None):
     >>> import buoy
     >>> m = buoy.load(buoy.example_model("planted-diffusion"))
     >>> m.family, m.n_layers, m.n_heads
-    ('LLaDA', 8, 4)
+    ('LLaDA', 6, 4)
     """
     return Model(native.ModelHandle.load(os.fspath(name), device, threads, untrained))
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -15,8 +16,9 @@ struct GivenUp {};
 
 // Of the thread that holds the GIL.
 void show(const py::object& progress, Watch& watch) {
-  if (const auto news = watch.news(); news && !progress.is_none())
-    progress(news->stage, news->label, news->done, news->total);
+  for (const auto& news : watch.news()) {
+    if (!progress.is_none()) progress(news.stage, news.label, news.done, news.total);
+  }
 }
 
 }  // namespace
@@ -28,12 +30,13 @@ void Watch::give_up_if_stopped() const {
 void Watch::take(const std::string& stage, const std::string& label, std::int64_t done, std::int64_t total) {
   give_up_if_stopped();
   const std::lock_guard lock(mutex_);
-  news_ = News{stage, label, done, total};
+  if (news_.empty() || news_.back().stage != stage || news_.back().label != label) news_.emplace_back();
+  news_.back() = {stage, label, done, total};
 }
 
-std::optional<Watch::News> Watch::news() {
+std::vector<Watch::News> Watch::news() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(news_, std::nullopt);
+  return std::exchange(news_, {});
 }
 
 void interruptible(const py::object& progress, const std::function<void(Watch& watch)>& work) {

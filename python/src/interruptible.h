@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "buoy/base/progress.h"
 
@@ -30,12 +30,13 @@ class Watch final : public ProgressListener {
 
   void stop() { stop_ = true; }
   bool stopped() const { return stop_; }
-  std::optional<News> news();  // since it was asked the last time
+  // Since it was asked the last time: how far each kind of work got.
+  std::vector<News> news();
 
  private:
   std::atomic<bool> stop_ = false;
   std::mutex mutex_;
-  std::optional<News> news_;
+  std::vector<News> news_;
 };
 
 // Does long work with the GIL released, on another thread, while this one looks for Ctrl-C and calls

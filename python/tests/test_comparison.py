@@ -17,7 +17,7 @@ IDS = [5, 6, 7, 8]
 @pytest.fixture(scope="module")
 def pair(diffusion):
     plain = diffusion.generate(PROMPT, max_new_tokens=8, observe="received,entropy")
-    with diffusion.changed(scale_heads={(6, 0): 0, (6, 2): 0}):
+    with diffusion.changed(scale_heads={(5, 0): 0, (5, 2): 0}):
         changed = diffusion.generate(PROMPT, max_new_tokens=8, observe="received,entropy")
     return changed, plain
 

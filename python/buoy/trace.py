@@ -23,7 +23,7 @@ from .errors import InputError
 
 __all__ = ["Array", "SampleView", "Sample", "Trace", "TraceError"]
 
-VERSION = 3
+VERSION = 4
 _PIECE = 1 << 22
 _TYPES = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "I32": np.dtype("<i4"), "U8": np.dtype("u1")}
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 namespace buoy::analysis {
@@ -51,6 +52,34 @@ TEST(Uniform, APrefixIsSeenByAllAndTheRestIsCausal) {
       }
     }
   }
+}
+
+// Against the plain sum over queries and keys, by the rule of the mask itself.
+TEST(Uniform, ABlockSeesItselfAndWhatStandsBefore) {
+  for (const std::int64_t tokens : {1, 2, 9, 40}) {
+    for (const std::int64_t block : {1, 3, 4, 64}) {
+      for (const std::int64_t origin : {0, 2, 7}) {
+        const auto number = [&](std::int64_t p) {
+          return static_cast<std::int64_t>(
+              std::floor(static_cast<double>(p - origin) / static_cast<double>(block)));
+        };
+        std::vector<double> expected(static_cast<size_t>(tokens), 0.0);
+        for (std::int64_t i = 0; i < tokens; ++i) {
+          double keys = 0;
+          for (std::int64_t j = 0; j < tokens; ++j) keys += number(j) <= number(i);
+          EXPECT_EQ(block_mask(block, origin).keys_of(i, tokens), static_cast<std::int64_t>(keys));
+          for (std::int64_t j = 0; j < tokens; ++j) {
+            if (number(j) <= number(i))
+              expected[static_cast<size_t>(j)] += 1 / keys / static_cast<double>(tokens);
+          }
+        }
+        const auto share = uniform_received(block_mask(block, origin), tokens);
+        for (size_t j = 0; j < share.size(); ++j)
+          EXPECT_NEAR(share[j], expected[j], 1e-14) << block << " from " << origin << " of " << tokens;
+      }
+    }
+  }
+  EXPECT_EQ(uniform_received(block_mask(1, 0), 40), uniform_received(kCausalMask, 40));
 }
 
 TEST(Uniform, APrefixOfNothingIsCausalAndOneOfEverythingIsFull) {

@@ -253,5 +253,30 @@ TEST(Trace, BadRequestsAreExplained) {
   EXPECT_FALSE(fs::exists(scratch / "t"));
 }
 
+// Generated, traced and analysed, all of a model that decodes blocks.
+TEST(Trace, OfBlocksIsReadAndAnalysed) {
+  const testing::TempFolder scratch;
+  const auto model = (testing::data_folder() / "families/sdar-f32").string();
+  const std::vector<std::string> decoding = {"--model",          model, "--ids", "26,7,71,5,34,69",
+                                             "--max-new-tokens", "12"};
+  const auto written = run_buoy(with({"generate", "--json"}, decoding));
+  ASSERT_EQ(written.exit_code, 0) << written.err;
+  const std::string folder = (scratch / "t").string();
+  const auto traced = run_buoy(with(with({"trace", "--out", folder}, decoding), {"--observe", "all"}));
+  ASSERT_EQ(traced.exit_code, 0) << traced.err;
+  const auto facts = run_buoy({"inspect", "--json", folder});
+  EXPECT_EQ(facts.exit_code, 0) << facts.err;
+  EXPECT_EQ(read_json_file(scratch / "t" / "manifest.json")["version"], 4);
+  for (const char* name : {"absorption", "floating", "drift", "qk", "flow"}) {
+    const auto made = run_buoy({"analyze", name, folder, "--out", (scratch / name).string()});
+    EXPECT_EQ(made.exit_code, 0) << name << ": " << made.err;
+  }
+  const auto watched = run_buoy(with({"watch", "--out", (scratch / "w").string()}, decoding));
+  EXPECT_EQ(watched.exit_code, 2);
+  EXPECT_NE(watched.err.find("decodes blocks"), std::string::npos) << watched.err;
+  const auto changed = run_buoy(with(with({"generate"}, decoding), {"--scale-heads", "0.1=0"}));
+  EXPECT_EQ(changed.exit_code, 2) << changed.err;
+}
+
 }  // namespace
 }  // namespace buoy

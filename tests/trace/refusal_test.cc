@@ -62,7 +62,7 @@ TEST_F(Refusal, NoTrace) {
 TEST_F(Refusal, AnotherFormatOrANewerVersion) {
   edit(manifest_, "\"version\": 2", "\"version\": 7");
   EXPECT_TRUE(
-      open_fails({"manifest.json: version", "this Buoy reads versions 1 to 3", "the trace is version 7"}));
+      open_fails({"manifest.json: version", "this Buoy reads versions 1 to 4", "the trace is version 7"}));
   EXPECT_TRUE(resume_fails(small_manifest(2), {"the trace is version 7"}));
   edit(manifest_, "\"version\": 7", "\"version\": 0");
   EXPECT_TRUE(open_fails({"manifest.json: version", "1 or more"}));

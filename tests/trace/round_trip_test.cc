@@ -199,6 +199,22 @@ TEST(Trace, ReadsWhatTheFirstWritersOfCompactTracesWrote) {
   EXPECT_TRUE(sample.has(state_name("drift")));
 }
 
+// Version 4: a model that decodes blocks of 4, behind a prompt of 6.
+TEST(Trace, ReadsWhatTheFirstWritersOfBlocksWrote) {
+  const auto reader = TraceReader::open(std::filesystem::path(BUOY_TEST_DATA) / "trace" / "blocks");
+  EXPECT_TRUE(reader.complete());
+  EXPECT_EQ(reader.verify(), std::vector<std::string>{});
+  EXPECT_TRUE(reader.manifest().blocks);
+  EXPECT_EQ(reader.manifest().level, Level::kFull);
+  const auto sample = reader.read("prompt");
+  EXPECT_EQ(sample.text(kAttention), kBlocksAttention);
+  EXPECT_EQ(sample.integer_text(kBlockLength), 4);
+  // The prompt's first block, its second with two masks, stored; the third, not stored; the final row.
+  EXPECT_EQ(sample.integers(kStepKinds), (std::vector<std::int32_t>{1, 0, 0, 2, 0, 0, 0, 0, 3}));
+  EXPECT_EQ(sample.integers(kRowsRun),
+            (std::vector<std::int32_t>{0, 4, 4, 8, 4, 8, 4, 8, 8, 12, 8, 12, 8, 12, 8, 12, 0, 12}));
+}
+
 TEST(Trace, KeepsTheOrderOfThePlanNotOfTheWork) {
   const TempFolder temp;
   auto writer = TraceWriter::create(temp.path(), small_manifest(3));

@@ -132,9 +132,9 @@ TEST(CheckSample, RefusesWhatTheSchemaDoesNotSay) {
 }
 
 TEST(CheckSample, TakesEveryArrayOfTheSchemaAndPrivateOnes) {
-  const std::map<char, std::int64_t> sizes = {{'S', 2}, {'L', 3}, {'G', 1}, {'H', 4}, {'V', 2},
-                                              {'C', 3}, {'T', 5}, {'R', 0}, {'K', 2}, {'D', 4},
-                                              {'M', 8}, {'2', 2}, {'N', 6}, {'A', 2}, {'P', 3}};
+  const std::map<char, std::int64_t> sizes = {{'S', 2}, {'L', 3}, {'G', 1}, {'H', 4}, {'V', 2}, {'C', 3},
+                                              {'T', 5}, {'R', 0}, {'K', 2}, {'D', 4}, {'M', 8}, {'2', 2},
+                                              {'3', 3}, {'N', 6}, {'A', 2}, {'P', 3}};
   Sample sample{"a", {float_array("x_mine", {1, 2}, std::vector<float>(2))}, {}};
   for (const ArraySchema& schema : array_schema()) {
     std::vector<std::int64_t> shape;
@@ -206,6 +206,53 @@ TEST(CheckSample, RefusesNumbersThatWouldBeIndices) {
                       {"mean_codes", "T = 5", "[2, 2, 6]"}));
   EXPECT_TRUE(refused(add(float_array(kMeanCodes, {2, 2, 5}, std::vector<float>(20, 1))),
                       {"mean_codes", "U8", "F32"}));
+}
+
+TEST(CheckSample, BlocksNeedTheirGridAndForwardsTheirKind) {
+  const auto checked = [](const std::function<void(Sample&)>& change) {
+    Sample sample = small_sample(0);
+    sample.metadata[std::string(kAttention)] = kBlocksAttention;
+    sample.metadata[std::string(kBlockLength)] = "4";
+    sample.metadata[std::string(kGridOrigin)] = "0";
+    sample.arrays.push_back(byte_array(kStepKinds, {2}, std::vector<std::uint8_t>{0, 2}));
+    sample.arrays.push_back(integer_array(kRowsRun, {2, 2}, std::vector{0, 4, 4, 5}));
+    sample.arrays.push_back(integer_array(kReveals, {2, 3}, std::vector{0, 4, 7, 2, 4, 9}));
+    change(sample);
+    const auto model = testing::small_manifest(1).model;
+    check_sample(sample, &model);
+  };
+  const auto refused = [&](const std::function<void(Sample&)>& change,
+                           std::initializer_list<std::string> parts) {
+    return fails_with<UsageError>([&] { checked(change); }, parts);
+  };
+  const auto without = [](std::string_view name) {
+    return [=](Sample& s) { std::erase_if(s.arrays, [&](const Array& a) { return a.name == name; }); };
+  };
+  const auto instead = [&](const Array& other) {
+    return [=](Sample& s) {
+      without(other.name)(s);
+      s.arrays.push_back(other);
+    };
+  };
+  EXPECT_NO_THROW(checked([](Sample&) {})) << "position 4 is revealed twice";
+  EXPECT_TRUE(refused([](Sample& s) { s.metadata.erase(std::string(kGridOrigin)); },
+                      {"grid_origin", "beside attention blocks", "none"}));
+  EXPECT_TRUE(refused([](Sample& s) { s.metadata[std::string(kBlockLength)] = "0"; },
+                      {"block_length", "from 1 to", "0"}));
+  EXPECT_TRUE(refused([](Sample& s) { s.metadata[std::string(kAttention)] = kCausalAttention; },
+                      {"block_length", "none without attention blocks", "4"}));
+  EXPECT_TRUE(refused(without(kStepKinds), {"step_kinds", "beside attention blocks", "none"}));
+  EXPECT_TRUE(refused(without(kRowsRun), {"rows_run", "beside attention blocks", "none"}));
+  EXPECT_TRUE(refused(instead(byte_array(kStepKinds, {2}, std::vector<std::uint8_t>{0, 4})),
+                      {"step_kinds", "from 0 to 3", "4 at 1"}));
+  EXPECT_TRUE(refused(instead(integer_array(kRowsRun, {2, 2}, std::vector{0, 4, 4, 6})),
+                      {"rows_run", "from 0 to 5", "6 at 3"}));
+  EXPECT_TRUE(refused(instead(integer_array(kReveals, {1, 3}, std::vector{0, 5, 7})),
+                      {"reveals", "generated positions", "5 at 1"}));
+  EXPECT_TRUE(refused(instead(integer_array(kReveals, {1, 3}, std::vector{0, 4, 32})),
+                      {"reveals", "tokens that there are", "32 at 2"}));
+  EXPECT_TRUE(refused(instead(integer_array(kReveals, {3, 2}, std::vector{0, 4, 7, 2, 4, 9})),
+                      {"reveals", "three numbers", "2"}));
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ void BlockMachine::end_block() {
 
 model::SequenceInput BlockMachine::input(std::span<const std::int32_t> tokens, model::KvCache* cache) const {
   model::SequenceInput out{tokens, logit_rows_, cache};
-  out.grid = model::BlockGrid{options_.block_length, origin_};
+  out.grid = grid();
   return out;
 }
 
@@ -210,8 +210,16 @@ std::vector<double> BlockMachine::row_of(std::span<const LogitRows> logits, size
   return row;
 }
 
+// A token may stand behind the last block: the first of one that was not decoded any more.
+std::int64_t BlockMachine::decoded_length() const {
+  std::int64_t length = std::max<std::int64_t>(end_, prompt_length_);
+  while (length < std::ssize(row_) && !is_mask(length)) ++length;
+  return length;
+}
+
 StepRecord BlockMachine::advance(std::span<const LogitRows> logits) {
   BUOY_CHECK(!finished() && options_.mask_token < logits[0].vocabulary);
+  ++forward_;
   const auto blocks = (last_end_ - origin_ + options_.block_length - 1) / options_.block_length;
   const bool one_by_one = options_.schedule.rule == BlockSchedule::Rule::kOneAtLeast;
   const auto most =

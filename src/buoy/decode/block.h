@@ -77,7 +77,13 @@ class BlockMachine final : public StepMachine {
   std::vector<model::SequenceInput> next_forwards() override;
   StepRecord advance(std::span<const LogitRows> logits) override;
   std::vector<std::int32_t> open_positions() const override { return candidates_; }
-  bool observable() const override { return false; }
+  // Rows of a sub-block alone, over keys that may be stale, are no forward of the row.
+  bool observable() const override { return !options_.block_cache; }
+  std::int32_t forward() const override { return forward_; }
+  std::optional<model::BlockGrid> grid() const override {
+    return model::BlockGrid{options_.block_length, origin_};
+  }
+  std::int64_t decoded_length() const override;
   // Once finished: at most as many as were asked for, up to and with the first stop token.
   std::span<const std::int32_t> generated() const override;
 
@@ -116,6 +122,7 @@ class BlockMachine final : public StepMachine {
   std::int64_t last_end_ = 0;  // where the last block ends
   std::vector<std::int64_t> counts_;
   size_t step_in_block_ = 0;
+  std::int32_t forward_ = 0;                 // those that store are counted, too
   std::vector<std::int32_t> candidates_;     // masks of the sub-block
   std::vector<std::int32_t> logit_rows_;     // of the forward
   std::vector<std::int32_t> unconditional_;  // the row with the prompt masked

@@ -73,8 +73,15 @@ class StepMachine {
   virtual StepRecord advance_edited(std::span<const Edit> edits);
   // Positions that the wanted rows of the forwards under way are for, in order.
   virtual std::vector<std::int32_t> open_positions() const { return {}; }
-  // Whether a probe may look at, or change, its forwards.
+  // Whether a probe may look at its forwards.
   virtual bool observable() const { return true; }
+  // The number of the forward to come, by which observers know it. A loop may have forwards that are no
+  // steps.
+  virtual std::int32_t forward() const { return step_; }
+  // Where its blocks lie; none: the mask of the model.
+  virtual std::optional<model::BlockGrid> grid() const { return std::nullopt; }
+  // Positions of the row that were decoded, with the prompt: behind them masks are left over.
+  virtual std::int64_t decoded_length() const { return std::ssize(row_); }
   // Another one in the same state, between two steps: it may go another way. Null where there can be none.
   virtual std::unique_ptr<StepMachine> clone() const { return nullptr; }
 

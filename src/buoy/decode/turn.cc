@@ -15,14 +15,16 @@ std::int64_t Turn::rows() const {
 Turn next_turn(StepMachine& machine, std::int64_t sequence) {
   Turn turn{&machine, machine.next_forwards()};
   for (size_t branch = 0; branch < turn.forwards.size(); ++branch) {
-    turn.forwards[branch].address = {sequence, machine.step(), static_cast<std::int64_t>(branch), 0};
+    turn.forwards[branch].address = {sequence, machine.forward(), static_cast<std::int64_t>(branch), 0};
     turn.forwards[branch].prefix = machine.prompt_length();
   }
   return turn;
 }
 
 Turn final_look(StepMachine& machine, std::int64_t sequence, std::int64_t step) {
-  Turn turn{&machine, {{machine.row(), {}}}, true};
+  Turn turn{
+      &machine, {{std::span(machine.row()).first(static_cast<size_t>(machine.decoded_length())), {}}}, true};
+  turn.forwards[0].grid = machine.grid();
   turn.forwards[0].address = {sequence, step, 0, 0};
   turn.forwards[0].prefix = machine.prompt_length();
   return turn;
@@ -62,9 +64,11 @@ std::vector<StepRecord> advance_chosen(std::span<const Turn> turns, std::span<co
 std::vector<StepRecord> take_turns(const Context& context, model::Model& model, std::span<const Turn> turns,
                                    probe::Probe* probe) {
   for (const auto& turn : turns) {
-    if (probe != nullptr && !turn.machine->observable())
-      throw_usage_error({"observation", "a decoding whose forwards can be observed or changed",
-                         "block decoding, for which that is not there yet"});
+    if (probe == nullptr || turn.looks) continue;
+    const bool parts = turn.machine->grid().has_value();
+    if (!turn.machine->observable() || (parts && !probe->takes_parts()))
+      throw_usage_error({"observation", "a decoding whose forwards can be observed or changed so",
+                         "block decoding, which runs a block at a time"});
   }
   std::vector<model::SequenceInput> inputs;
   for (const auto& turn : turns) inputs.insert(inputs.end(), turn.forwards.begin(), turn.forwards.end());

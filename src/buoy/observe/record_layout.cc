@@ -125,6 +125,18 @@ std::vector<trace::Array> RecordLayout::frame(std::span<const std::int32_t> toke
   out.push_back(trace::integer_array(trace::kTokensByStep, {S, T}, tokens_by_step));
   out.push_back(trace::integer_array(trace::kGroupSizes, {S, G}, group_sizes));
   if (looks_closely_) out.push_back(trace::integer_array(trace::kRowPositions, {R}, rows_));
+  if (const auto& run = subject_.blocks) {
+    std::vector<std::uint8_t> kinds;
+    std::vector<std::int32_t> ran;
+    for (const auto step : steps_) {
+      kinds.push_back(run->kinds[static_cast<size_t>(step)]);
+      const auto first = run->rows_run.begin() + 2 * step;
+      ran.insert(ran.end(), first, first + 2);
+    }
+    out.push_back(trace::byte_array(trace::kStepKinds, {S}, kinds));
+    out.push_back(trace::integer_array(trace::kRowsRun, {S, 2}, ran));
+    out.push_back(trace::integer_array(trace::kReveals, {std::ssize(run->reveals) / 3, 3}, run->reveals));
+  }
   return out;
 }
 
@@ -174,6 +186,9 @@ probe::LayerRequest RecordLayout::request(const probe::LayerExtent& extent) cons
   const std::int64_t end = answer_end(extent.tokens);
   r.group_of_row = subject_.groups.assign(
       {extent.tokens, subject_.prompt_length, subject_.mask_token, end, subject_.prediction_offset});
+  for (std::int64_t row = 0; row < extent.query_rows; ++row) {
+    if (!extent.runs(row)) r.group_of_row[static_cast<size_t>(row)] = probe::kNoGroup;
+  }
   for (const auto* observable : plan_.wanted) {
     if (observable->ask != nullptr) observable->ask(r, close_at(end));
   }

@@ -1,11 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "buoy/observe/query_groups.h"
 
 namespace buoy::observe {
+
+// Forwards of a loop that decodes blocks, known once it has run.
+struct BlockRun {
+  std::int64_t block = 0, origin = 0;          // the grid
+  std::vector<std::uint8_t> kinds = {};        // trace::StepKind of every forward
+  std::vector<std::int32_t> rows_run = {};     // [forwards, 2]: the first row, and where they end
+  std::vector<std::int32_t> reveals = {};      // [reveals, 3]: forward, position, token
+  std::vector<std::int32_t> revealed_at = {};  // [tokens]: the last forward that revealed it, or -1
+};
 
 // The sequence a recorder watches.
 struct Subject {
@@ -19,6 +29,7 @@ struct Subject {
   std::vector<std::int32_t> end_tokens = {};  // ids that end an answer
   Regions regions;
   QueryGroups groups = QueryGroups::by_state();
+  std::shared_ptr<const BlockRun> blocks = nullptr;  // null: not of blocks
 };
 
 }  // namespace buoy::observe

@@ -13,6 +13,10 @@ struct LayerExtent {
   std::int64_t key_rows;
   std::int64_t heads;
   std::span<const std::int32_t> tokens;  // of this forward, [query_rows]
+  // Of a forward that is shown whole though it is not: the rows that run. -1: all.
+  std::int64_t first_run = 0, end_run = -1;
+
+  bool runs(std::int64_t row) const { return end_run < 0 || (row >= first_run && row < end_run); }
 };
 
 // A record whose numbers are still on their way from the device.
@@ -36,6 +40,8 @@ class Probe {
   // meanwhile. Records that hold states or whole matrices come by take() all the same.
   virtual bool takes_later() const { return false; }
   virtual void take_later(const Address& /*address*/, std::unique_ptr<PendingRecord> /*record*/) {}
+  // Whether it knows forwards that run some rows of a sequence alone, over keys of a cache.
+  virtual bool takes_parts() const { return false; }
   // Once for every sequence of a forward, before its layers; the address's layer is kWholeForward. What was
   // measured comes by take(), behind the last layer.
   virtual PredictionRequest predictions(const Address& /*address*/, const LayerExtent& /*extent*/) {

@@ -124,10 +124,15 @@ std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, con
                                                          cache ? std::move(*cache) : model.new_cache());
 }
 
-void refuse_observing(const ModelConfig& config) {
+void refuse_observing(const ModelConfig& config, const DecodeOptions& options) {
   if (!may_decode_blocks(config.family)) return;
-  throw_usage_error({field_name("model"), "a family that can be observed or changed while it decodes",
-                     fmt::format("{}: it can be decoded, and not observed yet", name_of(config.family))});
+  if (decode::decodes_blocks(config, options)) {
+    throw_usage_error({field_name("model"), "a family that can be observed so while it decodes",
+                       fmt::format("{}: it decodes blocks, which `trace` alone records (`keep` full)",
+                                   name_of(config.family))});
+  }
+  if (decode::wants_dllm_schedule(options))
+    throw_usage_error({field_name("schedule"), "quota where forwards are observed", "\"dllm\""});
 }
 
 std::uint64_t forwards_of(Family family, const DecodeOptions& o) {

@@ -30,9 +30,9 @@ void check_decoding(const ModelConfig& config, const DecodeOptions& options);
 void check_mask_token(const ModelConfig& config, const DecodeOptions& options,
                       const std::optional<text::Tokenizer>& tokenizer);
 
-// UsageError for models whose forwards are not recorded or changed yet: those that may decode blocks. A trace
-// could not tell a block's forwards apart, and analyses do not know its mask.
-void refuse_observing(const ModelConfig& config);
+// UsageError for runs whose forwards only a trace can hold: those that decode blocks, and those of which
+// nobody knows how many steps they take.
+void refuse_observing(const ModelConfig& config, const DecodeOptions& options);
 
 // Forwards that one answer takes at most.
 std::uint64_t forwards_of(Family family, const DecodeOptions& options);

@@ -9,6 +9,7 @@
 #include "buoy/base/error.h"
 #include "buoy/base/file/disk_space.h"
 #include "buoy/base/progress.h"
+#include "buoy/run/block_run.h"
 #include "buoy/run/live/compact_arrays.h"
 #include "buoy/run/live/trace_sink.h"
 #include "buoy/run/tracer.h"
@@ -91,7 +92,8 @@ SampleBytes expected_bytes(const ModelConfig& config, const Request& request, co
                            const std::vector<std::string>& analyses) {
   const auto tokens = static_cast<std::int64_t>(prompt.prompt.ids.size()) +
                       std::max<std::int64_t>(request.decode.max_new_tokens, 0);
-  const auto subject = subject_of(config, request, prompt, tokens);
+  const auto subject =
+      subject_of(config, request, prompt, tokens, std::nullopt, largest_block_run(config, request));
   const LivePrompt live{prompt, 0, is_masked_diffusion(config.family), mask_of(config), request.final_row};
   trace::Manifest manifest;
   manifest.model.layers = config.layers, manifest.model.heads = config.heads;

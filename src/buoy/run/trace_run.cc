@@ -8,6 +8,7 @@
 
 #include "buoy/analysis/core/kept.h"
 #include "buoy/base/error.h"
+#include "buoy/decode/block_families.h"
 #include "buoy/run/identity.h"
 #include "buoy/run/live/deferred_sink.h"
 #include "buoy/run/live/trace_sink.h"
@@ -217,6 +218,12 @@ TraceRunResult run_trace(const Context& context, LoadedModel& model, const Trace
                          const TraceRunProgress& progress) {
   check_decoding(model.model.config(), asked.request.decode);
   TraceRun run = asked;
+  const ModelConfig& config = model.model.config();
+  run.manifest.blocks =
+      may_decode_blocks(config.family) && decode::decodes_blocks(config, run.request.decode);
+  // Analyses take whole rows: those of blocks are in the look at the final row, which a trace holds.
+  if (run.manifest.blocks && (!run.analyses.names.empty() || run.request.keep != trace::Level::kFull))
+    refuse_observing(config, run.request.decode);
   const auto left_out = leave_out_impossible(model, run);
   if (run.request.keep != trace::Level::kFull)
     run.manifest.analyses = analysis::describe_kept(run.analyses.names, run.analyses.options);

@@ -1,10 +1,17 @@
 #include "buoy/run/tracer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "buoy/base/error.h"
+#include "buoy/base/field_name.h"
+#include "buoy/decode/block_families.h"
 #include "buoy/decode/drive.h"
+#include "buoy/decode/turn.h"
 #include "buoy/model/family.h"
+#include "buoy/observe/whole_rows.h"
+#include "buoy/run/block_run.h"
 #include "buoy/trace/rows/answer_rows.h"
 #include "buoy/trace/schema.h"
 
@@ -15,7 +22,8 @@ std::int64_t decoding_steps(const DecodeOptions& decode) {
   return decode.steps.value_or(decode.max_new_tokens);
 }
 
-std::string_view attention_text(AttentionMaskKind mask) {
+std::string_view attention_text(const observe::Subject& subject, AttentionMaskKind mask) {
+  if (subject.blocks) return trace::kBlocksAttention;
   switch (mask) {
     case AttentionMaskKind::kCausal:
       return trace::kCausalAttention;
@@ -24,7 +32,7 @@ std::string_view attention_text(AttentionMaskKind mask) {
     case AttentionMaskKind::kFull:
       return trace::kBidirectionalAttention;
     case AttentionMaskKind::kBlocks:
-      break;  // refused before: the trace format has no word for it yet
+      break;  // with blocks alone
   }
   throw InternalError("a mask without a text");
 }
@@ -32,8 +40,9 @@ std::string_view attention_text(AttentionMaskKind mask) {
 }  // namespace
 
 observe::Subject subject_of(const ModelConfig& c, const Request& request, const ItemPrompt& prompt,
-                            std::int64_t tokens, const std::optional<text::Tokenizer>& tokenizer) {
-  refuse_observing(c);
+                            std::int64_t tokens, const std::optional<text::Tokenizer>& tokenizer,
+                            std::shared_ptr<const observe::BlockRun> blocks) {
+  if (!blocks) refuse_observing(c, request.decode);
   const bool diffusion = is_masked_diffusion(c.family);
   const auto prompt_length = static_cast<std::int64_t>(prompt.prompt.ids.size());
   observe::Regions regions = prompt.regions;
@@ -41,7 +50,9 @@ observe::Subject subject_of(const ModelConfig& c, const Request& request, const 
   const observe::QueryGroups groups = observe::QueryGroups::parse(request.groups, regions);
   return {.tokens = tokens,
           .prompt_length = prompt_length,
-          .steps = diffusion ? decoding_steps(request.decode) + (request.final_row ? 1 : 0) : 1,
+          .steps = blocks      ? std::ssize(blocks->kinds)
+                   : diffusion ? decoding_steps(request.decode) + (request.final_row ? 1 : 0)
+                               : 1,
           .layers = c.layers,
           .heads = c.heads,
           .kv_heads = c.kv_heads,
@@ -51,7 +62,8 @@ observe::Subject subject_of(const ModelConfig& c, const Request& request, const 
           .mask_token = diffusion ? request.decode.mask_token.value_or(*c.mask_token) : -1,
           .end_tokens = end_tokens(c, request.decode, tokenizer),
           .regions = std::move(regions),
-          .groups = groups};
+          .groups = groups,
+          .blocks = std::move(blocks)};
 }
 
 Tracer::Tracer(const Context& context, model::Model& model, Request request,
@@ -61,7 +73,11 @@ Tracer::Tracer(const Context& context, model::Model& model, Request request,
       request_(std::move(request)),
       plan_(request_.plan()),
       tokenizer_(std::move(tokenizer)) {
-  refuse_observing(model_.config());
+  const ModelConfig& config = model_.config();
+  if (request_.changes.any() && may_decode_blocks(config.family) &&
+      decode::decodes_blocks(config, request_.decode))
+    throw_usage_error({"changes", "a family that can be changed while it decodes",
+                       fmt::format("{}: it can be traced, and not changed yet", name_of(config.family))});
 }
 
 ChangedRow Tracer::changed_row(const ItemPrompt& prompt) const {
@@ -75,6 +91,8 @@ ChangedRow Tracer::changed_row(const ItemPrompt& prompt) const {
 Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, const MakeProbe& make_probe) {
   DecodeOptions decode = request_.decode;
   decode.seed += number;
+  if (may_decode_blocks(model_.config().family) && decode::decodes_blocks(model_.config(), decode))
+    return watch_blocks(prompt, decode, make_probe);
   auto machine = make_machine(model_, decode, prompt.prompt.ids, tokenizer_);
   decode::StepMachine* machines[] = {machine.get()};
   const bool diffusion = is_masked_diffusion(model_.config().family);
@@ -99,13 +117,42 @@ Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, co
   return {std::move(watched), std::move(machine)};
 }
 
+Tracer::Watched Tracer::watch_blocks(const ItemPrompt& prompt, const DecodeOptions& decode,
+                                     const MakeProbe& make_probe) {
+  const auto fresh = [&] { return make_machine(model_, decode, prompt.prompt.ids, tokenizer_); };
+  const auto scout = fresh();
+  if (!scout->observable())
+    throw_usage_error({field_name("block_cache"), "off where forwards are observed", "on"});
+  auto run =
+      std::make_shared<const observe::BlockRun>(note_block_run(context_, model_, *scout, request_.final_row));
+  const std::int64_t tokens = scout->decoded_length();
+  auto machine = fresh();
+  auto watched = subject_of(model_.config(), request_, prompt, tokens, tokenizer_, run);
+  probe::Probe& watching = make_probe(watched, *machine);
+  const std::int32_t mask = watched.mask_token;
+  observe::WholeRows whole(watching, model_.config().hidden, [&machine, tokens, mask] {
+    auto row = machine->row();
+    row.resize(static_cast<size_t>(tokens), mask);
+    return row;
+  });
+  decode::StepMachine* machines[] = {machine.get()};
+  decode::drive(context_, model_, machines, nullptr, &whole);
+  BUOY_CHECK(machine->row() == scout->row());  // watched or not
+  if (request_.final_row) {
+    const decode::Turn look = decode::final_look(*machine, 0, watched.steps - 1);
+    decode::take_turns(context_, model_, {&look, 1}, &watching);
+  }
+  return {std::move(watched), std::move(machine)};
+}
+
 trace::Sample Tracer::frame(const ItemPrompt& prompt, const decode::StepMachine& machine,
                             const observe::Subject& subject) const {
-  const auto& row = machine.row();
+  const auto row = std::span(machine.row()).first(static_cast<size_t>(machine.decoded_length()));
   const auto length = static_cast<std::int64_t>(row.size());
   trace::Sample sample{prompt.id, {}, {}};
   sample.arrays.push_back(trace::integer_array(trace::kTokens, {length}, row));
-  sample.arrays.push_back(trace::integer_array(trace::kRevealedAt, {length}, machine.revealed_at()));
+  sample.arrays.push_back(trace::integer_array(
+      trace::kRevealedAt, {length}, subject.blocks ? subject.blocks->revealed_at : machine.revealed_at()));
   const auto& ends = subject.end_tokens;
   std::vector<std::uint8_t> is_end;
   for (const auto id : row) is_end.push_back(std::find(ends.begin(), ends.end(), id) != ends.end() ? 1 : 0);
@@ -127,7 +174,11 @@ trace::Sample Tracer::frame(const ItemPrompt& prompt, const decode::StepMachine&
   set(trace::kRegionNames, trace::format_text_list(subject.regions.names));
   set(trace::kGroupNames, trace::format_text_list(subject.groups.names()));
   set(trace::kGoldRegions, trace::format_text_list(subject.regions.gold));
-  set(trace::kAttention, std::string(attention_text(mask_of(model_.config()))));
+  set(trace::kAttention, std::string(attention_text(subject, mask_of(model_.config()))));
+  if (subject.blocks) {
+    set(trace::kBlockLength, std::to_string(subject.blocks->block));
+    set(trace::kGridOrigin, std::to_string(subject.blocks->origin));
+  }
   set(trace::kPredictionOffset, std::to_string(subject.prediction_offset));
   if (diffusion) set(trace::kMaskToken, std::to_string(subject.mask_token));
   if (diffusion && request_.final_row) set(trace::kFinalStep, std::to_string(subject.steps - 1));

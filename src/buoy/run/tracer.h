@@ -16,9 +16,11 @@
 namespace buoy::run {
 
 // What is observed of a prompt whose row will have this many tokens. `tokenizer`: what else ends an answer.
+// `blocks`: the forwards of a loop that decodes them; UsageError without, since nobody else can tell.
 observe::Subject subject_of(const ModelConfig& config, const Request& request, const ItemPrompt& prompt,
                             std::int64_t tokens,
-                            const std::optional<text::Tokenizer>& tokenizer = std::nullopt);
+                            const std::optional<text::Tokenizer>& tokenizer = std::nullopt,
+                            std::shared_ptr<const observe::BlockRun> blocks = nullptr);
 
 // Decodes prompts while a probe looks on, and frames what it saw as samples of a trace.
 class Tracer {
@@ -48,6 +50,7 @@ class Tracer {
 
  private:
   ChangedRow changed_row(const ItemPrompt& prompt) const;
+  Watched watch_blocks(const ItemPrompt& prompt, const DecodeOptions& decode, const MakeProbe& make_probe);
   const Context& context_;
   model::Model& model_;
   Request request_;

@@ -60,7 +60,10 @@ std::optional<Nature> nature_of(const trace::TraceReader& reader) {
       const analysis::StoredSource source(reader.manifest(), reader.read(entry.id));
       const auto& sample = source.sample();
       nature.diffusion = sample.masked_diffusion;
-      nature.mask = !sample.mask.causal ? "full" : sample.mask.prefix > 0 ? "prefix" : "causal";
+      nature.mask = !sample.mask.causal      ? "full"
+                    : sample.mask.prefix > 0 ? "prefix"
+                    : sample.mask.block > 1  ? "blocks"
+                                             : "causal";
     });
     if (!failure) return nature;
   }

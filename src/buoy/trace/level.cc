@@ -23,8 +23,9 @@ Level level_from_name(std::string_view name) {
   throw_usage_error({"`keep`", "one of " + level_names(), fmt::format("\"{}\"", name)});
 }
 
-std::int64_t version_of(Level level) {
-  return level == Level::kFull ? kFullVersion : kNewestVersion;
+std::int64_t version_of(Level level, bool blocks) {
+  if (blocks) return kBlocksVersion;
+  return level == Level::kFull ? kFullVersion : kLevelVersion;
 }
 
 }  // namespace buoy::trace

@@ -34,6 +34,7 @@ struct Manifest {
   Storage storage = Storage::kF32;
   Level level = Level::kFull;
   KeptAnalyses analyses;  // of levels that keep states
+  bool blocks = false;    // the model sees blocks, so the trace is of kBlocksVersion
   std::uint64_t seed = 0;
   std::vector<std::string> sample_ids;  // all that the run is to hold, in order
 };

@@ -50,8 +50,9 @@ OrderedJson to_json(const SampleEntry& entry) {
 }
 
 OrderedJson to_json(const Manifest& manifest, bool complete) {
-  OrderedJson json = {
-      {"format", kFormatName}, {"version", version_of(manifest.level)}, {"complete", complete}};
+  OrderedJson json = {{"format", kFormatName},
+                      {"version", version_of(manifest.level, manifest.blocks)},
+                      {"complete", complete}};
   if (manifest.level != Level::kFull) json["level"] = name_of(manifest.level);
   json["created_by"] = manifest.created_by;
   json["command"] = replace_invalid_utf8(manifest.command);
@@ -137,13 +138,14 @@ std::int64_t checked_version(const JsonObject& object) {
   return version;
 }
 
-// Traces have it since version 3; those of level full never have.
+// Traces have it since version 3; those of level full never have. Version 4 has either.
 Level parse_level(const JsonObject& object, std::int64_t version) {
   const auto name = object.text("level");
-  if (version < version_of(Level::kTables)) {
+  if (version < kLevelVersion) {
     if (object.has("level")) object.fail("level", fmt::format("none in version {}", version));
     return Level::kFull;
   }
+  if (version == kBlocksVersion && !object.has("level")) return Level::kFull;
   for (const Level level : kLevels) {
     if (name && level != Level::kFull && *name == name_of(level)) return level;
   }
@@ -241,6 +243,7 @@ ParsedManifest parse_manifest(const std::string& text, const std::string& name, 
   manifest.storage = storage == "F16" ? Storage::kF16 : Storage::kF32;
   manifest.seed = required_unsigned(object, "seed");
   manifest.level = parse_level(object, parsed.version);
+  manifest.blocks = parsed.version == kBlocksVersion;
   if (manifest.level != Level::kFull) manifest.analyses = parse_analyses(required_object(object, "analyses"));
 
   const std::string list = parsed.complete ? "samples" : "planned";

@@ -100,6 +100,14 @@ class Exporter {
     out_.add(name, turned, {heads, tokens, dim});
   }
 
+  // A forward of block decoding that stores finished text and reveals nothing.
+  bool stores(std::int64_t step) const {
+    if (!sample_.has(kStepKinds)) return false;
+    const auto index = std::find(steps_.begin(), steps_.end(), step) - steps_.begin();
+    const auto kind = static_cast<StepKind>(sample_.integers(kStepKinds)[static_cast<size_t>(index)]);
+    return kind == StepKind::kPrompt || kind == StepKind::kFinish;
+  }
+
   // Decoding and the look at the final row apart: whoever draws every entry of step_attention_data draws
   // steps and nothing else.
   void export_forwards() {
@@ -108,7 +116,7 @@ class Exporter {
       const bool traced = std::any_of(layers_.begin(), layers_.end(), [&](std::int64_t layer) {
         return sample_.has(dense_mean_name(step, layer)) || sample_.has(dense_name(step, layer));
       });
-      if (traced) (step == final_step_ ? looks : decoding).push_back(step);
+      if (traced && !stores(step)) (step == final_step_ ? looks : decoding).push_back(step);
     }
     export_dictionaries("step_attention_data", decoding);
     export_dictionaries("final_attention_data", looks);

@@ -55,7 +55,9 @@ std::string format_sample_header(const std::string& id, std::span<const PlacedAr
   }
   auto metadata = texts;
   metadata[std::string(kFormat)] = kSampleFormatName;
-  metadata[std::string(kVersion)] = std::to_string(version_of(level));
+  const auto attention = texts.find(std::string(kAttention));
+  const bool blocks = attention != texts.end() && attention->second == kBlocksAttention;
+  metadata[std::string(kVersion)] = std::to_string(version_of(level, blocks));
   metadata[std::string(kId)] = id;
   return format_safetensors_header(tensors, metadata, data_alignment(data_bytes(arrays)));
 }

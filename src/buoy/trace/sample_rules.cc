@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -119,6 +120,7 @@ class Checker {
     if (found == sizes_.end() || (found->second.size >= least && found->second.size <= most)) return;
     refuse(found->second.array,
            letter == '2'   ? "two numbers, the last dimension"
+           : letter == '3' ? "three numbers, the last dimension"
            : least == most ? fmt::format("{} = {} as in the manifest", letter, least)
                            : fmt::format("{} from {} to {}", letter, least, most),
            fmt::format("{} = {}", letter, found->second.size));
@@ -135,6 +137,7 @@ class Checker {
     require_size('A', 0, size('T').value_or(kAny));
     require_size('P', 0, kMostTopKeys);
     require_size('2', 2, 2);
+    require_size('3', 3, 3);
     const ModelCard* model = rules_.model;
     require_size('L', 1, model != nullptr ? model->layers : kAny);
     require_size('H', model != nullptr ? model->heads : 1, model != nullptr ? model->heads : kAny);
@@ -191,8 +194,10 @@ class Checker {
     integer_text(kRight, 0, 1);
     final_step_ = integer_text(kFinalStep, 0, kMostSteps);
     if (has_text(kAttention) && text(kAttention) != kCausalAttention &&
-        text(kAttention) != kBidirectionalAttention && text(kAttention) != kPrefixAttention)
-      refuse(field(kAttention), "causal, bidirectional or prefix", quoted(text(kAttention)));
+        text(kAttention) != kBidirectionalAttention && text(kAttention) != kPrefixAttention &&
+        text(kAttention) != kBlocksAttention)
+      refuse(field(kAttention), "causal, bidirectional, prefix or blocks", quoted(text(kAttention)));
+    check_blocks(tokens);
     require_length(kTokenTexts, list_text(kTokenTexts).size(), 'T', "token");
     require_length(kGroupNames, list_text(kGroupNames).size(), 'G', "query group");
     list_text(kAnswers);
@@ -205,6 +210,23 @@ class Checker {
     for (const auto& gold : list_text(kGoldRegions)) {
       if (std::find(regions.begin(), regions.end(), gold) == regions.end())
         refuse(field(kGoldRegions), "names among region_names", quoted(gold));
+    }
+  }
+
+  // What a grid needs, and nobody else has.
+  void check_blocks(std::int64_t tokens) const {
+    const bool blocks = has_text(kAttention) && text(kAttention) == kBlocksAttention;
+    for (const auto key : {kBlockLength, kGridOrigin}) {
+      if (has_text(key) != blocks)
+        refuse(field(key), blocks ? "an integer beside attention blocks" : "none without attention blocks",
+               blocks ? "none" : quoted(text(key)));
+    }
+    integer_text(kBlockLength, 1, INT32_MAX);
+    integer_text(kGridOrigin, 0, tokens);
+    if (blocks && arrays_.contains(kSteps)) {
+      for (const auto name : {kStepKinds, kRowsRun}) {
+        if (!arrays_.contains(name)) refuse(name, "the array, beside attention blocks", "none");
+      }
     }
   }
 
@@ -275,6 +297,14 @@ class Checker {
       if (region != kNoRegion && region >= regions_)
         refuse(kRegionOfToken, fmt::format("numbers below {}, the region_names, or {}", regions_, kNoRegion),
                fmt::format("{} at {}", region, i));
+    });
+    require_values(kStepKinds, 0, static_cast<std::int64_t>(StepKind::kFinalRow));
+    require_values(kRowsRun, 0, tokens);
+    for_each(kReveals, [&](size_t i, std::int64_t value) {
+      const std::array most = {final_step_.value_or(kMostSteps) - 1, tokens - 1, vocabulary() - 1};
+      if (value < (i % 3 == 1 ? prompt_length_ : 0) || value > most[i % 3])
+        refuse(kReveals, "steps, generated positions and tokens that there are",
+               fmt::format("{} at {}", value, i));
     });
     check_group_sizes(tokens);
   }

@@ -65,6 +65,13 @@ inline constexpr std::string_view kEvidenceMass = "evidence_mass";
 inline constexpr std::string_view kTopKeys = "top_keys";
 inline constexpr std::string_view kTopWeights = "top_weights";
 
+// Of models that see blocks.
+inline constexpr std::string_view kStepKinds = "step_kinds";
+inline constexpr std::string_view kRowsRun = "rows_run";
+inline constexpr std::string_view kReveals = "reveals";
+// Of step_kinds: what a forward was for.
+enum class StepKind : std::uint8_t { kDenoise, kPrompt, kFinish, kFinalRow };
+
 // What the level compact keeps (level.h): rows of one byte per key, with two scales each
 // (base/quantised_row.h).
 inline constexpr std::string_view kMeanCodes = "mean_codes";
@@ -151,9 +158,11 @@ inline constexpr std::string_view kGroupNames = "group_names";
 inline constexpr std::string_view kGoldRegions = "gold_regions";
 inline constexpr std::string_view kAnswers = "answers";
 inline constexpr std::string_view kRight = "right";
-inline constexpr std::string_view kAttention = "attention";  // one of the next three
+inline constexpr std::string_view kAttention = "attention";  // one of the next four
 inline constexpr std::string_view kCausalAttention = "causal", kBidirectionalAttention = "bidirectional",
-                                  kPrefixAttention = "prefix";
+                                  kPrefixAttention = "prefix", kBlocksAttention = "blocks";
+inline constexpr std::string_view kBlockLength = "block_length";  // of blocks
+inline constexpr std::string_view kGridOrigin = "grid_origin";
 inline constexpr std::string_view kMaskToken = "mask_token";
 inline constexpr std::string_view kPredictionOffset = "prediction_offset";
 inline constexpr std::string_view kFinalStep = "final_step";

@@ -46,8 +46,9 @@ StoredSample::StoredSample(MappedFile file, std::string name, const Manifest& ma
   if (text(kFormat) != kSampleFormatName) {
     throw_input_error({where(kFormat), std::string(kSampleFormatName), text(kFormat)});
   }
-  // Those of a level below full came with its version.
-  const std::int64_t most = version_of(manifest.level), least = manifest.level == Level::kFull ? 1 : most;
+  // Those of a level below full came with its version, and so did those of models that see blocks.
+  const std::int64_t most = version_of(manifest.level, manifest.blocks),
+                     least = manifest.level == Level::kFull && !manifest.blocks ? 1 : most;
   if (integer_text(kVersion) < least || integer_text(kVersion) > most) {
     throw_input_error({where(kVersion),
                        least < most ? fmt::format("{} to {}", least, most) : fmt::format("{}", most),

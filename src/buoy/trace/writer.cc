@@ -29,7 +29,7 @@ std::map<std::string, SampleEntry> whole_samples(const fs::path& folder, const I
 
 // A trace has samples of one version, so one that another version left with something to do is refused.
 void require_own_version(const fs::path& folder, const Index& index) {
-  const std::int64_t own = version_of(index.manifest.level);
+  const std::int64_t own = version_of(index.manifest.level, index.manifest.blocks);
   if (index.version == own) return;
   if (index.complete && whole_samples(folder, index).size() == index.manifest.sample_ids.size()) return;
   throw_input_error({manifest_path(folder).string() + ": version",

@@ -38,7 +38,8 @@ std::vector<double> StoredRows::at(std::int64_t s, std::int64_t l) const {
 std::vector<double> StoredRows::queries_at(std::int64_t s, std::int64_t l) const {
   if (!weights_) return read_quantised(source_.stored(), trace::kRowCodes, trace::kRowScales, {s, l});
   const auto& sample = source_.sample();
-  const auto weights = source_.stored().floats_at(trace::kRowWeights, {s, l});  // [R, H, T]
+  const auto weights =
+      source_.stored().floats_at(trace::kRowWeights, {source_.first_shown() + s, l});  // [R, H, T]
   const auto heads = static_cast<size_t>(sample.heads), tokens = static_cast<size_t>(sample.tokens);
   std::vector<double> out(sample.row_positions.size() * tokens, 0.0);
   for (size_t i = 0; i < weights.size(); ++i)

@@ -136,6 +136,7 @@ StoredSource::StoredSource(const trace::Manifest& manifest, trace::StoredSample 
   const std::string attention = stored_.text(trace::kAttention);
   if (attention == trace::kCausalAttention) s.mask = kCausalMask;
   if (attention == trace::kPrefixAttention) s.mask = prefix_mask(s.prompt_length);
+  if (attention == trace::kBlocksAttention) show_final_row_alone();
   if (stored_.has_text(trace::kMaskToken)) {
     s.mask_token = static_cast<std::int32_t>(stored_.integer_text(trace::kMaskToken));
     s.masked_diffusion = true;
@@ -147,7 +148,8 @@ StoredSource::StoredSource(const trace::Manifest& manifest, trace::StoredSample 
   s.last_step = last_step_of(stored_, s);
   if (stored_.has(trace::kTokensByStep)) {
     const auto all = stored_.integers(trace::kTokensByStep);
-    for (auto row = all.begin(); row != all.end(); row += s.tokens) s.rows.emplace_back(row, row + s.tokens);
+    for (auto row = all.begin() + first_shown_ * s.tokens; row != all.end(); row += s.tokens)
+      s.rows.emplace_back(row, row + s.tokens);
   }
   if (stored_.has(trace::kGroupSizes)) group_sizes_ = stored_.integers(trace::kGroupSizes);
   s.token_texts = texts(stored_, trace::kTokenTexts);
@@ -169,10 +171,27 @@ StoredSource::StoredSource(const trace::Manifest& manifest, trace::StoredSample 
   if (level_ != trace::Level::kFull) list_observed(manifest, s);
 }
 
+void StoredSource::show_final_row_alone() {
+  sample_.mask =
+      block_mask(stored_.integer_text(trace::kBlockLength), stored_.integer_text(trace::kGridOrigin));
+  if (!sample_.sees_final_row) {
+    throw_input_error({"sample " + sample_.id(), "the look at the final row: analyses of blocks rest on it",
+                       "a trace without"});
+  }
+  const auto final_step = static_cast<std::int32_t>(stored_.integer_text(trace::kFinalStep));
+  first_shown_ = sample_.last_forward;
+  sample_.last_forward = 0;
+  sample_.steps = {final_step};
+  for (auto& [name, shape] : sample_.arrays) {
+    const auto* schema = trace::find_array(name);
+    if (schema != nullptr && schema->shape.starts_with("S") && !shape.empty()) shape[0] = 1;
+  }
+}
+
 std::vector<std::int32_t> StoredSource::group_sizes_at(std::int64_t s) const {
   if (!sample_.has(trace::kGroupSizes)) return {};
   const std::int64_t groups = sample_.shape(trace::kGroupSizes)[1];
-  const auto begin = group_sizes_.begin() + s * groups;
+  const auto begin = group_sizes_.begin() + (first_shown_ + s) * groups;
   return {begin, begin + groups};
 }
 
@@ -197,7 +216,7 @@ Received StoredSource::received(std::int64_t s, std::int64_t l) const {
     throw_input_error({"sample " + sample_.id(), "the array received, in a trace that keeps full",
                        fmt::format("one that keeps {}", name_of(level_))});
   require_array(sample_, trace::kReceived);
-  const auto sums = stored_.floats_at(trace::kReceived, {s, l});
+  const auto sums = stored_.floats_at(trace::kReceived, {first_shown_ + s, l});
   const auto sizes = group_sizes_at(s);
   std::vector<std::int64_t> all(sizes.size());
   std::iota(all.begin(), all.end(), 0);
@@ -214,7 +233,8 @@ void StoredLayer::at(std::int64_t s, std::int64_t l) {
 }
 
 std::vector<std::int64_t> StoredLayer::place_in(const trace::ArraySchema& schema) const {
-  return schema.shape.starts_with("S L") ? std::vector{s_, l_} : std::vector{s_};
+  const std::int64_t s = source_.first_shown() + s_;
+  return schema.shape.starts_with("S L") ? std::vector{s, l_} : std::vector{s};
 }
 
 // Large arrays are one for each step and layer, named so; the others hold all of them.

@@ -23,15 +23,21 @@ class StoredSource {
   // Below full there are states of analyses in place of the arrays that were observed.
   trace::Level level() const { return level_; }
 
+  // Of the forwards of a loop that decodes blocks only the look at the final row is one of the whole row: the
+  // others are not shown. Behind how many stored ones the first that is shown lies.
+  std::int64_t first_shown() const { return first_shown_; }
+
   ForwardFacts forward(std::int64_t s) const;
   // Received attention of all queries; throws InputError when the trace lacks it.
   Received received(std::int64_t s, std::int64_t l) const;
 
  private:
+  void show_final_row_alone();
   std::vector<std::int32_t> group_sizes_at(std::int64_t s) const;
 
   trace::StoredSample stored_;
   trace::Level level_;
+  std::int64_t first_shown_ = 0;
   ObservedSample sample_;
   std::vector<std::int32_t> group_sizes_;  // [S, G]
   std::vector<TokenType> types_;           // [tokens], of the final row

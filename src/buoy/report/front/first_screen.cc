@@ -90,6 +90,7 @@ std::string size_of(std::int64_t parameters) {
 std::string mask_words(const std::string& mask) {
   if (mask == "causal") return "what stands before (causal mask)";
   if (mask == "full") return "everything (full mask)";
+  if (mask == "blocks") return "what stands before, and its own block (block mask)";
   return mask == "prefix" ? "the prompt, and what stands before (prefix mask)" : "not known";
 }
 

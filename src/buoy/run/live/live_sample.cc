@@ -38,6 +38,11 @@ void list_arrays(const observe::RecordLayout& layout, analysis::SampleFacts& fac
   add(trace::kTokensByStep, {S, T});
   add(trace::kGroupSizes, {S, layout.size_of('G')});
   if (layout.looks_closely()) add(trace::kRowPositions, {layout.size_of('R')});
+  if (const auto& run = layout.subject().blocks) {
+    add(trace::kStepKinds, {S});
+    add(trace::kRowsRun, {S, 2});
+    add(trace::kReveals, {std::ssize(run->reveals) / 3, 3});
+  }
   for (const auto& part : layout.parts()) {
     if (!part.large) {
       add(part.schema->name, layout.stacked_shape(part));
@@ -60,6 +65,7 @@ analysis::ObservedSample facts_of(const observe::RecordLayout& layout, const Liv
   s.number = static_cast<std::int64_t>(live.number);
   if (live.mask == AttentionMaskKind::kCausal) s.mask = analysis::kCausalMask;
   if (live.mask == AttentionMaskKind::kPrefix) s.mask = analysis::prefix_mask(subject.prompt_length);
+  if (subject.blocks) s.mask = analysis::block_mask(subject.blocks->block, subject.blocks->origin);
   s.masked_diffusion = live.masked_diffusion;
   s.has_texts = texts && subject.tokens > 0;
   s.tokens = subject.tokens;
@@ -126,6 +132,7 @@ void LiveSample::note_forward(const probe::Address& address) {
   forward.is_step = forward.index < sample_.step_count();
   forward.row = std::move(row_);
   forward.revealed_at = machine_->revealed_at();
+  forward.revealed_at.resize(forward.row.size(), -1);  // a row may grow while it is decoded
   read_texts(forward.row);
   forward.types = types_;
   forward.masked.assign(forward.row.size(), 0);
@@ -178,7 +185,9 @@ void LiveSample::take_later(const probe::Address& address, std::unique_ptr<probe
 analysis::ObservedSample LiveSample::finish() {
   BUOY_CHECK(records_ == layout_.records());
   sample_.final_row = machine_->row();
-  sample_.revealed_at = machine_->revealed_at();
+  sample_.final_row.resize(static_cast<size_t>(sample_.tokens));
+  const auto& run = layout_.subject().blocks;
+  sample_.revealed_at = run ? run->revealed_at : machine_->revealed_at();
   read_texts(sample_.final_row);
   const auto& ends = layout_.subject().end_tokens;
   if (tokenizer_ && !sample_.answers.empty())

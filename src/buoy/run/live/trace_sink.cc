@@ -29,9 +29,10 @@ trace::SamplePlan sample_plan(const analysis::SampleFacts& facts, const Keeping&
   add(trace::kRevealedAt, kI32);
   add(trace::kRegionOfToken, kU8);
   add(trace::kEvidence, kU8);
-  for (const auto name :
-       {trace::kSteps, trace::kLayers, trace::kTokensByStep, trace::kGroupSizes, trace::kRowPositions})
+  for (const auto name : {trace::kSteps, trace::kLayers, trace::kTokensByStep, trace::kGroupSizes,
+                          trace::kRowPositions, trace::kRowsRun, trace::kReveals})
     add(name, kI32);
+  add(trace::kStepKinds, kU8);
   if (keeping.level == trace::Level::kFull) {
     BUOY_CHECK(observed != nullptr);
     for (const auto* part : observed->stacked_parts())

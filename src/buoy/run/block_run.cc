@@ -1,0 +1,71 @@
+#include "buoy/run/block_run.h"
+
+#include "buoy/decode/block_families.h"
+#include "buoy/decode/turn.h"
+#include "buoy/run/decoding.h"
+#include "buoy/trace/schema.h"
+
+namespace buoy::run {
+namespace {
+
+std::uint8_t stored(trace::StepKind kind) {
+  return static_cast<std::uint8_t>(kind);
+}
+
+trace::StepKind kind_in_trace(decode::StepKind kind) {
+  switch (kind) {
+    case decode::StepKind::kPrefill:
+      return trace::StepKind::kPrompt;
+    case decode::StepKind::kFinish:
+      return trace::StepKind::kFinish;
+    case decode::StepKind::kDenoise:
+      break;
+  }
+  return trace::StepKind::kDenoise;
+}
+
+}  // namespace
+
+observe::BlockRun note_block_run(const Context& context, model::Model& model, decode::StepMachine& machine,
+                                 bool looks) {
+  observe::BlockRun run;
+  const auto grid = machine.grid().value();
+  run.block = grid.block;
+  run.origin = grid.origin;
+  while (!machine.finished()) {
+    const std::int32_t forward = machine.forward();
+    const decode::Turn turn = decode::next_turn(machine, 0);
+    const auto& input = turn.forwards.front();
+    run.rows_run.push_back(static_cast<std::int32_t>(input.past()));
+    run.rows_run.push_back(static_cast<std::int32_t>(input.past() + input.rows()));
+    const auto record = decode::take_turns(context, model, {&turn, 1}, nullptr).front();
+    run.kinds.push_back(stored(kind_in_trace(record.kind)));
+    for (const auto& one : record.reveals)
+      run.reveals.insert(run.reveals.end(), {forward, one.position, one.token});
+  }
+  const std::int64_t tokens = machine.decoded_length();
+  run.revealed_at.assign(static_cast<size_t>(tokens), -1);
+  for (size_t i = 0; i < run.reveals.size(); i += 3)
+    run.revealed_at[static_cast<size_t>(run.reveals[i + 1])] = run.reveals[i];
+  if (looks) {
+    run.kinds.push_back(stored(trace::StepKind::kFinalRow));
+    run.rows_run.insert(run.rows_run.end(), {0, static_cast<std::int32_t>(tokens)});
+  }
+  return run;
+}
+
+std::shared_ptr<const observe::BlockRun> largest_block_run(const ModelConfig& config,
+                                                           const Request& request) {
+  if (!may_decode_blocks(config.family) || !decode::decodes_blocks(config, request.decode)) return nullptr;
+  auto run = std::make_shared<observe::BlockRun>();
+  const auto slots = static_cast<size_t>(std::max(request.decode.max_new_tokens, 0));
+  run->block = config.block_length.value_or(1);
+  // A step for each token and a forward to store each block, which has at least one; the prompt; the final
+  // row.
+  run->kinds.resize(2 * slots + 2);
+  run->rows_run.resize(2 * run->kinds.size());
+  run->reveals.resize(3 * slots);
+  return run;
+}
+
+}  // namespace buoy::run

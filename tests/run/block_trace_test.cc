@@ -1,0 +1,223 @@
+// Traces of models that decode blocks: what is decoded is what is decoded unwatched, every forward stands
+// there with its kind, and what it saw is, to the bit, what the same rows see without a cache.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "buoy/analysis/core/run.h"
+#include "buoy/base/error.h"
+#include "buoy/decode/drive.h"
+#include "buoy/run/trace_request.h"
+#include "buoy/trace/reader.h"
+#include "buoy/trace/schema.h"
+#include "support/fails_with.h"
+#include "support/family_case.h"
+
+namespace buoy::run {
+namespace {
+
+using testing::fails_with;
+using testing::family_folder;
+using testing::TempFolder;
+using trace::StepKind;
+using Ids = std::vector<std::int32_t>;
+
+// Dense weights of every layer, mean over heads, of one forward.
+struct DenseProbe final : probe::Probe {
+  std::map<std::int64_t, std::vector<float>> of_layer;
+
+  probe::LayerRequest request(const probe::Address&, const probe::LayerExtent&) override {
+    probe::LayerRequest r;
+    r.dense_mean = true;
+    return r;
+  }
+  void take(const probe::Address& address, probe::LayerRecord&& record) override {
+    of_layer[address.layer] = record.dense_mean;
+  }
+};
+
+class BlockTrace : public ::testing::TestWithParam<std::string> {
+ protected:
+  BlockTrace() : model_(load_model(family_folder(GetParam()))) {
+    auto& o = request_.decode;
+    o.mask_token = 75;
+    o.max_new_tokens = 16;
+    if (is_a2d(model_.model.config().family)) o.decoding_rule = "bd3lm", o.block_length = 8, o.steps = 6;
+    request_.observe = "all,rows,dense-mean,states,residual,residual-norms,head-out,lens,predictions";
+    request_.items.resize(1);
+    request_.items[0].id = "only";
+    request_.ids = Prompt{};
+    request_.ids->ids = {26, 7, 71, 5, 34, 69, 12, 13, 50};
+  }
+
+  trace::StoredSample traced() {
+    request_.folder = scratch_ / std::to_string(number_++);
+    const Context context{threads_};
+    const auto result =
+        run_trace(context, model_, make_trace_run(request_, model_), {[](const auto&) {}, [] {}});
+    EXPECT_EQ(result.samples, 1u);
+    const auto reader = trace::TraceReader::open(request_.folder);
+    EXPECT_EQ(reader.manifest().blocks, true);
+    return reader.read("only");
+  }
+
+  std::unique_ptr<decode::StepMachine> unwatched() {
+    const Context context{threads_};
+    auto machine = make_machine(model_.model, request_.decode, request_.ids->ids, std::nullopt);
+    decode::StepMachine* machines[] = {machine.get()};
+    decode::drive(context, model_.model, machines, nullptr);
+    return machine;
+  }
+
+  TempFolder scratch_;
+  ThreadPool threads_{2};
+  LoadedModel model_;
+  TraceRequest request_;
+  int number_ = 0;
+};
+
+std::vector<StepKind> kinds_of(const trace::StoredSample& sample) {
+  std::vector<StepKind> kinds;
+  for (const auto kind : sample.integers(trace::kStepKinds)) kinds.push_back(static_cast<StepKind>(kind));
+  return kinds;
+}
+
+TEST_P(BlockTrace, HoldsWhatIsDecodedUnwatched) {
+  const auto sample = traced();
+  const auto machine = unwatched();
+  const Ids tokens = sample.integers(trace::kTokens);
+  EXPECT_EQ(tokens, Ids(machine->row().begin(), machine->row().begin() + std::ssize(tokens)));
+  EXPECT_EQ(std::ssize(tokens), machine->decoded_length());
+  EXPECT_EQ(sample.text(trace::kAttention), trace::kBlocksAttention);
+  const auto grid = machine->grid().value();
+  EXPECT_EQ(sample.integer_text(trace::kBlockLength), grid.block);
+  EXPECT_EQ(sample.integer_text(trace::kGridOrigin), grid.origin);
+
+  // Every forward with its kind; the last is the look at the final row.
+  const auto kinds = kinds_of(sample);
+  const Ids steps = sample.integers(trace::kSteps);
+  ASSERT_EQ(kinds.size(), steps.size());
+  for (size_t s = 0; s < steps.size(); ++s) EXPECT_EQ(steps[s], static_cast<std::int32_t>(s));
+  EXPECT_EQ(std::count(kinds.begin(), kinds.end(), StepKind::kDenoise), machine->step());
+  EXPECT_EQ(std::count(kinds.begin(), kinds.end(), StepKind::kPrompt), 1);
+  EXPECT_GE(std::count(kinds.begin(), kinds.end(), StepKind::kFinish), 1);
+  EXPECT_EQ(kinds.back(), StepKind::kFinalRow);
+  EXPECT_EQ(sample.integer_text(trace::kFinalStep), steps.back());
+
+  // Reveals, in order, are those of the row; a masked position has none.
+  const Ids reveals = sample.integers(trace::kReveals), revealed_at = sample.integers(trace::kRevealedAt);
+  Ids last(tokens.size(), -1);
+  for (size_t i = 0; i < reveals.size(); i += 3) {
+    EXPECT_EQ(reveals[i + 2], tokens[static_cast<size_t>(reveals[i + 1])]);
+    last[static_cast<size_t>(reveals[i + 1])] = reveals[i];
+    if (i >= 3) {
+      EXPECT_GE(reveals[i], reveals[i - 3]);
+    }
+  }
+  EXPECT_EQ(revealed_at, last);
+  for (size_t p = request_.ids->ids.size(); p < tokens.size(); ++p)
+    EXPECT_EQ(last[p] < 0, tokens[p] == 75) << p;
+}
+
+TEST_P(BlockTrace, EveryForwardSawWhatItsRowsSeeWithoutACache) {
+  const auto sample = traced();
+  const auto machine = unwatched();
+  const Context context{threads_};
+  const std::int64_t T = sample.shape(trace::kTokens)[0];
+  const Ids rows = sample.integers(trace::kTokensByStep), ran = sample.integers(trace::kRowsRun),
+            sizes = sample.integers(trace::kGroupSizes);
+  const std::int64_t S = std::ssize(rows) / T, G = std::ssize(sizes) / S;
+  for (std::int64_t s = 0; s < S; ++s) {
+    const std::int64_t first = ran[static_cast<size_t>(2 * s)], end = ran[static_cast<size_t>(2 * s + 1)];
+    ASSERT_LT(first, end);
+    EXPECT_EQ(std::accumulate(sizes.begin() + s * G, sizes.begin() + (s + 1) * G, std::int64_t{0}),
+              end - first);
+    DenseProbe probe;
+    std::vector<model::SequenceInput> input = {
+        {std::span(rows).subspan(static_cast<size_t>(s * T), static_cast<size_t>(T)), {}}};
+    input[0].grid = machine->grid();
+    model_.model.forward(context, input, &probe);
+    for (const auto& [layer, expected] : probe.of_layer) {
+      const auto found = sample.floats(trace::dense_mean_name(s, layer));
+      ASSERT_EQ(found.size(), expected.size());
+      std::int64_t differing = 0, elsewhere = 0;
+      for (std::int64_t at = 0; at < T * T; ++at) {
+        const auto value = found[static_cast<size_t>(at)];
+        const std::int64_t row = at / T;
+        if (row < first || row >= end) {
+          elsewhere += value != 0;
+        } else {
+          differing += value != expected[static_cast<size_t>(at)];
+        }
+      }
+      EXPECT_EQ(differing, 0) << "forward " << s << ", layer " << layer;
+      EXPECT_EQ(elsewhere, 0) << "rows that did not run";
+    }
+  }
+}
+
+TEST_P(BlockTrace, TheLookAtTheFinalRowHoldsTheForwardsThatFinishedBlocks) {
+  const auto sample = traced();
+  const std::int64_t T = sample.shape(trace::kTokens)[0], H = model_.model.config().heads;
+  const auto kinds = kinds_of(sample);
+  const auto last = static_cast<std::int64_t>(kinds.size()) - 1;
+  const Ids ran = sample.integers(trace::kRowsRun);
+  int compared = 0;
+  for (std::int64_t s = 0; s < last; ++s) {
+    if (kinds[static_cast<size_t>(s)] == StepKind::kDenoise) continue;
+    for (std::int64_t l = 0; l < model_.model.config().layers; ++l) {
+      for (const auto name : {trace::kEntropy, trace::kLogSumExp, trace::kFirstShare, trace::kQueryNorm}) {
+        const auto then = sample.floats_at(name, {s, l}), now = sample.floats_at(name, {last, l});
+        for (std::int64_t h = 0; h < H; ++h) {
+          for (std::int64_t row = ran[static_cast<size_t>(2 * s)]; row < ran[static_cast<size_t>(2 * s + 1)];
+               ++row) {
+            ASSERT_EQ(then[static_cast<size_t>(h * T + row)], now[static_cast<size_t>(h * T + row)])
+                << name << ", forward " << s << ", layer " << l << ", row " << row;
+            ++compared;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(compared, 100);
+}
+
+TEST_P(BlockTrace, AnalysesTakeTheFinalRow) {
+  traced();
+  analysis::RunOptions run;
+  const auto result = analysis::run_analyses({"absorption", "floating"}, {{request_.folder, "blocks"}}, run);
+  ASSERT_EQ(result.analyses.size(), 2u);
+  for (const auto& analysis : result.analyses) EXPECT_FALSE(analysis.tables.empty());
+  request_.final_row = false;
+  traced();
+  EXPECT_TRUE(fails_with<InputError>(
+      [&] {
+        analysis::run_analyses({"absorption"}, {{request_.folder, "blocks"}}, run);
+      },
+      {"the look at the final row"}));
+}
+
+TEST_P(BlockTrace, WhatOnlyATraceCanHoldIsRefusedElsewhere) {
+  const Context context{threads_};
+  auto asked = request_;
+  asked.keep = trace::Level::kTables;
+  asked.folder = scratch_ / "tables";
+  EXPECT_TRUE(fails_with<UsageError>(
+      [&] {
+        run_trace(context, model_, make_trace_run(asked, model_), {[](const auto&) {}, [] {}});
+      },
+      {"`model`", "decodes blocks", "`keep` full"}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, BlockTrace,
+                         ::testing::Values("sdar-f32", "fast-dllm-v2-f32", "a2d-qwen3-f32", "a2d-qwen3-bf16"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace buoy::run

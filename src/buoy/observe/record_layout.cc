@@ -34,9 +34,8 @@ RecordLayout::RecordLayout(const Plan& plan, const Subject& subject)
   rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
   parts_ = find_parts();
   probe::LayerRequest request;
-  for (const auto* observable : plan_.wanted) {
-    if (observable->ask != nullptr) observable->ask(request, close_at(subject.tokens));
-  }
+  SetsOfEnd sets;
+  ask(request, subject.tokens, sets);
   const auto& residual = request.residual;
   looks_closely_ = request.row_weights || request.row_mass || request.top > 0 || residual.head_out ||
                    residual.behind_attention();
@@ -169,17 +168,16 @@ std::int64_t RecordLayout::answer_end(std::span<const std::int32_t> row) const {
   });
 }
 
-const std::shared_ptr<const KeySets>& RecordLayout::sets_at(std::int64_t answer_end) const {
-  if (sets_end_ != answer_end) sets_ = key_sets(padded(subject_.regions, subject_.prompt_length, answer_end));
-  sets_end_ = answer_end;
-  return sets_;
+void RecordLayout::ask(probe::LayerRequest& request, std::int64_t answer_end, SetsOfEnd& sets) const {
+  if (sets.answer_end != answer_end)
+    sets = {key_sets(padded(subject_.regions, subject_.prompt_length, answer_end)), answer_end};
+  const Close close{rows_, plan_.top_count, sets.sets, previous_};
+  for (const auto* observable : plan_.wanted) {
+    if (observable->ask != nullptr) observable->ask(request, close);
+  }
 }
 
-Close RecordLayout::close_at(std::int64_t answer_end) const {
-  return {rows_, plan_.top_count, sets_at(answer_end), previous_};
-}
-
-probe::LayerRequest RecordLayout::request(const probe::LayerExtent& extent) const {
+probe::LayerRequest RecordLayout::request(const probe::LayerExtent& extent, SetsOfEnd& sets) const {
   BUOY_CHECK(extent.query_rows == subject_.tokens && extent.key_rows == subject_.tokens);
   probe::LayerRequest r;
   r.groups = subject_.groups.count();
@@ -189,9 +187,7 @@ probe::LayerRequest RecordLayout::request(const probe::LayerExtent& extent) cons
   for (std::int64_t row = 0; row < extent.query_rows; ++row) {
     if (!extent.runs(row)) r.group_of_row[static_cast<size_t>(row)] = probe::kNoGroup;
   }
-  for (const auto* observable : plan_.wanted) {
-    if (observable->ask != nullptr) observable->ask(r, close_at(end));
-  }
+  ask(r, end, sets);
   return r;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -12,8 +13,15 @@
 
 namespace buoy::observe {
 
+// What key_sets() makes of regions. These change when the answer's end is seen, so sets belong to an end.
+// They are kept as long as it stays: a device sends them once.
+struct SetsOfEnd {
+  std::shared_ptr<const KeySets> sets = nullptr;
+  std::int64_t answer_end = -1;
+};
+
 // What a plan means for one sequence: which forwards and layers are asked for what, and which arrays of a
-// trace come from it, with their shapes.
+// trace come from it, with their shapes. It never changes: while one thread asks, others read and copy it.
 class RecordLayout {
  public:
   using Shape = std::vector<std::int64_t>;
@@ -60,8 +68,8 @@ class RecordLayout {
   std::int64_t layer_index(const probe::Address& address) const;
   // Where the answer ends in the row that a forward sees; see trace::answer_end().
   std::int64_t answer_end(std::span<const std::int32_t> row) const;
-  // What is asked at an address that is observed.
-  probe::LayerRequest request(const probe::LayerExtent& extent) const;
+  // What is asked at an address that is observed. Whoever asks keeps the sets for the next time.
+  probe::LayerRequest request(const probe::LayerExtent& extent, SetsOfEnd& sets) const;
   // The same of a forward as a whole: every generated position, masked or not.
   probe::PredictionRequest predictions(std::span<const std::int32_t> row) const;
   // How many queries of that request are in each group; [groups].
@@ -75,8 +83,7 @@ class RecordLayout {
 
  private:
   std::vector<Part> find_parts() const;
-
-  Close close_at(std::int64_t answer_end) const;
+  void ask(probe::LayerRequest& request, std::int64_t answer_end, SetsOfEnd& sets) const;
 
   Plan plan_;
   Subject subject_;
@@ -85,11 +92,6 @@ class RecordLayout {
   std::vector<std::int32_t> rows_;
   std::vector<Part> parts_;
   bool looks_closely_ = false;
-  // Regions change when the answer's end is seen, so sets belong to an end. Sets are kept as long as it
-  // stays: a device sends them once.
-  const std::shared_ptr<const KeySets>& sets_at(std::int64_t answer_end) const;
-  mutable std::shared_ptr<const KeySets> sets_;
-  mutable std::int64_t sets_end_ = -1;
 };
 
 }  // namespace buoy::observe

@@ -15,7 +15,7 @@ Recorder::Recorder(const Plan& plan, const Subject& subject)
 
 probe::LayerRequest Recorder::request(const probe::Address& address, const probe::LayerExtent& extent) {
   if (!layout_.observes(address)) return {};
-  auto r = layout_.request(extent);
+  auto r = layout_.request(extent, sets_);
   note(address, extent, r);
   return r;
 }
@@ -23,7 +23,7 @@ probe::LayerRequest Recorder::request(const probe::Address& address, const probe
 probe::PredictionRequest Recorder::predictions(const probe::Address& address,
                                                const probe::LayerExtent& extent) {
   if (!layout_.predicts() || !layout_.observes(address)) return {};
-  note(address, extent, layout_.request(extent));
+  note(address, extent, layout_.request(extent, sets_));
   return layout_.predictions(extent.tokens);
 }
 

@@ -39,6 +39,7 @@ class Recorder final : public probe::Probe {
   trace::Array stacked(const Stack& stack) const;
 
   RecordLayout layout_;
+  SetsOfEnd sets_;                            // asked for last
   std::vector<std::int32_t> tokens_by_step_;  // [S, T]
   std::vector<std::int32_t> group_sizes_;     // [S, G]
   std::vector<Stack> stacks_;

@@ -163,7 +163,7 @@ probe::PredictionRequest LiveSample::predictions(const probe::Address& address,
 void LiveSample::see(const probe::Address& address, const probe::LayerExtent& extent) {
   if (asked_step_ == address.step) return;
   asked_step_ = address.step;
-  asked_ = layout_.request(extent);
+  asked_ = layout_.request(extent, sets_);
   row_.assign(extent.tokens.begin(), extent.tokens.end());
 }
 

@@ -87,7 +87,8 @@ class LiveSample final : public probe::Probe {
   void note_forward(const probe::Address& address);
   void read_texts(std::span<const std::int32_t> row);
 
-  observe::RecordLayout layout_;
+  const observe::RecordLayout layout_;  // read by other threads while this one asks
+  observe::SetsOfEnd sets_;             // asked for last
   std::optional<text::Tokenizer> tokenizer_;
   HandOn hand_on_;
   const decode::StepMachine* machine_ = nullptr;

@@ -32,8 +32,8 @@ class WholeRows final : public probe::ForwardingProbe {
   // What runs of the whole; all layers of a forward have the same.
   struct Part {
     std::int64_t tokens = 0, first = 0, rows = 0, keys = 0;
-    Chosen close, residual;
-    std::vector<std::int64_t> predicted;  // places of predictions that are made
+    Chosen close = {}, residual = {};
+    std::vector<std::int64_t> predicted = {};  // places of predictions that are made
     std::int64_t all_predicted = 0;
 
     bool whole() const { return rows == tokens && keys == tokens; }

@@ -88,7 +88,7 @@ class RefusesWhatIsWrong(unittest.TestCase):
 
     def test_manifests(self):
         self.change(version=7)
-        with self.assertRaisesRegex(TraceError, "knows versions 1 to 3, the trace is version 7"):
+        with self.assertRaisesRegex(TraceError, "knows versions 1 to 4, the trace is version 7"):
             Trace(self.folder)
         self.change(format="other")
         with self.assertRaisesRegex(TraceError, "expected format buoy-trace"):

@@ -65,7 +65,7 @@ std::vector<Edit> manifest_edits() {
                      }});
   };
   at_top("format", "other");
-  at_top("version", 4);
+  at_top("version", 5);
   at_top("level", "tables");
   at_top("version", UINT64_MAX);
   at_top("complete", "yes");

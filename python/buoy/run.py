@@ -53,7 +53,7 @@ class Run(SampleView):
 
 
 _FRAME = {"tokens", "revealed_at", "region_of_token", "ends", "evidence", "template", "special", "tokens_by_step", "steps",
-          "layers", "group_sizes", "row_positions"}
+          "layers", "group_sizes", "row_positions", "step_kinds", "rows_run", "reveals"}
 
 
 def framed(page, height=720):

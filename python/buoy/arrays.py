@@ -10,7 +10,8 @@ __all__ = ["Array", "dims_of"]
 _DIMS = {}
 for _dims, _names in {
         "token": "tokens revealed_at region_of_token evidence special template ends",
-        "step token": "tokens_by_step", "step": "steps step_kinds", "step bound": "rows_run", "reveal field": "reveals", "layer": "layers", "row": "row_positions",
+        "step token": "tokens_by_step", "step": "steps step_kinds", "step bound": "rows_run", "reveal field": "reveals",
+        "layer": "layers", "row": "row_positions",
         "step group": "group_sizes",
         "step layer group head token": "received", "step layer group head region": "mass",
         "step layer head token": "contribution entropy log_sum_exp first_share query_norm head_codes "

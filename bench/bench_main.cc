@@ -31,6 +31,8 @@ int main(int argc, char** argv) {
   bool residual = false;
   app.add_flag("--residual", residual,
                "cuda: the residual stream, the lens and predictions, and nothing else");
+  bool blocks = false;
+  app.add_flag("--blocks", blocks, "cuda: block decoding with and without a cache, and nothing else");
   app.add_flag("--pieces", cuda.pieces, "cuda: also observe each statistic alone");
   app.add_flag("--long", long_run, "also lengths up to 8192");
   std::vector<int> lengths;
@@ -53,8 +55,9 @@ int main(int argc, char** argv) {
     cuda.lengths = lengths;
     const auto card = usable_devices()[0];
     fmt::print("{}\n", card.name);
-    if (residual) {
-      const Json out = bench::bench_cuda_residual({pool}, cuda);
+    if (residual || blocks) {
+      const Json out =
+          residual ? bench::bench_cuda_residual({pool}, cuda) : bench::bench_cuda_blocks({pool}, cuda);
       if (!json_file.empty()) write_file_atomically(json_file, out.dump(2) + "\n");
       return 0;
     }

@@ -133,7 +133,8 @@ class PackedOnDevice {
       sequences_.push_back(
           {static_cast<std::int32_t>(buffer_rows_ + first), static_cast<std::int32_t>(c.query_rows),
            static_cast<std::int32_t>(c.first_position), static_cast<std::int32_t>(buffer_rows_),
-           static_cast<std::int32_t>(c.key_rows), static_cast<std::int32_t>(c.prefix)});
+           static_cast<std::int32_t>(c.key_rows), static_cast<std::int32_t>(c.prefix), c.mask.block,
+           static_cast<std::int32_t>(c.grid_origin)});
       rows_ = buffer_rows_ + first + c.query_rows;
       columns_ += c.key_rows;
       buffer_rows_ += all;
@@ -219,6 +220,16 @@ inline std::vector<AttentionCase> cuda_statistics_cases() {
                    .mask = {ops::MaskKind::kPrefix, 0},
                    .bias = KeyBias::kSomeHidden,
                    .prefix = prefix});
+  }
+  for (const std::int64_t block : {4, 32, 512}) {
+    all.push_back({.label = "grouped_blocks_of_" + std::to_string(block),
+                   .heads = 4,
+                   .head_dim = 128,
+                   .query_rows = 900,
+                   .key_rows = 900,
+                   .mask = {ops::MaskKind::kBlockCausal, block},
+                   .bias = KeyBias::kSomeHidden,
+                   .grid_origin = 3});
   }
   return all;
 }

@@ -56,11 +56,12 @@ struct AttentionData {
             .output = result.output.data(),
             .row_top = result.row_top.data(),
             .row_sum = result.row_sum.data(),
-            .prefix = c.prefix};
+            .prefix = c.prefix,
+            .grid_origin = c.grid_origin};
   }
 
   bool sees(std::int64_t row, std::int64_t key) const {
-    return key < ops::visible_end(c.mask, c.prefix, c.first_position + row, c.key_rows) &&
+    return key < ops::visible_end(c.mask, c.prefix, c.first_position + row, c.key_rows, c.grid_origin) &&
            (bias.empty() || bias[static_cast<size_t>(key)] != kHidden);
   }
 

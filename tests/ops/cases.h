@@ -68,6 +68,7 @@ struct AttentionCase {
   KeyBias bias = KeyBias::kNone;
   float score_scale = 1;  // standard deviation of the scores
   std::int64_t prefix = 0;
+  std::int64_t grid_origin = 0;  // of blocks
 
   ops::AttentionShape shape() const { return {heads, kv_heads, head_dim, mask}; }
 };
@@ -149,6 +150,24 @@ inline std::vector<AttentionCase> attention_cases() {
                      .key_rows = 340,
                      .mask = {MaskKind::kPrefix, 0},
                      .prefix = prefix});
+  }
+  struct Grid {
+    std::int64_t block, origin, rows, past;
+  };
+  // From the beginning, and as a step of block decoding sees it: the rows of a block over what was kept, a
+  // whole block or a part of one.
+  for (const auto& [block, origin, rows, past] :
+       {Grid{4, 3, 33, 0}, Grid{4, 7, 257, 0}, Grid{32, 5, 257, 0}, Grid{32, 300, 700, 0},
+        Grid{64, 1, 129, 0}, Grid{1000, 0, 257, 0}, Grid{4, 0, 4, 256}, Grid{4, 2, 4, 510},
+        Grid{32, 0, 32, 256}, Grid{32, 9, 32, 297}, Grid{32, 0, 64, 256}, Grid{8, 5, 20, 300}}) {
+    cases.push_back({.label = "grid_of_" + std::to_string(block) + "_from_" + std::to_string(origin) +
+                              "_rows" + std::to_string(rows) + "_after" + std::to_string(past),
+                     .query_rows = rows,
+                     .first_position = past,
+                     .key_rows = past + rows,
+                     .mask = {MaskKind::kBlockCausal, block},
+                     .bias = rows == 257 ? KeyBias::kSomeHidden : KeyBias::kNone,
+                     .grid_origin = origin});
   }
   return cases;
 }

@@ -157,7 +157,8 @@ struct PlainMoments {
         const float* k = data.keys.data() + (j * c.kv_heads + head / (c.heads / c.kv_heads)) * c.head_dim;
         float dots = 0, cosines = 0, products = 0, count = 0;
         for (std::int64_t row = 0; row < c.query_rows; ++row) {
-          if (ops::visible_end(c.mask, c.prefix, c.first_position + row, c.key_rows) <= j) continue;
+          if (ops::visible_end(c.mask, c.prefix, c.first_position + row, c.key_rows, c.grid_origin) <= j)
+            continue;
           if (use_row != nullptr && use_row[row] == 0) continue;
           const float* q = data.queries.data() + (row * c.heads + head) * c.head_dim;
           const float qk = plain_dot(q, k, c.head_dim);

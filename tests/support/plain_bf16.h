@@ -4,11 +4,13 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "buoy/checkpoint/checkpoint.h"
 #include "buoy/model/family.h"
+#include "buoy/model/packed_batch.h"
 #include "buoy/model/weights.h"
 #include "buoy/ops/pointwise/rope.h"
 #include "buoy/tensor/dtype.h"
@@ -24,8 +26,10 @@ class PlainBf16 {
         traits_(model::traits_of(checkpoint_.config().family)),
         weights_(model::load_weights(checkpoint_, traits_)) {}
 
-  // Logits of every row. `prefix`: where the mask is one of prefixes.
-  std::vector<float> forward(std::span<const std::int32_t> tokens, std::int64_t prefix = 0) const {
+  // Logits of every row. `prefix`: where the mask is one of prefixes; `grid`: of blocks, in the place of the
+  // model's own mask.
+  std::vector<float> forward(std::span<const std::int32_t> tokens, std::int64_t prefix = 0,
+                             std::optional<model::BlockGrid> grid = std::nullopt) const {
     const ModelConfig& c = checkpoint_.config();
     const auto rows = static_cast<std::int64_t>(tokens.size());
     std::vector<float> stream;
@@ -45,7 +49,8 @@ class PlainBf16 {
       }
       rotate(queries, c.heads);
       rotate(keys, c.kv_heads);
-      add(stream, linear(attention(queries, keys, values, rows, prefix), rows, layer.attention_out, {}));
+      add(stream,
+          linear(attention(queries, keys, values, rows, prefix, grid), rows, layer.attention_out, {}));
       const auto wide = norm(stream, layer.mlp_norm);
       auto gate = linear(wide, rows, layer.gate, {});
       const auto up = linear(wide, rows, layer.up, {});
@@ -109,8 +114,8 @@ class PlainBf16 {
   }
 
   std::vector<float> attention(const std::vector<float>& queries, const std::vector<float>& keys,
-                               const std::vector<float>& values, std::int64_t rows,
-                               std::int64_t prefix) const {
+                               const std::vector<float>& values, std::int64_t rows, std::int64_t prefix,
+                               std::optional<model::BlockGrid> grid) const {
     const ModelConfig& c = checkpoint_.config();
     const auto heads = static_cast<size_t>(c.heads), kv = static_cast<size_t>(c.kv_heads),
                dim = static_cast<size_t>(c.head_dim), count = static_cast<size_t>(rows);
@@ -121,6 +126,11 @@ class PlainBf16 {
         const auto mask = mask_of(c);
         size_t seen = mask == AttentionMaskKind::kFull ? count : r + 1;
         if (mask == AttentionMaskKind::kPrefix) seen = std::max(seen, static_cast<size_t>(prefix));
+        if (grid) {
+          auto end = grid->origin % grid->block;  // of the first block, unless the grid begins at 0
+          while (end <= static_cast<std::int64_t>(r)) end += grid->block;
+          seen = std::min(count, static_cast<size_t>(end));
+        }
         std::vector<float> p(seen);
         float top = -std::numeric_limits<float>::infinity(), sum = 0;
         for (size_t j = 0; j < seen; ++j) {

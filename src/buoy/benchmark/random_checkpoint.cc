@@ -78,20 +78,23 @@ Json config_json(const ShapeOfModel& s) {
             {"mask_token_id", s.vocabulary - 1},
             {"eos_token_id", 0}};
   }
-  BUOY_CHECK(s.family == Family::kLlama);
-  return {{"architectures", {"LlamaForCausalLM"}},
-          {"hidden_size", s.hidden},
-          {"num_hidden_layers", s.layers},
-          {"num_attention_heads", s.heads},
-          {"num_key_value_heads", s.kv_heads},
-          {"head_dim", s.head_dim},
-          {"intermediate_size", s.mlp_hidden},
-          {"vocab_size", s.vocabulary},
-          {"max_position_embeddings", 8192},
-          {"rms_norm_eps", 1e-5},
-          {"rope_theta", 500000.0},
-          {"tie_word_embeddings", false},
-          {"eos_token_id", 0}};
+  const bool sdar = s.family == Family::kSdar;
+  BUOY_CHECK(sdar || s.family == Family::kLlama);
+  Json out = {{"architectures", {sdar ? "SDARForCausalLM" : "LlamaForCausalLM"}},
+              {"hidden_size", s.hidden},
+              {"num_hidden_layers", s.layers},
+              {"num_attention_heads", s.heads},
+              {"num_key_value_heads", s.kv_heads},
+              {"head_dim", s.head_dim},
+              {"intermediate_size", s.mlp_hidden},
+              {"vocab_size", s.vocabulary},
+              {"max_position_embeddings", 8192},
+              {"rms_norm_eps", 1e-5},
+              {"rope_theta", 500000.0},
+              {"tie_word_embeddings", false},
+              {"eos_token_id", 0}};
+  if (sdar) out["mask_token_id"] = s.vocabulary - 1;
+  return out;
 }
 
 }  // namespace
@@ -103,18 +106,23 @@ ShapeOfModel llama_8b() {
   return {Family::kLlama, 4096, 32, 32, 8, 128, 14336, 128256};
 }
 
+ShapeOfModel sdar_8b() {
+  return {Family::kSdar, 4096, 36, 32, 8, 128, 12288, 151936};
+}
+
 ShapeOfModel llada_small() {
   return {Family::kLlada, 256, 12, 8, 8, 32, 768, 4096};
 }
 
 const std::vector<std::string>& shape_names() {
-  static const std::vector<std::string> names = {"llada-8b", "llama-8b", "llada-small"};
+  static const std::vector<std::string> names = {"llada-8b", "llama-8b", "sdar-8b", "llada-small"};
   return names;
 }
 
 ShapeOfModel shape_named(const std::string& name) {
   if (name == "llada-8b") return llada_8b();
   if (name == "llama-8b") return llama_8b();
+  if (name == "sdar-8b") return sdar_8b();
   BUOY_CHECK(name == "llada-small");
   return llada_small();
 }

@@ -16,9 +16,10 @@ struct ShapeOfModel {
 
 ShapeOfModel llada_8b();  // the released shape; callers may lower layers and vocabulary
 ShapeOfModel llama_8b();
+ShapeOfModel sdar_8b();
 ShapeOfModel llada_small();  // 12 layers of 256, 8 heads of 32: the size that ships with Buoy
 
-const std::vector<std::string>& shape_names();  // "llada-8b", "llama-8b", "llada-small"
+const std::vector<std::string>& shape_names();  // "llada-8b", "llama-8b", "sdar-8b", "llada-small"
 ShapeOfModel shape_named(const std::string& name);
 ModelConfig config_of(const ShapeOfModel& shape);
 

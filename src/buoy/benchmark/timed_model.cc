@@ -32,6 +32,7 @@ class OnCpu final : public TimedModel {
     model_.forward(context, inputs, probe);
   }
   std::uint64_t weight_bytes() const override { return weight_bytes_; }
+  model::KvCache new_cache() const override { return model_.new_cache(); }
   std::uint64_t extra_bytes(const Context& context, std::span<const model::SequenceInput> inputs,
                             probe::Probe* probe) override {
     const std::uint64_t held = held_bytes();
@@ -57,6 +58,7 @@ class OnGpu final : public TimedModel {
     pass_.choices(context, inputs, rules_, probe);
   }
   std::uint64_t weight_bytes() const override { return pass_.weight_bytes(); }
+  model::KvCache new_cache() const override { return pass_.new_cache(); }
   std::uint64_t extra_bytes(const Context&, std::span<const model::SequenceInput>, probe::Probe*) override {
     return pass_.workspace_bytes();
   }

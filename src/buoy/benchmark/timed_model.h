@@ -22,6 +22,7 @@ class TimedModel {
   virtual void step(const Context& context, std::span<const model::SequenceInput> inputs,
                     probe::Probe* probe) = 0;
   virtual std::uint64_t weight_bytes() const = 0;
+  virtual model::KvCache new_cache() const = 0;
   // The most memory beside the weights: what the pass holds on the device, or the process during a step.
   virtual std::uint64_t extra_bytes(const Context& context, std::span<const model::SequenceInput> inputs,
                                     probe::Probe* probe) = 0;

@@ -219,6 +219,25 @@ std::int64_t BlockMachine::decoded_length() const {
 
 StepRecord BlockMachine::advance(std::span<const LogitRows> logits) {
   BUOY_CHECK(!finished() && options_.mask_token < logits[0].vocabulary);
+  std::vector<ops::RowChoice> proposals;
+  if (phase_ != Phase::kDenoise) {
+    if (needs_row_before()) row_before_ = row_of(logits, 0);
+    if (options_.seeds_blocks) proposals.push_back(greedy_choice(row_before_));
+    return settle(proposals);
+  }
+  for (size_t i = 0; i < candidates_.size(); ++i) {
+    const bool before = options_.shifted_rows && !options_.seeds_blocks && candidates_[i] == begin_;
+    proposals.push_back(propose(before ? row_before_ : row_of(logits, i), candidates_[i]));
+  }
+  return settle(proposals);
+}
+
+StepRecord BlockMachine::advance_chosen(std::span<const ops::RowChoice> choices) {
+  BUOY_CHECK(!finished() && choices.size() == logit_rows_.size());
+  return settle(choices);
+}
+
+StepRecord BlockMachine::settle(std::span<const ops::RowChoice> proposals) {
   ++forward_;
   const auto blocks = (last_end_ - origin_ + options_.block_length - 1) / options_.block_length;
   const bool one_by_one = options_.schedule.rule == BlockSchedule::Rule::kOneAtLeast;
@@ -227,20 +246,14 @@ StepRecord BlockMachine::advance(std::span<const LogitRows> logits) {
   StepRecord record{step_, std::max(most, step_ + 1), {}};
   if (phase_ != Phase::kDenoise) {
     record.kind = phase_ == Phase::kStorePrompt ? StepKind::kPrefill : StepKind::kFinish;
-    if (needs_row_before()) row_before_ = row_of(logits, 0);
     // Behind a prompt that ends inside a block no token is missing.
     if (options_.seeds_blocks && std::ssize(row_) == end_) {
       extend_row(end_ + 1);
-      const auto choice = greedy_choice(row_before_);
-      reveal(record, static_cast<std::int32_t>(end_), choice.token, choice.confidence);
+      const ops::RowChoice& seed = proposals.front();
+      reveal(record, static_cast<std::int32_t>(end_), seed.token, seed.confidence);
     }
     begin_block();
     return record;
-  }
-  std::vector<ops::RowChoice> proposals;
-  for (size_t i = 0; i < candidates_.size(); ++i) {
-    const bool before = options_.shifted_rows && !options_.seeds_blocks && candidates_[i] == begin_;
-    proposals.push_back(propose(before ? row_before_ : row_of(logits, i), candidates_[i]));
   }
   for (const size_t i : choose(proposals))
     reveal(record, candidates_[i], proposals[i].token, proposals[i].confidence);

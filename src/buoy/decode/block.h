@@ -77,6 +77,8 @@ class BlockMachine final : public StepMachine {
   std::vector<model::SequenceInput> next_forwards() override;
   StepRecord advance(std::span<const LogitRows> logits) override;
   std::vector<std::int32_t> open_positions() const override { return candidates_; }
+  std::optional<std::vector<ops::ChoiceRule>> choice_rules() const override;
+  StepRecord advance_chosen(std::span<const ops::RowChoice> choices) override;
   // Rows of a sub-block alone, over keys that may be stale, are no forward of the row.
   bool observable() const override { return !options_.block_cache; }
   std::int32_t forward() const override { return forward_; }
@@ -109,7 +111,11 @@ class BlockMachine final : public StepMachine {
   std::span<const std::int32_t> without_prompt(std::int64_t begin, std::int64_t end);
   // Logits of wanted row i under guidance, the mask forbidden.
   std::vector<double> row_of(std::span<const LogitRows> logits, size_t i) const;
+  // The draw of a proposal at a temperature above 0.
+  DrawAddress draw_address(std::int32_t position) const;
   ops::RowChoice propose(std::vector<double> row, std::int32_t position) const;
+  // Goes on with what is proposed for the wanted rows of the forward.
+  StepRecord settle(std::span<const ops::RowChoice> proposals);
   std::vector<size_t> choose(std::span<const ops::RowChoice> proposals) const;
 
   BlockOptions options_;

@@ -21,10 +21,40 @@ ops::RowChoice greedy_choice(std::span<const double> row) {
   return choice_of(ops::softmax(row), ops::argmax(row));
 }
 
+DrawAddress BlockMachine::draw_address(std::int32_t position) const {
+  return {options_.draw == BlockDraw::kNoise ? DrawStream::kTokenNoise : DrawStream::kTokenDraw,
+          static_cast<std::uint32_t>(step_), static_cast<std::uint32_t>(position), 0};
+}
+
+std::optional<std::vector<ops::ChoiceRule>> BlockMachine::choice_rules() const {
+  const bool draws = options_.temperature > 0;
+  const bool filters = draws && options_.draw == BlockDraw::kProportional &&
+                       (options_.top_k || (options_.top_p && *options_.top_p < 1));
+  // Where the row before a block is for a later step, it is kept as logits.
+  if (options_.cfg_scale > 0 || filters || (options_.shifted_rows && !options_.seeds_blocks))
+    return std::nullopt;
+  ops::ChoiceRule likeliest;
+  likeliest.forbidden = options_.mask_token;
+  std::vector<ops::ChoiceRule> rules(logit_rows_.size(), likeliest);
+  if (phase_ != Phase::kDenoise || !draws) return rules;
+  for (size_t i = 0; i < rules.size(); ++i) {
+    ops::ChoiceRule& rule = rules[i];
+    rule.seed = options_.seed;
+    rule.address = draw_address(candidates_[i]);
+    if (options_.draw == BlockDraw::kNoise) {
+      rule.draw = ops::ChoiceRule::Draw::kNoisyLargest;
+      rule.noise = options_.temperature;
+    } else {
+      rule.draw = ops::ChoiceRule::Draw::kProportional;
+      rule.temperature = options_.temperature;
+    }
+  }
+  return rules;
+}
+
 ops::RowChoice BlockMachine::propose(std::vector<double> row, std::int32_t position) const {
   if (options_.temperature == 0) return greedy_choice(row);
-  DrawAddress address{DrawStream::kTokenNoise, static_cast<std::uint32_t>(step_),
-                      static_cast<std::uint32_t>(position), 0};
+  DrawAddress address = draw_address(position);
   if (options_.draw == BlockDraw::kNoise) {
     const auto clean = ops::softmax(row);
     for (size_t v = 0; v < row.size(); ++v) {
@@ -33,7 +63,6 @@ ops::RowChoice BlockMachine::propose(std::vector<double> row, std::int32_t posit
     }
     return choice_of(clean, ops::argmax(std::span<const double>(row)));
   }
-  address.stream = DrawStream::kTokenDraw;
   for (double& logit : row) logit /= options_.temperature;
   if (options_.top_k) ops::keep_top_k(row, *options_.top_k);
   if (options_.top_p && *options_.top_p < 1) ops::keep_top_p_above(row, *options_.top_p);

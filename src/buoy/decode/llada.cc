@@ -160,7 +160,7 @@ StepRecord LladaMachine::advance(std::span<const LogitRows> logits) {
 }
 
 std::optional<std::vector<ops::ChoiceRule>> LladaMachine::choice_rules() const {
-  if (options_.cfg_scale > 0 || options_.forbid_mask) return std::nullopt;
+  if (options_.cfg_scale > 0 || (options_.forbid_mask && options_.logits_eos_inf)) return std::nullopt;
   std::vector<ops::ChoiceRule> rules;
   for (const auto position : candidates_) {
     ops::ChoiceRule& rule = rules.emplace_back();
@@ -172,6 +172,7 @@ std::optional<std::vector<ops::ChoiceRule>> LladaMachine::choice_rules() const {
                       static_cast<std::uint32_t>(position), 0};
     }
     if (options_.logits_eos_inf) rule.forbidden = *options_.eos_token;
+    if (options_.forbid_mask) rule.forbidden = options_.mask_token;
     if (options_.confidence_eos_eot_inf) {
       if (options_.temperature == 0) rule.unmeasured[0] = *options_.eos_token;
       rule.unmeasured[1] = *options_.eot_token;

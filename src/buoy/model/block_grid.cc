@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "buoy/base/error.h"
-#include "buoy/base/field_name.h"
 #include "buoy/model/family.h"
 
 namespace buoy::model {
@@ -36,20 +35,10 @@ void check_blocks(const ModelConfig& config, const SequenceInput& sequence) {
                        fmt::format("{} from {}", sequence.grid->block, sequence.grid->origin)});
   }
   if (sequence.replaces_from && (sequence.cache == nullptr || *sequence.replaces_from < 0 ||
-                                 *sequence.replaces_from + sequence.rows() > sequence.cache->length() ||
-                                 sequence.cache->pool() != nullptr)) {
-    throw_usage_error({"replaces_from",
-                       "a position of a cache in host memory that holds all tokens behind it",
+                                 *sequence.replaces_from + sequence.rows() > sequence.cache->length())) {
+    throw_usage_error({"replaces_from", "a position of a cache that holds all tokens behind it",
                        std::to_string(*sequence.replaces_from)});
   }
-}
-
-void refuse_device(const ModelConfig& config) {
-  if (!may_decode_blocks(config.family)) return;
-  throw_usage_error(
-      {field_name("device"),
-       fmt::format("cpu: {} and its masks of blocks do not run on a GPU yet", name_of(config.family)),
-       "cuda"});
 }
 
 }  // namespace buoy::model

@@ -17,8 +17,4 @@ BlockGrid grid_of(const ModelConfig& config, const SequenceInput& sequence);
 // UsageError for a grid, or a use of the cache, that this model or sequence cannot have.
 void check_blocks(const ModelConfig& config, const SequenceInput& sequence);
 
-// Block masks with a grid of their own are computed on the CPU alone. UsageError for a family that needs
-// them.
-void refuse_device(const ModelConfig& config);
-
 }  // namespace buoy::model

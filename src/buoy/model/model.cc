@@ -46,7 +46,6 @@ void attach(LayerObservation& observation, std::int64_t heads, ops::AttentionSeq
 
 Model Model::load(const std::filesystem::path& folder, Device device) {
   Checkpoint checkpoint = Checkpoint::open(folder);
-  if (device == Device::kCuda) refuse_device(checkpoint.config());
   const FamilyTraits traits = traits_of(checkpoint.config().family);
   ModelWeights weights = load_weights(checkpoint, traits);
   Model model(std::make_shared<const Loaded>(Loaded{std::move(checkpoint), traits, std::move(weights)}));
@@ -59,7 +58,6 @@ Model Model::load(const std::filesystem::path& folder, Device device) {
 
 Model Model::untrained(const std::filesystem::path& folder, std::uint64_t seed, Device device) {
   Checkpoint checkpoint = Checkpoint::without_weights(folder);
-  if (device == Device::kCuda) refuse_device(checkpoint.config());
   const FamilyTraits traits = traits_of(checkpoint.config().family);
   const Initialisation how = initialisation_of(folder, seed);
   UntrainedWeights made = make_untrained(checkpoint.config(), traits, how);

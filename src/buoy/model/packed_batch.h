@@ -30,8 +30,8 @@ struct SequenceInput {
   std::optional<BlockGrid> grid = std::nullopt;
   // False: the cache is read, and left as it was. Tokens that are not final must not stay in it.
   bool extends_cache = true;
-  // On the CPU: the tokens begin at this position of the cache, and their keys and values replace those that
-  // stand there. Unset: they follow it.
+  // The tokens begin at this position of the cache, and their keys and values replace those that stand there.
+  // Unset: they follow it.
   std::optional<std::int64_t> replaces_from = std::nullopt;
 
   std::int64_t rows() const { return static_cast<std::int64_t>(tokens.size()); }

@@ -34,7 +34,7 @@ void DeviceObserver::start(const PackedBatch& batch, probe::Probe* probe) {
   first_columns_.clear();
   columns_ = longest_keys_ = 0;
   for (const auto& sequence : batch.sequences) {
-    key_rows_.push_back(sequence.past() + sequence.rows());
+    key_rows_.push_back(sequence.key_rows());
     first_columns_.push_back(columns_);
     columns_ += key_rows_.back();
     longest_keys_ = std::max(longest_keys_, key_rows_.back());

@@ -30,9 +30,8 @@ struct DeviceStates {
 class DeviceObserver {
  public:
   // `pinned`: memory that results may arrive in.
-  DeviceObserver(const ModelConfig& config, ops::MaskKind mask, std::vector<PinnedMemory> pinned)
+  DeviceObserver(const ModelConfig& config, std::vector<PinnedMemory> pinned)
       : config_(config),
-        mask_(mask),
         host_buffers_(
             std::make_shared<HostBuffers>(3 * kMostAtOnce + 12, std::size_t{256} << 20, std::move(pinned))) {}
 
@@ -130,7 +129,6 @@ class DeviceObserver {
   void form_dense(const Context& context, const Slot& slot, const LayerWants& wants, size_t sequence);
 
   const ModelConfig& config_;
-  ops::MaskKind mask_;
   const PackedBatch* batch_ = nullptr;
   probe::Probe* probe_ = nullptr;
   std::vector<LayerWants> wants_;                       // of the layers asked about while somebody watches

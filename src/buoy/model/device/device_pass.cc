@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "buoy/base/error.h"
+#include "buoy/model/block_grid.h"
 #include "buoy/model/device/device_pass_state.h"
 #include "buoy/ops/pointwise/elementwise_cuda.h"
 #include "buoy/ops/sampling/sampling_cuda.h"
@@ -99,7 +100,7 @@ void DevicePass::State::start(std::span<const SequenceInput> given, probe::Probe
     for (SequenceInput& input : inputs) {
       if (input.cache == nullptr) input.cache = &lent.emplace_back(pool);
       BUOY_CHECK(input.cache->pool() == pool.get());
-      input.cache->reserve(input.past() + input.rows());
+      input.cache->reserve(input.key_rows());
     }
   }
   batch.emplace(inputs);
@@ -115,17 +116,18 @@ void DevicePass::State::set_sequences() {
   std::vector<ops::PackedSequence> sequences;
   for (size_t n = 0; n < inputs.size(); ++n) {
     const SequenceInput& input = inputs[n];
+    const BlockGrid grid = grid_of(config, input);
     const std::int64_t first_key = cached ? input.cache->first_pool_row() : batch->first_rows[n];
     sequences.push_back({static_cast<std::int32_t>(batch->first_rows[n]),
                          static_cast<std::int32_t>(input.rows()), static_cast<std::int32_t>(input.past()),
-                         static_cast<std::int32_t>(first_key),
-                         static_cast<std::int32_t>(input.past() + input.rows()),
-                         static_cast<std::int32_t>(input.prefix_length())});
+                         static_cast<std::int32_t>(first_key), static_cast<std::int32_t>(input.key_rows()),
+                         static_cast<std::int32_t>(input.prefix_length()), grid.block,
+                         static_cast<std::int32_t>(grid.origin)});
   }
   const auto same = [](const ops::PackedSequence& a, const ops::PackedSequence& b) {
     return a.query_start == b.query_start && a.query_rows == b.query_rows &&
            a.first_position == b.first_position && a.key_start == b.key_start && a.key_rows == b.key_rows &&
-           a.prefix == b.prefix;
+           a.prefix == b.prefix && a.block == b.block && a.grid_origin == b.grid_origin;
   };
   if (std::ranges::equal(sequences, planned, same)) return;  // as at every step of a diffusion
   plan->set_sequences(sequences, stream);
@@ -137,7 +139,7 @@ void DevicePass::State::set_sequences() {
 void DevicePass::State::grow(std::int64_t wanted) {
   bool moved = work.reserve(config, batch->rows(), wanted);
   std::int64_t columns = 0;
-  for (const auto& input : inputs) columns += input.past() + input.rows();
+  for (const auto& input : inputs) columns += input.key_rows();
   const auto sequences = static_cast<std::int64_t>(inputs.size());
   const bool watched = observer.watching();
   if (!plan || sequences > limits.sequences || batch->rows() > limits.rows || columns > limits.columns ||
@@ -253,7 +255,10 @@ void DevicePass::State::launch_layers(std::int64_t first, std::int64_t end, bool
   }
   // Negative ends: another shape than with what follows the last attention.
   std::vector<std::int64_t> shape = {first, behind_last_use(end - 1) ? -end : end};
-  for (const auto& input : inputs) shape.push_back(input.rows());
+  for (const auto& input : inputs) {
+    const BlockGrid grid = grid_of(config, input);
+    shape.insert(shape.end(), {input.rows(), grid.block, grid.origin});
+  }
   if (observer.watching()) {
     shape.push_back(-observer.buffers());  // lengths are positive: another shape than any unobserved
     for (std::int64_t layer = first; layer < end; ++layer) observer.wants(layer).append_shape(shape);
@@ -276,7 +281,9 @@ void DevicePass::State::finish(const Context& context) {
   unfinished = false;
   const std::int32_t flag = *host_flag.as<std::int32_t>();
   for (size_t n = 0; n < inputs.size(); ++n) {
-    if (inputs[n].cache != nullptr) inputs[n].cache->advance(inputs[n].rows());
+    const SequenceInput& input = inputs[n];
+    if (input.cache != nullptr && input.extends_cache && !input.replaces_from)
+      input.cache->advance(input.rows());
   }
   if (flag == kAllFinite) return hand_over_predictions();
   if (flag == not_finite_lens()) throw NonFinite{"the logits of the lens"};

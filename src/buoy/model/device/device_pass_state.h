@@ -16,16 +16,21 @@
 
 namespace buoy::model {
 
+// Of a plan. Every sequence brings its grid where a family may decode blocks: one block may hold all of it.
+inline ops::MaskKind device_mask(const ModelConfig& config) {
+  return may_decode_blocks(config.family) ? ops::MaskKind::kBlockCausal : attention_mask(config);
+}
+
 // Private to device_pass.cc (a pass from start to end) and device_layers.cc (what it queues).
 struct DevicePass::State {
   State(const ModelConfig& model_config, DeviceWeights model_weights, int timed_candidates)
       : config(model_config),
-        mask(attention_mask(model_config)),
+        mask(device_mask(model_config)),
         weights(std::move(model_weights)),
         linear(timed_candidates),
         pool(std::make_shared<DeviceKvPool>(config.layers, config.kv_heads * config.head_dim)),
         rope(rope_frequencies_of(config.rope)),
-        observer(config, mask, weights.take_staging()) {}
+        observer(config, weights.take_staging()) {}
 
   // The parts of a pass, in order.
   void start(std::span<const SequenceInput> given, probe::Probe* probe);

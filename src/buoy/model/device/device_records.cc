@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "buoy/model/block_grid.h"
 #include "buoy/model/device/device_observer.h"
 #include "buoy/model/device/device_record.h"
 #include "buoy/model/residual_stream.h"
@@ -199,10 +200,11 @@ void DeviceRecord::fill(probe::LayerRecord& record) {
 
 RecordPlace DeviceObserver::place_of(const Slot& from, const LayerWants& wanted, size_t n) const {
   const auto& sequence = batch_->sequences[n];
+  const ops::MaskKind mask = mask_kind(config_, batch_->sequences);
   return {wanted.observations[n].request,
           {sequence.rows(), key_rows_[n], sequence.past(), config_.heads, config_.kv_heads, config_.head_dim,
-           mask_ != ops::MaskKind::kBidirectional,
-           mask_ == ops::MaskKind::kPrefix ? sequence.prefix_length() : 0, nullptr, nullptr, nullptr},
+           mask != ops::MaskKind::kBidirectional,
+           mask == ops::MaskKind::kPrefix ? sequence.prefix_length() : 0, nullptr, nullptr, nullptr},
           from.layout,
           batch_->rows(),
           columns_,
@@ -261,9 +263,14 @@ void DeviceObserver::form_dense(const Context& context, const Slot& from, const 
   states.key_bias_stride = static_cast<std::int64_t>(bias.size()) > key_rows ? key_rows : 0;
   states.row_top = tops.data();
   states.row_sum = sums.data();
+  const BlockGrid grid = grid_of(config_, batch_->sequences[n]);
+  states.prefix = batch_->sequences[n].prefix_length();
+  states.block = grid.block;
+  states.grid_origin = grid.origin;
   if (request.dense) record_.dense.resize(static_cast<size_t>(heads * query_rows * key_rows));
   if (request.dense_mean) record_.dense_mean.resize(static_cast<size_t>(query_rows * key_rows));
-  ops::attention_probabilities(context, {heads, config_.kv_heads, config_.head_dim, {mask_, 0}}, states,
+  const ops::AttentionMask mask{mask_kind(config_, batch_->sequences), 0};
+  ops::attention_probabilities(context, {heads, config_.kv_heads, config_.head_dim, mask}, states,
                                {request.dense ? record_.dense.data() : nullptr,
                                 request.dense_mean ? record_.dense_mean.data() : nullptr});
 }

@@ -57,7 +57,6 @@ StatisticsArgs statistics_args(const PlanState& s, const DeviceAttentionInputs& 
   args.heads = static_cast<int>(s.shape.heads);
   args.heads_per_key_head = static_cast<int>(s.shape.heads / s.shape.kv_heads);
   args.head_dim = static_cast<int>(s.shape.head_dim);
-  args.mask_block = s.mask_block;
   args.groups = static_cast<int>(s.groups);
   args.scale = score_scale(s.shape);
   args.aligned = aligned(s, in);
@@ -70,7 +69,7 @@ void clear_unseen(const PlanState& s, const DeviceAttentionStatistics& wanted, c
   const auto full = [&](const DeviceSequence& q) {
     return q.key_rows == wanted.row_weight_stride && q.query_rows > 0;
   };
-  if (s.mask_block == kWholeSequence && std::all_of(s.sequences.begin(), s.sequences.end(), full)) return;
+  if (s.all_seen && std::all_of(s.sequences.begin(), s.sequences.end(), full)) return;
   const auto count = static_cast<size_t>(s.close_rows * s.shape.heads * wanted.row_weight_stride);
   cuda_check(cudaMemsetAsync(wanted.row_weights, 0, count * sizeof(float), raw(stream)), "clear row weights");
 }
@@ -80,7 +79,7 @@ bool can_ride(const PlanState& s, const DeviceQkMoments& moments) {
   const auto whole = [](const DeviceSequence& q) {
     return q.first_position == 0 && q.query_rows == q.key_rows;
   };
-  return std::all_of(s.sequences.begin(), s.sequences.end(), whole) && s.mask_block == kWholeSequence &&
+  return std::all_of(s.sequences.begin(), s.sequences.end(), whole) && s.all_seen &&
          moments.use_row == nullptr && (moments.after.dot != nullptr || moments.before.dot != nullptr);
 }
 
@@ -115,7 +114,6 @@ void attention_cuda(AttentionPlan& plan, const DeviceAttentionInputs& in, const 
   args.padded_rows = static_cast<int>(s.padded_rows);
   args.heads_per_key_head = static_cast<int>(s.shape.heads / s.shape.kv_heads);
   args.head_dim = static_cast<int>(s.shape.head_dim);
-  args.mask_block = s.mask_block;
   args.scale = score_scale(s.shape);
   args.aligned = aligned(s, in);
   args.splits = s.splits;

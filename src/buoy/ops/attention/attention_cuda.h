@@ -20,6 +20,9 @@ struct PackedSequence {
   std::int32_t key_start = 0;       // row of its key 0 in the buffers of keys and values
   std::int32_t key_rows = 0;
   std::int32_t prefix = 0;  // MaskKind::kPrefix: positions that see each other
+  // MaskKind::kBlockCausal: the sequence's own grid. A block begins at the origin; 0 positions: the mask's.
+  std::int64_t block = 0;
+  std::int32_t grid_origin = 0;
 };
 
 // The most a plan will be asked for.

@@ -73,10 +73,10 @@ __global__ void __launch_bounds__(kThreads) forward_general(ForwardArgs args) {
   const int head = blockIdx.y, key_head = head / args.heads_per_key_head;
   const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * 16;
   const int last_row = min(tile.first + kTileRows, sequence.query_rows) - 1;
-  const int seen = visible_keys(args.mask_block, sequence, last_row);
+  const int seen = visible_keys(sequence, last_row);
   const int part = ((seen + kTileKeys - 1) / kTileKeys + args.splits - 1) / args.splits * kTileKeys;
   const int key_begin = blockIdx.z * part, key_end = min(seen, key_begin + part);
-  const int first_row_end = visible_keys(args.mask_block, sequence, tile.first);
+  const int first_row_end = visible_keys(sequence, tile.first);
   const float* bias = args.key_bias == nullptr
                           ? nullptr
                           : args.key_bias + head * args.key_bias_stride + sequence.column_start;
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kThreads) forward_general(ForwardArgs args) {
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     row[r] = tile.first + warp_row + lane / 4 + 8 * r;
-    end[r] = visible_keys(args.mask_block, sequence, row[r]);
+    end[r] = visible_keys(sequence, row[r]);
   }
   RunningSoftmax<kEntropy> softmax;
   float output[kDim / 2] = {};

@@ -121,9 +121,9 @@ __device__ void attend(ForwardSharedStorage<kDim>& smem, const ForwardArgs& args
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     row[r] = group_row + warp * 16 + lane / 4 + 8 * r;
-    end[r] = visible_keys(args.mask_block, sequence, row[r]);
+    end[r] = visible_keys(sequence, row[r]);
   }
-  const int all_see = visible_keys(args.mask_block, sequence, group_row);
+  const int all_see = visible_keys(sequence, group_row);
   const std::uint64_t queries = moved_by(operand(smem.queries[0]), group * (kTileRows / 2) * 128);
   constexpr std::uint32_t kPanelBytes = sizeof(smem.queries[0]);
   const auto keys_of = [&](int stage) { return operand(smem.keys[stage][0]); };
@@ -212,7 +212,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   const DeviceSequence sequence = args.sequences[tile.sequence];
   const int head = blockIdx.y;
   const int last_row = min(tile.first + kTileRows, sequence.query_rows) - 1;
-  const int tiles = (visible_keys(args.mask_block, sequence, last_row) + kTileKeys - 1) / kTileKeys;
+  const int tiles = (visible_keys(sequence, last_row) + kTileKeys - 1) / kTileKeys;
   if (threadIdx.x == 0) {
     constexpr int kConsumerWarps = 8;
     mbarrier_init(&smem.queries_full, 1);

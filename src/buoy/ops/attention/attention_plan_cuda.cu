@@ -36,6 +36,22 @@ __global__ void expand_groups(const std::uint8_t* group_of_row, int padded_rows,
   }
 }
 
+// Positions of a block: one, all, or as many as the sequence or the shape say.
+std::int32_t block_of(const AttentionMask& mask, const PackedSequence& sequence) {
+  switch (mask.kind) {
+    case MaskKind::kBidirectional:
+      return kWholeSequence;
+    case MaskKind::kCausal:
+    case MaskKind::kPrefix:
+      return 1;
+    case MaskKind::kBlockCausal:
+      break;
+  }
+  const std::int64_t block = sequence.block > 0 ? sequence.block : mask.block;
+  BUOY_CHECK(block > 0);
+  return static_cast<std::int32_t>(std::min<std::int64_t>(block, kWholeSequence));
+}
+
 // Enough thread blocks to keep all multiprocessors of a large GPU reading keys.
 constexpr std::int64_t kEnoughBlocks = 264, kMostSplits = 32, kKeysOfSplit = 128;
 
@@ -55,15 +71,12 @@ int splits_of(const PlanState& s) {
 AttentionPlan::AttentionPlan(const AttentionShape& shape, const PlanLimits& limits)
     : state_(std::make_unique<PlanState>()) {
   BUOY_CHECK(shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0);
-  BUOY_CHECK(shape.mask.kind != MaskKind::kBlockCausal || shape.mask.block > 0);
   if (shape.head_dim <= 0 || shape.head_dim > 128 || shape.head_dim % 2 != 0)
     throw_usage_error(
         {"attention on the GPU: head_dim", "an even number up to 128", std::to_string(shape.head_dim)});
   PlanState& s = *state_;
   s.shape = shape;
   s.limits = limits;
-  if (shape.mask.kind == MaskKind::kCausal || shape.mask.kind == MaskKind::kPrefix) s.mask_block = 1;
-  if (shape.mask.kind == MaskKind::kBlockCausal) s.mask_block = static_cast<std::int32_t>(shape.mask.block);
   allow_hopper(true);
   const auto most_tiles = [&](std::int64_t rows, std::int64_t size) {
     return static_cast<size_t>(rows / size + limits.sequences);
@@ -114,15 +127,20 @@ std::uint64_t AttentionPlan::device_bytes() const {
 void AttentionPlan::set_sequences(std::span<const PackedSequence> sequences, const Stream& stream) {
   PlanState& s = *state_;
   s.sequences.clear();
+  s.all_seen = true;
   s.rows = s.columns = s.padded_rows = s.longest_keys = 0;
   std::int64_t query_rows = 0, longest_rows = 1;
   const bool prefixes = s.shape.mask.kind == MaskKind::kPrefix;
   for (const auto& q : sequences) {
     BUOY_CHECK(q.query_rows >= 0 && q.key_rows >= 0 && q.first_position >= 0 && q.query_start >= 0 &&
-               q.key_start >= 0 && q.prefix >= 0);
+               q.key_start >= 0 && q.prefix >= 0 && q.grid_origin >= 0);
+    const std::int32_t block = block_of(s.shape.mask, q);
+    const bool in_blocks = s.shape.mask.kind == MaskKind::kBlockCausal;
     s.sequences.push_back({q.query_start, q.query_rows, q.first_position, q.key_start, q.key_rows,
                            static_cast<std::int32_t>(s.columns), static_cast<std::int32_t>(s.padded_rows),
-                           prefixes ? q.prefix : 0});
+                           prefixes ? q.prefix : 0, block,
+                           in_blocks ? (block - q.grid_origin % block) % block : 0});
+    s.all_seen &= visible_keys(s.sequences.back(), 0) == q.key_rows;
     s.rows = std::max<std::int64_t>(s.rows, q.query_start + q.query_rows);
     query_rows += q.query_rows;
     longest_rows = std::max<std::int64_t>(longest_rows, q.query_rows);
@@ -147,14 +165,14 @@ void AttentionPlan::set_sequences(std::span<const PackedSequence> sequences, con
     return add(tiles_of(
         s.sequences, size, [](const DeviceSequence& q) { return q.query_rows; },
         [&](const DeviceSequence& q, int first) {
-          return visible_keys(s.mask_block, q, std::min(first + size, q.query_rows) - 1);
+          return visible_keys(q, std::min(first + size, q.query_rows) - 1);
         }));
   };
   const auto key_tiles = [&](int size) {
     return add(tiles_of(
         s.sequences, size, [](const DeviceSequence& q) { return q.key_rows; },
         [&](const DeviceSequence& q, int first) {
-          return q.query_rows - std::min(q.query_rows, first_seeing_row(s.mask_block, q, first));
+          return q.query_rows - std::min(q.query_rows, first_seeing_row(q, first));
         }));
   };
   s.device_sequences = reinterpret_cast<const DeviceSequence*>(device);

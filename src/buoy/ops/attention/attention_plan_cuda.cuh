@@ -27,6 +27,9 @@ struct DeviceSequence {
   std::int32_t column_start;  // of its keys in the results
   std::int32_t padded_start;  // of its rows in the plan's own arrays
   std::int32_t prefix;        // keys that every row sees; 0 unless the mask is one of prefixes
+  // Keys are seen in blocks: causal is blocks of 1, bidirectional one block longer than any sequence.
+  std::int32_t block;
+  std::int32_t before_grid;  // positions that the block of position 0 lacks at its front
 };
 
 struct Tile {
@@ -39,19 +42,18 @@ struct CloseTile {
   std::int32_t rows[kCloseRowsOfTile];  // within the sequence
 };
 
-// Keys are seen in blocks: causal is blocks of 1, bidirectional one block longer than any sequence. A prefix
-// is seen by all rows. So a later row never sees less.
-inline constexpr std::int32_t kWholeSequence = 1 << 30;
+inline constexpr std::int32_t kWholeSequence = 1 << 29;
 
-__host__ __device__ inline int visible_keys(int mask_block, const DeviceSequence& s, int row) {
-  const int in_blocks = ((s.first_position + row) / mask_block + 1) * mask_block;
+// A row sees its block and all before it, and every row sees the prefix. So a later row never sees less.
+__host__ __device__ inline int visible_keys(const DeviceSequence& s, int row) {
+  const int in_blocks = ((s.first_position + row + s.before_grid) / s.block + 1) * s.block - s.before_grid;
   const int end = in_blocks > s.prefix ? in_blocks : s.prefix;
   return end < s.key_rows ? end : s.key_rows;
 }
 
 // The first row that sees `key`; all later ones do too.
-__host__ __device__ inline int first_seeing_row(int mask_block, const DeviceSequence& s, int key) {
-  const int row = key / mask_block * mask_block - s.first_position;
+__host__ __device__ inline int first_seeing_row(const DeviceSequence& s, int key) {
+  const int row = (key + s.before_grid) / s.block * s.block - s.before_grid - s.first_position;
   return row > 0 && key >= s.prefix ? row : 0;
 }
 
@@ -63,9 +65,9 @@ struct TileList {
 struct PlanState {
   AttentionShape shape{};
   PlanLimits limits;
-  bool hopper = false;  // the GPU is one, and its kernels are allowed
-  bool early = false;   // the GPU can set up a kernel while the one before it runs
-  std::int32_t mask_block = kWholeSequence;
+  bool hopper = false;   // the GPU is one, and its kernels are allowed
+  bool early = false;    // the GPU can set up a kernel while the one before it runs
+  bool all_seen = true;  // by every row of every sequence
   std::int64_t rows = 0, columns = 0, padded_rows = 0, groups = 1, longest_keys = 0, close_rows = 0;
   std::vector<DeviceSequence> sequences;
 

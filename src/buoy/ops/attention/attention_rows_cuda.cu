@@ -33,7 +33,7 @@ __device__ void load_rows(CloseSharedStorage& smem, const StatisticsArgs& a, con
     const int row = tile.rows[threadIdx.x];
     smem.shift[threadIdx.x] =
         a.row_shift[static_cast<std::int64_t>(head) * a.padded_rows + sequence.padded_start + row];
-    smem.end[threadIdx.x] = visible_keys(a.mask_block, sequence, row);
+    smem.end[threadIdx.x] = visible_keys(sequence, row);
   }
 }
 

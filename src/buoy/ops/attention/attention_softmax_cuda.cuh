@@ -26,7 +26,7 @@ struct ForwardArgs {
   std::int64_t output_stride;
   float *log_sum_exp, *entropy;  // [heads, rows]
   float* row_shift;              // [heads, padded_rows]
-  int rows, padded_rows, heads_per_key_head, head_dim, mask_block;
+  int rows, padded_rows, heads_per_key_head, head_dim;
   float scale;   // of the scores, log2(e) / sqrt(head_dim)
   bool aligned;  // all rows start at multiples of 16 bytes
   int splits;    // parts the keys are divided into, for tiles of few rows

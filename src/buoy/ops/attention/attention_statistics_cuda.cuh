@@ -23,7 +23,7 @@ struct StatisticsArgs {
   std::int64_t row_weight_stride;
   const std::int32_t* close_of_row;   // [padded_rows]: which close row it is; below zero for others
   const std::uint8_t* close_in_tile;  // [padded_rows / kRowsPadded]: whether there is any
-  int rows, columns, padded_rows, heads, heads_per_key_head, head_dim, mask_block, groups;
+  int rows, columns, padded_rows, heads, heads_per_key_head, head_dim, groups;
   float scale;   // of the scores, log2(e) / sqrt(head_dim)
   bool aligned;  // all rows start at multiples of 16 bytes
   RidingMoments moments;

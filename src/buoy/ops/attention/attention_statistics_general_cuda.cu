@@ -32,8 +32,8 @@ __global__ void __launch_bounds__(kThreads) statistics_general(StatisticsArgs ar
   const int head = blockIdx.y, key_head = head / args.heads_per_key_head;
   const int lane = threadIdx.x % 32, warp_key = threadIdx.x / 32 * 16;
   const int last_key = min(tile.first + 64, sequence.key_rows) - 1;
-  const int first_row = first_seeing_row(args.mask_block, sequence, tile.first) / 64 * 64;
-  const int all_seen_from = first_seeing_row(args.mask_block, sequence, last_key);
+  const int first_row = first_seeing_row(sequence, tile.first) / 64 * 64;
+  const int all_seen_from = first_seeing_row(sequence, last_key);
 
   const auto load_queries = [&](int first, int stage) {
     smem.queries[stage].load(
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kThreads) statistics_general(StatisticsArgs ar
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     key[r] = tile.first + warp_key + lane / 4 + 8 * r;
-    seen_from[r] = first_seeing_row(args.mask_block, sequence, key[r]);
+    seen_from[r] = first_seeing_row(sequence, key[r]);
     if (args.key_bias != nullptr && key[r] < sequence.key_rows)
       bias[r] = args.key_bias[head * args.key_bias_stride + sequence.column_start + key[r]] * kLog2E;
   }

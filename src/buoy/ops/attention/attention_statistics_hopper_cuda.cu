@@ -198,12 +198,12 @@ __device__ void measure(StatisticsSharedStorage<kDim>& smem, const StatisticsArg
   for (int r = 0; r < 2; ++r) {
     const int key = first_key + warp * 16 + lane / 4 + kKeyStep * r;
     own.key[r] = key;
-    own.seen_from[r] = first_seeing_row(args.mask_block, sequence, key);
+    own.seen_from[r] = first_seeing_row(sequence, key);
     own.bias[r] = kBias && key < sequence.key_rows
                       ? args.key_bias[head * args.key_bias_stride + sequence.column_start + key] * kLog2E
                       : 0.0f;
   }
-  own.all_seen_from = first_seeing_row(args.mask_block, sequence, first_key + 63);
+  own.all_seen_from = first_seeing_row(sequence, first_key + 63);
   const std::uint64_t keys = moved_by(operand(smem.keys[group / 2][0]), group % 2 * 64 * 128);
   const bool share = args.first_share != nullptr && first_key == 0, moments = args.moments.sums != nullptr;
 
@@ -255,7 +255,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   const Tile tile = args.tiles[blockIdx.x];
   const DeviceSequence sequence = args.sequences[tile.sequence];
   const int head = blockIdx.y;
-  const int first_row = first_seeing_row(args.mask_block, sequence, tile.first) / kTileRows * kTileRows;
+  const int first_row = first_seeing_row(sequence, tile.first) / kTileRows * kTileRows;
   const TilesOfRows tiles{first_row, max(0, (sequence.query_rows - first_row + kTileRows - 1) / kTileRows)};
   if (threadIdx.x == 0) {
     mbarrier_init(&smem.keys_full, 1);

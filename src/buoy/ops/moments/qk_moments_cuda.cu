@@ -18,7 +18,7 @@ MomentArgs moment_args(const PlanState& s, const DeviceQkMoments& wanted) {
              (2 * wanted.rope.pairs == s.shape.head_dim && wanted.rope.pairs % 4 == 0));
   MomentArgs args{};
   args.sequences = s.device_sequences;
-  args.in_order = s.sequences.size() == 1 && s.mask_block == kWholeSequence;
+  args.in_order = s.sequences.size() == 1 && s.all_seen;
   if (args.in_order) args.first = s.sequences[0];
   args.row_chunks = s.moment_chunks.tiles;
   args.chunk_rows = static_cast<int>(s.moment_rows);
@@ -28,7 +28,6 @@ MomentArgs moment_args(const PlanState& s, const DeviceQkMoments& wanted) {
   args.heads = static_cast<int>(s.shape.heads);
   args.heads_per_key_head = static_cast<int>(s.shape.heads / s.shape.kv_heads);
   args.head_dim = static_cast<int>(s.shape.head_dim);
-  args.mask_block = s.mask_block;
   args.rows = static_cast<int>(s.rows);
   args.padded_rows = static_cast<int>(s.padded_rows);
   args.columns = static_cast<int>(s.columns);

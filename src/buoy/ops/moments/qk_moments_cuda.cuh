@@ -27,7 +27,7 @@ struct MomentArgs {
   // norms, their number. A sequence's chunks start at padded_start / kRowsPadded.
   float* sums;
   float* norms;  // [heads, padded_rows]: of the queries; below zero for those not taken
-  int chunk_rows, heads, heads_per_key_head, head_dim, mask_block, rows, padded_rows, columns;
+  int chunk_rows, heads, heads_per_key_head, head_dim, rows, padded_rows, columns;
   bool aligned;  // every half of every row to 16 bytes
   DeviceQkMoments wanted;
 };

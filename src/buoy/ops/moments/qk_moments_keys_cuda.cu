@@ -137,8 +137,8 @@ __global__ void __launch_bounds__(kColumnThreads, 2) key_columns(const __grid_co
   const int head = blockIdx.y, key_head = head / args.heads_per_key_head, lane = threadIdx.x % 32,
             part = lane % 4 * 8, half = args.head_dim / 2;
   const int last_key = min(place.first + kKeysOfBlock, sequence.key_rows) - 1;
-  const int first_row = min(first_seeing_row(args.mask_block, sequence, place.first), sequence.query_rows);
-  const int last_seen_from = min(first_seeing_row(args.mask_block, sequence, last_key), sequence.query_rows);
+  const int first_row = min(first_seeing_row(sequence, place.first), sequence.query_rows);
+  const int last_seen_from = min(first_seeing_row(sequence, last_key), sequence.query_rows);
   // From here on chunks are seen as a whole by all keys of the tile.
   const int whole =
       min((last_seen_from + args.chunk_rows - 1) / args.chunk_rows * args.chunk_rows, sequence.query_rows);
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(kColumnThreads, 2) key_columns(const __grid_co
 #pragma unroll
   for (int r = 0; r < kKeysOfThread; ++r) {
     key[r] = place.first + threadIdx.x / 32 * kKeyStep * kKeysOfThread + lane / 4 + kKeyStep * r;
-    seen_from[r] = first_seeing_row(args.mask_block, sequence, key[r]);
+    seen_from[r] = first_seeing_row(sequence, key[r]);
     if (key[r] <= last_key)
       load_halves(key_row[r],
                   row_of(in.keys, in.key_stride, sequence.key_start + key[r], key_head, args.head_dim), half,
@@ -248,7 +248,7 @@ __global__ void __launch_bounds__(kColumnThreads, 2) key_columns(const __grid_co
 
 void launch_key_columns(const PlanState& plan, const MomentArgs& args, const Stream& stream) {
   if (plan.key_tiles_128.count == 0) return;
-  const bool single = plan.mask_block != kWholeSequence, back = args.wanted.rope.cosines != nullptr;
+  const bool single = !plan.all_seen, back = args.wanted.rope.cosines != nullptr;
   launch_kernel({.grid = dim3(plan.key_tiles_128.count, static_cast<unsigned>(args.heads)),
                  .block = kColumnThreads,
                  .early = plan.early && plan.moment_chunks.count > 0},

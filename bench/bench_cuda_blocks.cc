@@ -1,0 +1,128 @@
+// What a token of block decoding costs at the size of an 8B model.
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <numeric>
+
+#include "bench/bench_cuda.h"
+#include "buoy/base/progress.h"
+#include "buoy/benchmark/timed_model.h"
+#include "buoy/benchmark/timing.h"
+#include "buoy/benchmark/watch.h"
+
+namespace buoy::bench {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+constexpr int kRepetitions = 15;
+constexpr double kTurnSeconds = 2, kMostObserving = 8;
+
+struct BlockCase {
+  std::int64_t block;
+  double least_gain;  // of the cache
+};
+constexpr BlockCase kCases[] = {{4, 4}, {32, 5}};
+
+Ids some_tokens(std::int64_t count, std::int64_t vocabulary) {
+  Ids tokens;
+  for (std::int64_t i = 0; i < count; ++i)
+    tokens.push_back(static_cast<std::int32_t>(i * 104729 % vocabulary));
+  return tokens;
+}
+
+Ids range(std::int64_t first, std::int64_t count) {
+  Ids rows(static_cast<size_t>(count));
+  std::iota(rows.begin(), rows.end(), static_cast<std::int32_t>(first));
+  return rows;
+}
+
+const char* held(bool is_held) {
+  return is_held ? "held" : "MISSED";
+}
+
+// One block of text that is all masks, behind a context. All rows of the block are chosen from.
+class Block {
+ public:
+  Block(const Context& context, benchmark::TimedModel& model, std::int64_t past, std::int64_t block)
+      : context_(context),
+        model_(model),
+        tokens_(some_tokens(past + block, model.config().vocabulary)),
+        block_rows_(range(0, block)),
+        last_rows_(range(past, block)),
+        cache_(model.new_cache()),
+        grid_{block, 0} {
+    model::SequenceInput stored{std::span(tokens_).first(static_cast<size_t>(past)), {}, &cache_};
+    stored.grid = grid_;
+    model_.step(context_, {&stored, 1}, nullptr);
+  }
+
+  void cached_step(probe::Probe* probe) { step(current(), block_rows_, &cache_, probe); }
+  void store() { step(current(), {}, &cache_, nullptr); }  // again and again: it is not to get longer
+  void whole_step() { step(tokens_, last_rows_, nullptr, nullptr); }
+
+ private:
+  std::span<const std::int32_t> current() const { return std::span(tokens_).last(block_rows_.size()); }
+  void step(std::span<const std::int32_t> tokens, std::span<const std::int32_t> rows, model::KvCache* cache,
+            probe::Probe* probe) {
+    model::SequenceInput input{tokens, rows, cache};
+    input.grid = grid_;
+    input.extends_cache = false;
+    model_.step(context_, {&input, 1}, probe);
+  }
+
+  const Context& context_;
+  benchmark::TimedModel& model_;
+  Ids tokens_, block_rows_, last_rows_;
+  model::KvCache cache_;
+  model::BlockGrid grid_;
+};
+
+}  // namespace
+
+Json bench_cuda_blocks(const Context& context, const CudaBenchOptions& options) {
+  const auto model = benchmark::random_model(benchmark::sdar_8b(), Device::kCuda, options.timed_candidates);
+  const auto limits = benchmark::measure_limits(context, Device::kCuda);
+  fmt::print("SDAR-8B shape, random weights ({}), one token a step; {}\n",
+             describe_bytes(model->weight_bytes()), describe(limits));
+  Json out = Json::array();
+  for (const int length : options.lengths) {
+    for (const auto& [size, least_gain] : kCases) {
+      Block block(context, *model, length / size * size, size);
+      benchmark::Watch watch(benchmark::kEverything);
+      const auto [alone, observed] =
+          benchmark::median_seconds_in_turn([&] { block.cached_step(nullptr); },
+                                            [&] { block.cached_step(&watch); }, kRepetitions, kTurnSeconds);
+      const double stored = benchmark::median_seconds([&] { block.store(); }, kRepetitions),
+                   whole = benchmark::median_seconds([&] { block.whole_step(); }, kRepetitions);
+      const auto steps = static_cast<double>(size);
+      const double cached_block = steps * alone + stored, gain = steps * whole / cached_block,
+                   cost = 100 * (observed / alone - 1);
+      // A copy reads and writes: half of its rate is what the weights are read at, at most, and in truth
+      // more.
+      const double share = static_cast<double>(model->weight_bytes()) / alone / limits.copy_bytes;
+      fmt::print(
+          "context {}, block {}: step {:.3f} ms ({:.0f}% of the copy rate), store {:.3f} ms, without cache "
+          "{:.2f} ms\n  {:.1f} tokens/s cached, {:.1f} without: {:.2f} times (limit {}: {})\n"
+          "  observed {:.3f} ms: {:+.2f}% (limit {}%: {})\n",
+          length, size, alone * 1e3, 100 * share, stored * 1e3, whole * 1e3, steps / cached_block, 1 / whole,
+          gain, least_gain, held(gain >= least_gain), observed * 1e3, cost, kMostObserving,
+          held(cost <= kMostObserving));
+      std::fflush(stdout);
+      out.push_back({{"context", length},
+                     {"block", size},
+                     {"step_seconds", alone},
+                     {"observed_seconds", observed},
+                     {"store_seconds", stored},
+                     {"whole_seconds", whole},
+                     {"gain", gain},
+                     {"least_gain", least_gain},
+                     {"observing_percent", cost},
+                     {"share_of_copy_rate", share}});
+    }
+  }
+  return out;
+}
+
+}  // namespace buoy::bench

@@ -95,11 +95,12 @@ def test_del_frees_the_card():
 
 
 def test_ten_loads_and_deletions_leave_the_card_where_it_was():
-    use(load())
+    for _ in range(2):  # at the second use of a kind the driver takes room for graphs, which it keeps
+        use(load())
     before = CARD.used()
     for _ in range(10):
         use(load())
-    assert abs(CARD.used() - before) <= SLACK
+    assert CARD.used() == before, f"{before} bytes before, {CARD.used()} after ten loads"
 
 
 def test_a_loop_in_python_is_the_programs_own():

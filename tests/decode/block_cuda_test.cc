@@ -23,6 +23,10 @@ struct Loop {
   BlockOptions options;
 };
 
+void PrintTo(const Loop& loop, std::ostream* out) {
+  *out << loop.name;
+}
+
 std::vector<Loop> loops() {
   const auto with = [](BlockOptions options, auto change) {
     change(options);
@@ -53,7 +57,7 @@ std::vector<Loop> loops() {
   return {
       {"sdar", "sdar-f32", sdar},
       {"sdar_threshold", "sdar-f32",
-       with(sdar, [](auto& o) { o.order = BlockOrder::kThreshold, o.threshold = 0.2; })},
+       with(sdar, [](auto& o) { o.order = BlockOrder::kThreshold, o.threshold = 0.2, o.stop_tokens = {}; })},
       {"sdar_drawn", "sdar-f32", with(sdar, [](auto& o) { o.temperature = 0.7, o.seed = 5; })},
       {"bd3lm", "a2d-qwen3-f32", bd3lm},
       {"bd3lm_noise", "a2d-qwen3-f32", with(bd3lm, [](auto& o) { o.temperature = 0.7, o.seed = 5; })},

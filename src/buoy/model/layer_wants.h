@@ -10,6 +10,10 @@
 
 namespace buoy::model {
 
+inline std::int64_t rounded_up(std::int64_t number, std::int64_t to_multiple_of) {
+  return (number + to_multiple_of - 1) / to_multiple_of * to_multiple_of;
+}
+
 // What is wanted of one layer of a packed batch: the requests of all sequences joined, since one launch
 // serves them all.
 struct LayerWants {

@@ -18,7 +18,7 @@ float* at(void* base, std::int64_t offset) {
 
 }  // namespace
 
-void DeviceObserver::start(const PackedBatch& batch, probe::Probe* probe) {
+void DeviceObserver::start(const PackedBatch& batch, probe::Probe* probe, std::int64_t key_step) {
   wants_.clear();
   delivered_ = 0;
   for (Slot& slot : slots_) {
@@ -36,8 +36,9 @@ void DeviceObserver::start(const PackedBatch& batch, probe::Probe* probe) {
   for (const auto& sequence : batch.sequences) {
     key_rows_.push_back(sequence.key_rows());
     first_columns_.push_back(columns_);
-    columns_ += key_rows_.back();
-    longest_keys_ = std::max(longest_keys_, key_rows_.back());
+    const std::int64_t columns = rounded_up(key_rows_.back(), key_step);
+    columns_ += columns;
+    longest_keys_ = std::max(longest_keys_, columns);
   }
   for (std::int64_t layer = 0; layer < config_.layers; ++layer) {
     ask_next_layer();

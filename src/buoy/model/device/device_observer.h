@@ -36,7 +36,8 @@ class DeviceObserver {
             std::make_shared<HostBuffers>(3 * kMostAtOnce + 12, std::size_t{256} << 20, std::move(pinned))) {}
 
   // Asks about one layer after the other until something is wanted; the rest is asked when its turn comes.
-  void start(const PackedBatch& batch, probe::Probe* probe);
+  // Of a sequence, keys are measured in columns: as many, rounded up to a multiple of `key_step`.
+  void start(const PackedBatch& batch, probe::Probe* probe, std::int64_t key_step);
   bool watching() const { return !wants_.empty(); }
   const LayerWants& wants(std::int64_t layer);
   void forget_plan() { planned_.reset(); }  // it was made anew

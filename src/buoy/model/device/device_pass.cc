@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "buoy/base/error.h"
 #include "buoy/model/block_grid.h"
@@ -102,11 +103,13 @@ void DevicePass::State::start(std::span<const SequenceInput> given, probe::Probe
       BUOY_CHECK(input.cache->pool() == pool.get());
       input.cache->reserve(input.key_rows());
     }
+    // Where the pool grew, it moved.
+    if (std::exchange(pool_place, pool->keys(0)) != pool->keys(0)) graphs.clear();
   }
   batch.emplace(inputs);
   asking = probe;
   predictions.emplace(*batch, config, probe);
-  observer.start(*batch, probe);
+  observer.start(*batch, probe, key_step());
   grow(std::ssize(batch->logit_rows) + std::ssize(predictions->rows()));
   upload();
   set_sequences();
@@ -130,7 +133,7 @@ void DevicePass::State::set_sequences() {
            a.prefix == b.prefix && a.block == b.block && a.grid_origin == b.grid_origin;
   };
   if (std::ranges::equal(sequences, planned, same)) return;  // as at every step of a diffusion
-  plan->set_sequences(sequences, stream);
+  plan->set_sequences(sequences, stream, key_step());
   planned = std::move(sequences);
   observer.forget_plan();
 }
@@ -139,7 +142,7 @@ void DevicePass::State::set_sequences() {
 void DevicePass::State::grow(std::int64_t wanted) {
   bool moved = work.reserve(config, batch->rows(), wanted);
   std::int64_t columns = 0;
-  for (const auto& input : inputs) columns += input.key_rows();
+  for (const auto& input : inputs) columns += rounded_up(input.key_rows(), key_step());
   const auto sequences = static_cast<std::int64_t>(inputs.size());
   const bool watched = observer.watching();
   if (!plan || sequences > limits.sequences || batch->rows() > limits.rows || columns > limits.columns ||
@@ -218,7 +221,7 @@ void DevicePass::State::upload() {
 
 void DevicePass::State::run_layers(const Context& context) {
   if (!observer.watching()) {
-    launch_layers(0, config.layers, !cached);
+    launch_layers(0, config.layers, true);
     return;
   }
   queue_beginning();  // the card has work while the host asks what to observe
@@ -227,7 +230,7 @@ void DevicePass::State::run_layers(const Context& context) {
     // ones, whose records it takes when the card has nothing left to do: they become shorter and shorter.
     const std::int64_t most =
         first == 0 ? 1 : std::min(observer.layers_at_once(), (config.layers - first + 1) / 2);
-    bool recordable = !cached;
+    bool recordable = true;
     do {
       prepare_layer(context, end);
       recordable &= observer.recordable(end);
@@ -257,9 +260,11 @@ void DevicePass::State::launch_layers(std::int64_t first, std::int64_t end, bool
   std::vector<std::int64_t> shape = {first, behind_last_use(end - 1) ? -end : end};
   for (const auto& input : inputs) {
     const BlockGrid grid = grid_of(config, input);
-    shape.insert(shape.end(), {input.rows(), grid.block, grid.origin});
+    shape.insert(shape.end(), {input.rows(), grid.block, grid.origin, cached});
+    if (observer.watching()) shape.push_back(rounded_up(input.key_rows(), key_step()));
   }
   if (observer.watching()) {
+    shape.push_back(plan->all_seen());
     shape.push_back(-observer.buffers());  // lengths are positive: another shape than any unobserved
     for (std::int64_t layer = first; layer < end; ++layer) observer.wants(layer).append_shape(shape);
   }

@@ -53,6 +53,9 @@ struct DevicePass::State {
   void finish(const Context& context);
   void hand_over_predictions();
 
+  // Keys in a cache get more from step to step. What is measured of them has room for so many more, so that
+  // recorded layers can be replayed.
+  std::int64_t key_step() const { return cached ? 256 : 1; }
   void grow(std::int64_t wanted);
   void make_plan();
   void set_sequences();
@@ -93,6 +96,8 @@ struct DevicePass::State {
   std::optional<PackedBatch> batch;
   bool cached = false;
   bool unfinished = false;  // stays true when a probe throws
+
+  const std::uint16_t* pool_place = nullptr;  // of the cached keys when the graphs were recorded
 
   std::vector<ops::PackedSequence> planned;  // what the plan was told last
   // Stretches of layers by their shape: seen once, then recorded.

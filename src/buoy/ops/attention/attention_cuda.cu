@@ -69,7 +69,7 @@ void clear_unseen(const PlanState& s, const DeviceAttentionStatistics& wanted, c
   const auto full = [&](const DeviceSequence& q) {
     return q.key_rows == wanted.row_weight_stride && q.query_rows > 0;
   };
-  if (s.all_seen && std::all_of(s.sequences.begin(), s.sequences.end(), full)) return;
+  if (s.all_seen && s.key_step == 1 && std::all_of(s.sequences.begin(), s.sequences.end(), full)) return;
   const auto count = static_cast<size_t>(s.close_rows * s.shape.heads * wanted.row_weight_stride);
   cuda_check(cudaMemsetAsync(wanted.row_weights, 0, count * sizeof(float), raw(stream)), "clear row weights");
 }

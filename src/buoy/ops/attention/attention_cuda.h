@@ -39,8 +39,9 @@ struct PlanState;
 // Which tile of which sequence every thread block works on, in device memory of the plan's own.
 //
 // Results are packed: row r of a sequence is number query_start + r of rows(), its key k is column
-// (key_rows of the sequences before it) + k of columns(). With one sequence that starts at 0 these are the
-// plain [heads, query_rows] and [heads, key_rows].
+// (columns of the sequences before it) + k of columns(). A sequence has as many columns as keys, or more
+// where the plan was told so; nothing is written to those behind its keys. With one sequence that starts at 0
+// these are the plain [heads, query_rows] and [heads, key_rows].
 class AttentionPlan {
  public:
   // Throws UsageError for a head_dim that is odd or above 128, and for groups of heads that do not divide.
@@ -51,8 +52,11 @@ class AttentionPlan {
 
   // A captured attention_cuda() without key bias stays valid while the number of sequences and the query rows
   // of each stay: places, positions and numbers of keys may change between its replays. What else is captured
-  // needs the numbers of keys to stay, too.
-  void set_sequences(std::span<const PackedSequence> sequences, const Stream& stream);
+  // needs the numbers of columns to stay, and whether every row sees every key. Columns are keys, rounded up
+  // to a multiple of `key_step`.
+  void set_sequences(std::span<const PackedSequence> sequences, const Stream& stream,
+                     std::int64_t key_step = 1);
+  bool all_seen() const;  // every row sees every key of its sequence
   // Group of every packed row; one that is not below `groups` belongs to none. Empty: all rows in group 0.
   void set_groups(std::span<const std::uint8_t> group_of_row, std::int64_t groups, const Stream& stream);
   // Packed rows to look at closely, ascending.

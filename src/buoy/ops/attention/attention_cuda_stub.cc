@@ -11,7 +11,7 @@ AttentionPlan::AttentionPlan(const AttentionShape&, const PlanLimits&) {
 AttentionPlan::~AttentionPlan() = default;
 AttentionPlan::AttentionPlan(AttentionPlan&&) noexcept = default;
 AttentionPlan& AttentionPlan::operator=(AttentionPlan&&) noexcept = default;
-void AttentionPlan::set_sequences(std::span<const PackedSequence>, const Stream&) {
+void AttentionPlan::set_sequences(std::span<const PackedSequence>, const Stream&, std::int64_t) {
   throw_no_cuda();
 }
 void AttentionPlan::set_groups(std::span<const std::uint8_t>, std::int64_t, const Stream&) {
@@ -21,6 +21,9 @@ void AttentionPlan::set_close_rows(std::span<const std::int32_t>, const Stream&)
   throw_no_cuda();
 }
 std::int64_t AttentionPlan::rows() const {
+  throw_no_cuda();
+}
+bool AttentionPlan::all_seen() const {
   throw_no_cuda();
 }
 std::int64_t AttentionPlan::columns() const {

@@ -114,6 +114,9 @@ void AttentionPlan::allow_hopper(bool allowed) {
 std::int64_t AttentionPlan::rows() const {
   return state_->rows;
 }
+bool AttentionPlan::all_seen() const {
+  return state_->all_seen;
+}
 std::int64_t AttentionPlan::columns() const {
   return state_->columns;
 }
@@ -124,8 +127,10 @@ std::uint64_t AttentionPlan::device_bytes() const {
          s.query_sums.bytes() + s.query_norms.bytes();
 }
 
-void AttentionPlan::set_sequences(std::span<const PackedSequence> sequences, const Stream& stream) {
+void AttentionPlan::set_sequences(std::span<const PackedSequence> sequences, const Stream& stream,
+                                  std::int64_t key_step) {
   PlanState& s = *state_;
+  s.key_step = key_step;
   s.sequences.clear();
   s.all_seen = true;
   s.rows = s.columns = s.padded_rows = s.longest_keys = 0;
@@ -139,13 +144,14 @@ void AttentionPlan::set_sequences(std::span<const PackedSequence> sequences, con
     s.sequences.push_back({q.query_start, q.query_rows, q.first_position, q.key_start, q.key_rows,
                            static_cast<std::int32_t>(s.columns), static_cast<std::int32_t>(s.padded_rows),
                            prefixes ? q.prefix : 0, block,
-                           in_blocks ? (block - q.grid_origin % block) % block : 0});
+                           in_blocks ? (block - q.grid_origin % block) % block : 0,
+                           static_cast<std::int32_t>(padded(q.key_rows, key_step))});
     s.all_seen &= visible_keys(s.sequences.back(), 0) == q.key_rows;
     s.rows = std::max<std::int64_t>(s.rows, q.query_start + q.query_rows);
     query_rows += q.query_rows;
     longest_rows = std::max<std::int64_t>(longest_rows, q.query_rows);
-    s.columns += q.key_rows;
-    s.longest_keys = std::max<std::int64_t>(s.longest_keys, q.key_rows);
+    s.columns += s.sequences.back().columns;
+    s.longest_keys = std::max<std::int64_t>(s.longest_keys, s.sequences.back().columns);
     s.padded_rows += padded(q.query_rows, kRowsPadded);
   }
   BUOY_CHECK(static_cast<std::int64_t>(sequences.size()) <= s.limits.sequences &&
@@ -170,7 +176,7 @@ void AttentionPlan::set_sequences(std::span<const PackedSequence> sequences, con
   };
   const auto key_tiles = [&](int size) {
     return add(tiles_of(
-        s.sequences, size, [](const DeviceSequence& q) { return q.key_rows; },
+        s.sequences, size, [](const DeviceSequence& q) { return q.columns; },
         [&](const DeviceSequence& q, int first) {
           return q.query_rows - std::min(q.query_rows, first_seeing_row(q, first));
         }));

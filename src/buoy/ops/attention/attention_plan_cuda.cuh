@@ -30,6 +30,7 @@ struct DeviceSequence {
   // Keys are seen in blocks: causal is blocks of 1, bidirectional one block longer than any sequence.
   std::int32_t block;
   std::int32_t before_grid;  // positions that the block of position 0 lacks at its front
+  std::int32_t columns;      // key_rows, rounded up
 };
 
 struct Tile {
@@ -65,9 +66,10 @@ struct TileList {
 struct PlanState {
   AttentionShape shape{};
   PlanLimits limits;
-  bool hopper = false;   // the GPU is one, and its kernels are allowed
-  bool early = false;    // the GPU can set up a kernel while the one before it runs
-  bool all_seen = true;  // by every row of every sequence
+  bool hopper = false;        // the GPU is one, and its kernels are allowed
+  bool early = false;         // the GPU can set up a kernel while the one before it runs
+  bool all_seen = true;       // by every row of every sequence
+  std::int64_t key_step = 1;  // what columns are rounded up to
   std::int64_t rows = 0, columns = 0, padded_rows = 0, groups = 1, longest_keys = 0, close_rows = 0;
   std::vector<DeviceSequence> sequences;
 

@@ -18,7 +18,7 @@ MomentArgs moment_args(const PlanState& s, const DeviceQkMoments& wanted) {
              (2 * wanted.rope.pairs == s.shape.head_dim && wanted.rope.pairs % 4 == 0));
   MomentArgs args{};
   args.sequences = s.device_sequences;
-  args.in_order = s.sequences.size() == 1 && s.all_seen;
+  args.in_order = s.sequences.size() == 1 && s.all_seen && s.key_step == 1;
   if (args.in_order) args.first = s.sequences[0];
   args.row_chunks = s.moment_chunks.tiles;
   args.chunk_rows = static_cast<int>(s.moment_rows);

@@ -3,17 +3,10 @@
 #include <algorithm>
 
 #include "buoy/model/device/device_arena.h"
+#include "buoy/model/layer_wants.h"
 #include "buoy/ops/linear/linear_cuda.h"
 
 namespace buoy::model {
-namespace {
-
-std::int64_t rounded_up(std::int64_t count, std::int64_t to) {
-  return (count + to - 1) / to * to;
-}
-
-}  // namespace
-
 std::int64_t DeviceWorkspace::largest_chunk(const ModelConfig& config) {
   constexpr std::int64_t kBytes = std::int64_t{1} << 30;
   const std::int64_t rows = kBytes / static_cast<std::int64_t>(sizeof(float)) / config.vocabulary;

@@ -10,6 +10,7 @@
 #include "buoy/benchmark/timed_model.h"
 #include "buoy/benchmark/timing.h"
 #include "buoy/benchmark/watch.h"
+#include "buoy/ops/linear/linear_cuda.h"
 
 namespace buoy::bench {
 namespace {
@@ -79,6 +80,46 @@ class Block {
   model::BlockGrid grid_;
 };
 
+// The products of a layer and the head's, of few rows: reading the weights is all there is to do.
+Json report_products(const ModelConfig& config, std::int64_t rows, const CudaBenchOptions& options,
+                     const benchmark::MachineLimits& limits) {
+  struct Product {
+    const char* name;
+    std::int64_t inputs, outputs;
+    ops::LinearOutput kind;
+  };
+  const std::int64_t width = config.heads * config.head_dim,
+                     qkv = (config.heads + 2 * config.kv_heads) * config.head_dim;
+  const Stream stream;
+  ops::DeviceLinear linear(options.timed_candidates);
+  Json out = Json::array();
+  for (const Product& product :
+       {Product{"qkv", config.hidden, qkv, ops::LinearOutput::kBf16},
+        {"attention out", width, config.hidden, ops::LinearOutput::kAddFloat},
+        {"gate and up", config.hidden, 2 * config.mlp_hidden, ops::LinearOutput::kBf16},
+        {"down", config.mlp_hidden, config.hidden, ops::LinearOutput::kAddFloat},
+        {"head", config.hidden, config.vocabulary, ops::LinearOutput::kFloat}}) {
+    const benchmark::NormalOnDevice input(stream, rows * product.inputs, 0.01),
+        weight(stream, product.inputs * product.outputs, 0.01);
+    const DeviceMemory output(static_cast<size_t>(rows * product.outputs) * sizeof(float));
+    const double seconds = benchmark::device_seconds(stream, [&] {
+      linear.multiply(stream, {.input = input.get(),
+                               .rows = rows,
+                               .weight = weight.get(),
+                               .inputs = product.inputs,
+                               .outputs = product.outputs,
+                               .output = output.data(),
+                               .kind = product.kind});
+    });
+    const double bytes = 2.0 * static_cast<double>(product.inputs * product.outputs);
+    fmt::print("  {:<14} {:>3} rows {:>8.1f} us, {:>4.0f}% of the copy rate\n", product.name, rows,
+               seconds * 1e6, 100 * bytes / seconds / limits.copy_bytes);
+    out.push_back({{"product", product.name}, {"rows", rows}, {"seconds", seconds}});
+  }
+  std::fflush(stdout);
+  return out;
+}
+
 }  // namespace
 
 Json bench_cuda_blocks(const Context& context, const CudaBenchOptions& options) {
@@ -87,6 +128,8 @@ Json bench_cuda_blocks(const Context& context, const CudaBenchOptions& options) 
   fmt::print("SDAR-8B shape, random weights ({}), one token a step; {}\n",
              describe_bytes(model->weight_bytes()), describe(limits));
   Json out = Json::array();
+  for (const auto& one : kCases)
+    out.push_back({{"products", report_products(model->config(), one.block, options, limits)}});
   for (const int length : options.lengths) {
     for (const auto& [size, least_gain] : kCases) {
       Block block(context, *model, length / size * size, size);

@@ -34,7 +34,8 @@ class Steps:
         self._observe = observe
         self._final_row = final_row
         self._seen = {}       # step: arrays that its forward showed
-        self._taken = []      # steps, in order
+        self._last = None     # of the step before: its number, its reveals, the row that it found. Not the step, which knows
+                              # the loop: two that hold each other would hold the model until Python looks for such rings
         self._stopped = False
         self._run = None
 
@@ -79,29 +80,23 @@ class Step:
         self._loop = loop
         self._decoding = loop._decoding
         self.index = index
-        self.previous = loop._taken[-1] if loop._taken else None
+        self.previous = None if loop._last is None else Step._past(loop, *loop._last)
         self._edits = None
         self._done = False
         self._found = None    # the row before it, when it was taken
         self._proposed = None
         self.reveals = None   # when it was taken: [(position, token, confidence)]
-        if self.previous is not None:
-            self.previous._forget()
 
     @classmethod
-    def _past(cls, loop, index):
+    def _past(cls, loop, index, reveals, found):
         """A step that was taken, of which only what its forward showed is left."""
         out = cls.__new__(cls)
         out.__dict__.update(_loop=loop, _decoding=loop._decoding, index=index, previous=None, _edits=None, _done=True,
-                            _proposed=None, reveals=None, _found=None)
+                            _proposed=None, reveals=reveals, _found=found)
         return out
 
     def __repr__(self):
         return f"<buoy.Step {self.index}: {self.text!r}>"
-
-    def _forget(self):
-        """Two steps back nothing is needed: a chain of all of them would never end."""
-        self.previous = None
 
     def _require_open(self):
         if self._done:
@@ -318,14 +313,14 @@ class Step:
         self._finish(None)
         loop = self._loop
         loop._seen = {n: held for n, held in loop._seen.items() if n < index}
-        loop._taken = [Step._past(loop, int(index) - 1)] if index > 0 else []
+        loop._last = (int(index) - 1, None, None) if index > 0 else None
 
     def branch(self):
         """Another loop that begins where this step does; both go their own way."""
         self._require_open()
         other = Steps(self._loop._model, self._decoding.branch(), self._loop._observe, self._loop._final_row)
         other._seen = dict(self._loop._seen)
-        other._taken = [Step._past(other, self.index - 1)] if self.index > 0 else []
+        other._last = (self.index - 1, None, None) if self.index > 0 else None
         return other
 
     def _token(self, token):
@@ -349,7 +344,7 @@ class Step:
         self._found = self._decoding.row
         reveals = self._decoding.advance() if self._edits is None else self._decoding.advance_edited(self._edits)
         self._finish(reveals)
-        self._loop._taken = [self]
+        self._loop._last = (self.index, self.reveals, self._found)
 
 
 def _stacked(seen):

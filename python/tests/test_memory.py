@@ -4,6 +4,7 @@ import ctypes
 import gc
 import os
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -47,6 +48,28 @@ def test_ten_loads_and_deletions_leave_memory_where_it_was():
         one()
     assert in_use() - before < size, "one array would be more"
     assert maps(weights) == mapped
+
+
+@pytest.mark.parametrize("use", [
+    lambda m: m.generate(PROMPT, max_new_tokens=8, observe="received"),
+    lambda m: m.generate(PROMPT, max_new_tokens=8, on_step=lambda step: step.text),
+    lambda m: [step.previous for step in m.steps(PROMPT, max_new_tokens=8, observe="received")][0],
+    lambda m: next(iter(m.steps(PROMPT, max_new_tokens=8))).branch(),
+    lambda m: m.run_with_cache(PROMPT, names="blocks.*.hook_resid_post"),
+    lambda m: m.score(PROMPT, " Emirex"),
+], ids=["generate", "callback", "loop", "branch", "cache", "score"])
+def test_the_last_reference_frees_a_model(use):
+    """At once, not when Python next looks for rings of objects: a card may be full until then."""
+    gc.collect()
+    gc.disable()
+    try:
+        model = buoy.load(ROOT / "models/planted-diffusion", device="cpu")
+        ends = weakref.ref(model)
+        result = use(model)
+        del result, model
+        assert ends() is None
+    finally:
+        gc.enable()
 
 
 def test_runs_are_freed(tiny_diffusion):

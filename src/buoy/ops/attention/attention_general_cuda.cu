@@ -19,12 +19,12 @@ __device__ float* part_of(const ForwardArgs& args, int tile, int head, int split
              kPartWidth;
 }
 
-// Row r of a thread of the first warp: its sums of weighted values, then what is known of its scores.
+// Row `row` of the tile, of whose sums a thread holds part `r`: the sums of weighted values, then what is known of its scores.
 template <int kDim>
-__device__ void write_part(const float (&output)[kDim / 2], const RowSums& known, int r,
+__device__ void write_part(const float (&output)[kDim / 2], const RowSums& known, int row, int r,
                            const ForwardArgs& args, int head) {
   const int lane = threadIdx.x % 32;
-  float* to = part_of(args, blockIdx.x, head, blockIdx.z, lane / 4 + 8 * r);
+  float* to = part_of(args, blockIdx.x, head, blockIdx.z, row);
 #pragma unroll
   for (int t = 0; t < kDim / 8; ++t) {
     *reinterpret_cast<float2*>(to + 8 * t + lane % 4 * 2) = {output[4 * t + 2 * r],
@@ -154,7 +154,8 @@ __global__ void __launch_bounds__(kThreads) forward_general(ForwardArgs args) {
   for (int r = 0; r < 2; ++r) {
     const RowSums known = softmax.row(r);
     if (args.splits > 1) {
-      if (warp_row == 0) write_part<kDim>(output, known, r, args, head);
+      // A tile of few rows is the only one of its sequence.
+      if (row[r] < sequence.query_rows) write_part<kDim>(output, known, row[r], r, args, head);
       continue;
     }
     const float factor = finish_row<kEntropy>(known, args, sequence, head, row[r], lane % 4 == 0);

@@ -108,7 +108,7 @@ TEST(SigmoidRouter, OneExpertIsNotDivided) {
     const Routed routed = route({RouterKind::kSigmoidGroups, 4, 1, false, 1, 1, 2.5}, {0, 1, 0, 0}, {});
     EXPECT_EQ(routed.experts, (Experts{1}));
     expect_near(routed.weights, {2.5 / (1 + std::exp(-1.0))}, 2e-7);
-    expect_near(routed.entropy, {1.3798}, 1e-3);
+    expect_near(routed.entropy, {1.3711450276}, 1e-7);  // of sigmoids 1/2, 0.7310585786, 1/2, 1/2
   }
 }
 
@@ -270,7 +270,7 @@ TEST(ExpertsBits, RowsDependOnNeitherCompanyNorThreads) {
   const auto all = data.run(0, 300, 1);
   EXPECT_EQ(data.run(0, 300, 2), all);
   EXPECT_EQ(data.run(0, 300, 3), all);
-  for (const auto [first, count] : {std::pair{0, 1}, {1, 1}, {150, 1}, {299, 1}, {3, 7}, {100, 200}}) {
+  for (const auto& [first, count] : {std::pair{0, 1}, {1, 1}, {150, 1}, {299, 1}, {3, 7}, {100, 200}}) {
     const auto some = data.run(first, count, 2);
     EXPECT_EQ(std::memcmp(some.data(), all.data() + first * 70, some.size() * sizeof(float)), 0)
         << count << " rows from " << first;
@@ -310,8 +310,8 @@ TEST(Experts, IdleOnesAreNeverRead) {
   const std::set<std::int32_t> read(data.routed.begin(), data.routed.end());
   ASSERT_LT(read.size(), static_cast<size_t>(kCount) / 2);
   for (std::int64_t e = 0; e < kCount; ++e) {
-    if (!read.contains(static_cast<std::int32_t>(e)))
-      ASSERT_EQ(mprotect(memory + 3 * e * page, static_cast<size_t>(3 * page), PROT_NONE), 0);
+    if (read.contains(static_cast<std::int32_t>(e))) continue;
+    ASSERT_EQ(mprotect(memory + 3 * e * page, static_cast<size_t>(3 * page), PROT_NONE), 0);
   }
   EXPECT_EQ(data.run(0, 20, 2), expected);
   munmap(memory, size);

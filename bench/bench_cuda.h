@@ -25,8 +25,12 @@ Json bench_cuda_parts(const benchmark::MachineLimits& limits, const CudaBenchOpt
 // that were set for them.
 Json bench_cuda_residual(const Context& context, const CudaBenchOptions& options);
 
-// Block decoding at the SDAR-8B shape, with a cache of finished blocks and without: a token a step, unobserved
-// and observed, at as many tokens of context as the options have lengths.
+// Block decoding at the SDAR-8B shape, with a cache of finished blocks and without: a token a step,
+// unobserved and observed, at as many tokens of context as the options have lengths.
 Json bench_cuda_blocks(const Context& context, const CudaBenchOptions& options);
+
+// Layers of experts of published shapes with few rows and with many, as shares of what the card copies and
+// multiplies.
+Json bench_cuda_experts(const Context& context);
 
 }  // namespace buoy::bench

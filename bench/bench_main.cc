@@ -33,6 +33,8 @@ int main(int argc, char** argv) {
                "cuda: the residual stream, the lens and predictions, and nothing else");
   bool blocks = false;
   app.add_flag("--blocks", blocks, "cuda: block decoding with and without a cache, and nothing else");
+  bool experts = false;
+  app.add_flag("--experts", experts, "cuda: layers of experts, and nothing else");
   app.add_flag("--pieces", cuda.pieces, "cuda: also observe each statistic alone");
   app.add_flag("--long", long_run, "also lengths up to 8192");
   std::vector<int> lengths;
@@ -55,9 +57,10 @@ int main(int argc, char** argv) {
     cuda.lengths = lengths;
     const auto card = usable_devices()[0];
     fmt::print("{}\n", card.name);
-    if (residual || blocks) {
-      const Json out =
-          residual ? bench::bench_cuda_residual({pool}, cuda) : bench::bench_cuda_blocks({pool}, cuda);
+    if (residual || blocks || experts) {
+      const Json out = residual ? bench::bench_cuda_residual({pool}, cuda)
+                       : blocks ? bench::bench_cuda_blocks({pool}, cuda)
+                                : bench::bench_cuda_experts({pool});
       if (!json_file.empty()) write_file_atomically(json_file, out.dump(2) + "\n");
       return 0;
     }

@@ -77,6 +77,68 @@ __device__ inline void multiply_64x128(float (&d)[64], std::uint64_t a, std::uin
       : "l"(a), "l"(b), "r"(add));
 }
 
+#define BUOY_NAMES16 BUOY_NAMES8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define BUOY_NAMES48 \
+  BUOY_NAMES32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
+#define BUOY_NAMES72 BUOY_NAMES64 ", %64, %65, %66, %67, %68, %69, %70, %71"
+
+// d [64, n] = or += a [64, 16] b [n, 16]^T of few columns n, twice as many as d has numbers.
+__device__ inline void multiply_tile(float (&d)[8], std::uint64_t a, std::uint64_t b, int add) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %10, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {" BUOY_NAMES8
+      "}, %8, %9, p, 1, 1, 0, 0;\n"
+      "}\n"
+      : BUOY_OUT8(d, 0)
+      : "l"(a), "l"(b), "r"(add));
+}
+__device__ inline void multiply_tile(float (&d)[16], std::uint64_t a, std::uint64_t b, int add) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %18, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {" BUOY_NAMES16
+      "}, %16, %17, p, 1, 1, 0, 0;\n"
+      "}\n"
+      : BUOY_OUT8(d, 0), BUOY_OUT8(d, 8)
+      : "l"(a), "l"(b), "r"(add));
+}
+__device__ inline void multiply_tile(float (&d)[32], std::uint64_t a, std::uint64_t b, int add) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %34, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {" BUOY_NAMES32
+      "}, %32, %33, p, 1, 1, 0, 0;\n"
+      "}\n"
+      : BUOY_OUT32(d, 0)
+      : "l"(a), "l"(b), "r"(add));
+}
+__device__ inline void multiply_tile(float (&d)[48], std::uint64_t a, std::uint64_t b, int add) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %50, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n96k16.f32.bf16.bf16 {" BUOY_NAMES48
+      "}, %48, %49, p, 1, 1, 0, 0;\n"
+      "}\n"
+      : BUOY_OUT32(d, 0), BUOY_OUT8(d, 32), BUOY_OUT8(d, 40)
+      : "l"(a), "l"(b), "r"(add));
+}
+__device__ inline void multiply_tile(float (&d)[72], std::uint64_t a, std::uint64_t b, int add) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %74, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n144k16.f32.bf16.bf16 {" BUOY_NAMES72
+      "}, %72, %73, p, 1, 1, 0, 0;\n"
+      "}\n"
+      : BUOY_OUT32(d, 0), BUOY_OUT32(d, 32), BUOY_OUT8(d, 64)
+      : "l"(a), "l"(b), "r"(add));
+}
+
 #define BUOY_NAMES96                                                                                       \
   BUOY_NAMES64                                                                                             \
   ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, " \

@@ -1,0 +1,163 @@
+// A layer of experts: where its time goes, beside the limits of the machine.
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <vector>
+
+#include "bench/bench_cuda.h"
+#include "buoy/benchmark/machine.h"
+#include "buoy/ops/experts/experts_cuda.h"
+#include "buoy/ops/linear/linear_cuda.h"
+#include "buoy/tensor/device_memory.h"
+
+namespace buoy::bench {
+namespace {
+
+using Numbers = benchmark::NormalOnDevice;
+using benchmark::device_seconds;
+
+struct MixtureShape {
+  const char* name;
+  ops::RouterRule rule;
+  std::int64_t hidden, width;
+};
+const MixtureShape kShapes[] = {
+    {"Qwen3-30B-A3B", {ops::RouterKind::kSoftmax, 128, 8, true}, 2048, 768},
+    {"LLaDA2-mini", {ops::RouterKind::kSigmoidGroups, 256, 8, false, 8, 4, 2.5}, 2048, 512},
+};
+constexpr double kLeastOfProduct = 0.7, kLeastOfCopy = 0.6;
+constexpr std::int64_t kFewRows = 32, kManyRows = 4096;
+
+class Layer {
+ public:
+  Layer(const MixtureShape& shape, std::int64_t rows)
+      : shape_(shape),
+        rows_(rows),
+        pairs_(rows * shape.rule.chosen),
+        input_(stream_, rows * shape.hidden),
+        router_(stream_, shape.rule.experts * shape.hidden, 0.02),
+        gate_up_(stream_, shape.rule.experts * 2 * shape.width * shape.hidden, 0.02),
+        down_(stream_, shape.rule.experts * shape.width * shape.hidden, 0.02),
+        logits_(bytes<float>(rows * shape.rule.experts)),
+        routed_(bytes<std::int32_t>(pairs_)),
+        weights_(bytes<float>(pairs_)),
+        first_(bytes<std::int32_t>(shape.rule.experts + 1)),
+        source_(bytes<std::int32_t>(pairs_)),
+        place_(bytes<std::int32_t>(pairs_)),
+        flag_(bytes<std::int32_t>(1)),
+        gathered_(bytes<std::uint16_t>(pairs_ * shape.hidden)),
+        activated_(bytes<std::uint16_t>(pairs_ * shape.width)),
+        output_(bytes<float>(rows * shape.hidden)) {
+    fill_bytes(stream_, output_.data(), 0, output_.bytes());
+  }
+
+  Json run(const benchmark::MachineLimits& limits);
+
+ private:
+  template <typename T>
+  static size_t bytes(std::int64_t count) {
+    return static_cast<size_t>(count) * sizeof(T);
+  }
+  ops::DevicePairs pairs() const {
+    return {first_.as<std::int32_t>(), source_.as<std::int32_t>(), place_.as<std::int32_t>()};
+  }
+  void route() {
+    linear_.multiply(stream_, {.input = input_.get(),
+                               .rows = rows_,
+                               .weight = router_.get(),
+                               .inputs = shape_.hidden,
+                               .outputs = shape_.rule.experts,
+                               .output = logits_.data(),
+                               .kind = ops::LinearOutput::kFloat});
+    ops::route_cuda(stream_, shape_.rule,
+                    {.logits = logits_.as<float>(),
+                     .rows = rows_,
+                     .experts = routed_.as<std::int32_t>(),
+                     .weights = weights_.as<float>(),
+                     .flag = flag_.as<std::int32_t>()});
+    ops::sort_pairs_cuda(stream_, routed_.as<std::int32_t>(), pairs_, shape_.rule.experts, pairs());
+  }
+  void multiply() {
+    ops::experts_cuda(stream_, {.input = input_.get(),
+                                .rows = rows_,
+                                .hidden = shape_.hidden,
+                                .experts = shape_.rule.experts,
+                                .chosen = shape_.rule.chosen,
+                                .width = shape_.width,
+                                .gate_up = gate_up_.get(),
+                                .down = down_.get(),
+                                .pairs = pairs(),
+                                .weights = weights_.as<float>(),
+                                .gathered = gathered_.as<std::uint16_t>(),
+                                .activated = activated_.as<std::uint16_t>(),
+                                .output = output_.as<float>()});
+  }
+  // How many experts somebody chose, and the most that chose one.
+  std::pair<std::int64_t, std::int64_t> load();
+
+  MixtureShape shape_;
+  std::int64_t rows_, pairs_;
+  Stream stream_;
+  ops::DeviceLinear linear_;
+  Numbers input_, router_, gate_up_, down_;
+  DeviceMemory logits_, routed_, weights_, first_, source_, place_, flag_, gathered_, activated_, output_;
+};
+
+std::pair<std::int64_t, std::int64_t> Layer::load() {
+  std::vector<std::int32_t> first(static_cast<size_t>(shape_.rule.experts + 1));
+  copy_to_host(stream_, first.data(), first_.data(), first.size() * sizeof first[0]);
+  stream_.synchronize();
+  std::int64_t busy = 0, most = 0;
+  for (size_t e = 0; e + 1 < first.size(); ++e) {
+    const std::int64_t rows = first[e + 1] - first[e];
+    busy += rows > 0;
+    most = std::max(most, rows);
+  }
+  return {busy, most};
+}
+
+Json Layer::run(const benchmark::MachineLimits& limits) {
+  const double routing = device_seconds(stream_, [&] { route(); });
+  const double products = device_seconds(stream_, [&] { multiply(); });
+  const double all = device_seconds(stream_, [&] { route(), multiply(); });
+  const auto [busy, most] = load();
+  const double numbers = 3.0 * static_cast<double>(shape_.width * shape_.hidden);
+  const double of_product = 2 * numbers * static_cast<double>(pairs_) / all / limits.product_flops,
+               of_copy = 2 * numbers * static_cast<double>(busy) / all / limits.copy_bytes;
+  fmt::print(
+      "  {:<14} {:>5} rows: routing {:>6.1f} us, experts {:>7.1f} us, together {:>7.1f} us; {} of {} "
+      "experts, at "
+      "most {} rows\n    {:.1f}% of the product rate, {:.1f}% of the copy rate",
+      shape_.name, rows_, routing * 1e6, products * 1e6, all * 1e6, busy, shape_.rule.experts, most,
+      100 * of_product, 100 * of_copy);
+  const bool few = rows_ == kFewRows;
+  const double found = few ? of_copy : of_product, least = few ? kLeastOfCopy : kLeastOfProduct;
+  fmt::print(" (limit {:.0f}% of the {}: {})\n", 100 * least, few ? "copy rate" : "product rate",
+             found >= least ? "held" : "MISSED");
+  std::fflush(stdout);
+  return {{"shape", shape_.name},
+          {"rows", rows_},
+          {"routing_seconds", routing},
+          {"experts_seconds", products},
+          {"seconds", all},
+          {"busy_experts", busy},
+          {"most_rows", most},
+          {"share_of_product_rate", of_product},
+          {"share_of_copy_rate", of_copy}};
+}
+
+}  // namespace
+
+Json bench_cuda_experts(const Context& context) {
+  const auto limits = benchmark::measure_limits(context, Device::kCuda);
+  fmt::print("a layer of experts, random weights; {}\n", describe(limits));
+  Json out = Json::array();
+  for (const MixtureShape& shape : kShapes) {
+    for (const std::int64_t rows : {kFewRows, std::int64_t{1024}, kManyRows})
+      out.push_back(Layer(shape, rows).run(limits));
+  }
+  return out;
+}
+
+}  // namespace buoy::bench

@@ -52,16 +52,56 @@ class PlainBf16 {
       add(stream,
           linear(attention(queries, keys, values, rows, prefix, grid), rows, layer.attention_out, {}));
       const auto wide = norm(stream, layer.mlp_norm);
-      auto gate = linear(wide, rows, layer.gate, {});
-      const auto up = linear(wide, rows, layer.up, {});
-      for (size_t i = 0; i < gate.size(); ++i)
-        gate[i] = round(round(gate[i] / (1 + std::exp(-gate[i]))) * up[i]);
-      add(stream, linear(gate, rows, layer.down, {}));
+      auto added = std::vector<float>(stream.size(), 0.0f);
+      if (layer.mixture.any()) added = mixture(wide, rows, layer.mixture);
+      if (!layer.gate.empty()) add(added, mlp(wide, rows, layer.gate, layer.up, layer.down));
+      add(stream, added);
     }
     return linear(norm(stream, weights_.final_norm), rows, weights_.head, {});
   }
 
  private:
+  static std::vector<float> mlp(const std::vector<float>& input, std::int64_t rows, const Weight& gates,
+                                const Weight& ups, const Weight& down) {
+    auto gate = linear(input, rows, gates, {});
+    const auto up = linear(input, rows, ups, {});
+    for (size_t i = 0; i < gate.size(); ++i)
+      gate[i] = round(round(gate[i] / (1 + std::exp(-gate[i]))) * up[i]);
+    return linear(gate, rows, down, {});
+  }
+
+  // Row by row, expert by expert. A sigmoid router is float32, a softmax router's logits are bf16.
+  std::vector<float> mixture(const std::vector<float>& input, std::int64_t rows,
+                             const model::MixtureWeights& weights) const {
+    const ops::RouterRule rule = model::router_rule_of(*checkpoint_.config().experts);
+    const auto hidden = static_cast<size_t>(weights.router.columns()), count = static_cast<size_t>(rule.experts);
+    std::vector<float> router(count * hidden), out;
+    to_float(weights.router, 0, weights.router.size(), router.data());
+    for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
+      const std::vector<float> own(input.begin() + static_cast<std::ptrdiff_t>(row * hidden),
+                                   input.begin() + static_cast<std::ptrdiff_t>((row + 1) * hidden));
+      std::vector<double> logits;
+      for (size_t e = 0; e < count; ++e) {
+        float sum = 0;
+        for (size_t i = 0; i < hidden; ++i) sum += own[i] * router[e * hidden + i];
+        logits.push_back(rule.kind == ops::RouterKind::kSoftmax ? round(sum) : sum);
+      }
+      std::vector<std::int32_t> chosen(static_cast<size_t>(rule.chosen));
+      std::vector<double> shares(chosen.size());
+      ops::route_reference(rule, logits.data(), weights.bias.empty() ? nullptr : weights.bias.data(),
+                           {chosen.data(), shares.data(), nullptr});
+      std::vector<float> sum(hidden, 0.0f);
+      for (size_t n = 0; n < chosen.size(); ++n) {
+        const ops::ExpertWeights& expert = weights.experts[static_cast<size_t>(chosen[n])];
+        const auto returned = mlp(own, 1, expert.gate, expert.up, expert.down);
+        const float share = round(static_cast<float>(shares[n]));
+        for (size_t i = 0; i < hidden; ++i) sum[i] = round(sum[i] + round(share * returned[i]));
+      }
+      out.insert(out.end(), sum.begin(), sum.end());
+    }
+    return out;
+  }
+
   static float round(float value) { return bf16_to_float(float_to_bf16(value)); }
 
   static void add(std::vector<float>& stream, const std::vector<float>& term) {

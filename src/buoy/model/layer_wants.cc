@@ -7,8 +7,8 @@
 
 namespace buoy::model {
 
-LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> asked)
-    : observations(std::move(asked)) {
+LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> asked, std::int64_t chosen)
+    : observations(std::move(asked)), chosen_experts(chosen) {
   bool grouped = false;
   for (size_t n = 0; n < observations.size(); ++n) {
     const probe::LayerRequest& r = observations[n].request;
@@ -34,6 +34,7 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
     groups = std::max(groups, r.received ? r.groups : 1);
     grouped |= r.received && !r.group_of_row.empty();
     top = std::max(top, r.rows.empty() ? 0 : r.top);
+    routing_asked |= r.routing;
     residual_changed |= change.changes_residual();
     first_stream.push_back(std::ssize(stream_rows));
     if (const auto& residual = r.residual; residual.any()) {
@@ -71,7 +72,7 @@ void LayerWants::append_shape(std::vector<std::int64_t>& shape) const {
   std::int64_t flags = 0;
   for (const bool flag : {received, entropy, log_sum_exp, first_share, row_weights, row_mass, group_mass,
                           qk_after, qk_before, norms, value_norm, stream.pre, stream.after_attention,
-                          stream.mid, stream.after_mlp, stream.post, stream.head_out})
+                          stream.mid, stream.after_mlp, stream.post, stream.head_out, routing()})
     flags = 2 * flags + (flag ? 1 : 0);
   shape.insert(shape.end(),
                {flags, groups, top, sets, std::ssize(close_rows), stream.lens, std::ssize(stream_rows)});
@@ -111,6 +112,9 @@ ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wan
   head_out = take(wants.stream.head_out, read * c.heads * c.head_dim);
   lens_tokens = take(wants.stream.lens > 0, read * wants.stream.lens);
   lens_probabilities = take(wants.stream.lens > 0, read * wants.stream.lens);
+  routed = take(wants.routing(), rows * wants.chosen_experts);
+  routed_weights = take(wants.routing(), rows * wants.chosen_experts);
+  router_entropy = take(wants.routing(), rows);
   // Last: the strongest keys and sums are found in the whole rows, but those leave the card only when asked
   // for.
   copied = size;

@@ -18,21 +18,24 @@ inline std::int64_t rounded_up(std::int64_t number, std::int64_t to_multiple_of)
 // serves them all.
 struct LayerWants {
   LayerWants() = default;
-  LayerWants(const PackedBatch& batch, std::vector<LayerObservation> asked);
+  // `chosen`: how many experts a row of this layer meets.
+  LayerWants(const PackedBatch& batch, std::vector<LayerObservation> asked, std::int64_t chosen = 0);
 
   bool statistics() const { return received || first_share || !close_rows.empty(); }
   bool moments() const { return qk_after || qk_before || norms || value_norm; }
   bool host_states() const { return dense || states; }
   bool changes() const { return biased || scaled || residual_changed; }
   bool any() const {
-    return statistics() || moments() || host_states() || entropy || log_sum_exp || reads_residual();
+    return statistics() || moments() || host_states() || entropy || log_sum_exp || reads_residual() ||
+           routing_asked;
   }
+  bool routing() const { return routing_asked && chosen_experts > 0; }
   bool reads_residual() const { return !stream_rows.empty(); }
   // Whether the stream is read or changed before the layer's attention.
   bool before_attention() const { return stream.pre || residual_changed; }
   bool behind_attention() const {
-    return reads_residual() &&
-           (stream.after_attention || stream.mid || stream.after_mlp || stream.post || stream.lens > 0);
+    return routing() || (reads_residual() && (stream.after_attention || stream.mid || stream.after_mlp ||
+                                              stream.post || stream.lens > 0));
   }
 
   // Appends what tells layers apart that take other kernels or other sizes of buffers.
@@ -44,6 +47,8 @@ struct LayerWants {
   bool row_mass = false, group_mass = false;
   bool qk_after = false, qk_before = false, norms = false, value_norm = false, dense = false, states = false;
   bool biased = false, bias_per_head = false, scaled = false;
+  bool routing_asked = false;       // of a layer that may have no experts
+  std::int64_t chosen_experts = 0;  // of each row; 0: the layer has no experts
   std::int64_t groups = 1;
   std::vector<std::uint8_t> group_of_row;  // [packed rows]; empty: all in group 0
   std::int64_t top = 0, sets = 0;
@@ -80,8 +85,10 @@ struct ObservationLayout {
   // lens].
   std::int64_t pre = kAbsent, after_attention = kAbsent, mid = kAbsent, after_mlp = kAbsent, post = kAbsent;
   std::int64_t head_out = kAbsent, lens_tokens = kAbsent, lens_probabilities = kAbsent;
-  std::int64_t copied = 0;  // what the host gets
-  std::int64_t size = 0;    // what the device needs
+  std::int64_t routed = kAbsent, routed_weights = kAbsent;  // [rows, chosen]
+  std::int64_t router_entropy = kAbsent;                    // [rows]
+  std::int64_t copied = 0;                                  // what the host gets
+  std::int64_t size = 0;                                    // what the device needs
 };
 
 }  // namespace buoy::model

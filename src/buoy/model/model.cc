@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "buoy/base/error.h"
-#include "buoy/base/field_name.h"
 #include "buoy/model/block_grid.h"
 #include "buoy/model/device/device_pass.h"
 #include "buoy/model/predictions.h"
@@ -21,14 +20,6 @@ namespace {
 constexpr std::int64_t kMlpRows = 1024;
 // Rows of logits at a time that only predictions need: enough for the product of the head to be efficient.
 constexpr std::int64_t kPredictedRows = 64;
-
-void refuse_experts_on(Device device, const ModelConfig& config) {
-  if (device != Device::kCuda || !config.experts) return;
-  throw_usage_error(
-      {field_name("device"),
-       fmt::format("cpu for {}: mixtures of experts do not run on a GPU yet", name_of(config.family)),
-       "cuda"});
-}
 
 // Room for the row normalisers where somebody looks; bias and scale where somebody changes.
 void attach(LayerObservation& observation, std::int64_t heads, ops::AttentionSequence& sequence) {
@@ -56,7 +47,6 @@ void attach(LayerObservation& observation, std::int64_t heads, ops::AttentionSeq
 Model Model::load(const std::filesystem::path& folder, Device device) {
   Checkpoint checkpoint = Checkpoint::open(folder);
   const FamilyTraits traits = traits_of(checkpoint.config().family);
-  refuse_experts_on(device, checkpoint.config());
   ModelWeights weights = load_weights(checkpoint, traits);
   Model model(std::make_shared<const Loaded>(Loaded{std::move(checkpoint), traits, std::move(weights)}));
   if (device == Device::kCuda) {
@@ -69,7 +59,6 @@ Model Model::load(const std::filesystem::path& folder, Device device) {
 Model Model::untrained(const std::filesystem::path& folder, std::uint64_t seed, Device device) {
   Checkpoint checkpoint = Checkpoint::without_weights(folder);
   const FamilyTraits traits = traits_of(checkpoint.config().family);
-  refuse_experts_on(device, checkpoint.config());
   const Initialisation how = initialisation_of(folder, seed);
   UntrainedWeights made = make_untrained(checkpoint.config(), traits, how);
   std::unique_ptr<DevicePass> pass;

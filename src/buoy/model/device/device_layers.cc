@@ -1,4 +1,5 @@
 #include "buoy/model/device/device_pass_state.h"
+#include "buoy/ops/experts/experts_cuda.h"
 #include "buoy/ops/pointwise/elementwise_cuda.h"
 #include "buoy/ops/pointwise/norm_cuda.h"
 #include "buoy/ops/sampling/sampling_cuda.h"
@@ -127,21 +128,67 @@ void DevicePass::State::queue_attention(std::int64_t number) {
 
 void DevicePass::State::queue_after_attention(std::int64_t number) {
   const DeviceLayerWeights& layer = weights.layer(number);
-  const std::int64_t rows = batch->rows(), mlp = config.mlp_hidden;
+  const std::int64_t rows = batch->rows(), mlp = layer.mlp_width;
   linear.multiply(stream, {work.attended, rows, layer.attention_out, config.heads * config.head_dim,
                            config.hidden, work.hidden, ops::LinearOutput::kAddFloat});
   const bool watched = observer.watching();
   if (watched) queue_residual(number, probe::ResidualPoint::kMid);
-  if (!watched || !observer.leaves_out_mlp(number)) {
+  if (!watched || !observer.leaves_out_mlp(number) || observer.wants(number).routing()) {
     ops::rms_norm_cuda(
         stream, {work.hidden, nullptr, rows, config.hidden, layer.mlp_norm, config.norm_eps, work.normed});
-    linear.multiply(stream, {work.normed, rows, layer.gate_up, config.hidden, 2 * mlp, work.activated,
-                             ops::LinearOutput::kSwiglu, work.gate_up});
-    if (watched) observer.scale_mlp(stream, number, work.activated);
-    linear.multiply(stream, {work.activated, rows, layer.down, mlp, config.hidden, work.hidden,
-                             ops::LinearOutput::kAddFloat});
+    if (mlp > 0) {
+      linear.multiply(stream, {work.normed, rows, layer.gate_up, config.hidden, 2 * mlp, work.activated,
+                               ops::LinearOutput::kSwiglu, work.gate_up});
+      if (watched) observer.scale_mlp(stream, number, work.activated, mlp);
+      linear.multiply(stream, {work.activated, rows, layer.down, mlp, config.hidden, work.hidden,
+                               ops::LinearOutput::kAddFloat});
+    }
+    if (layer.mixture.any()) queue_experts(number);
   }
   if (watched) queue_residual(number, probe::ResidualPoint::kPost);
+}
+
+// What the experts of a layer make of work.normed is added to the stream.
+void DevicePass::State::queue_experts(std::int64_t number) {
+  const DeviceMixtureWeights& mixture = weights.layer(number).mixture;
+  const ExpertConfig& experts = *config.experts;
+  const std::int64_t rows = batch->rows(), pairs = rows * experts.chosen;
+  DeviceObserver::Routing routing{work.routed, work.routed_weights, nullptr};
+  if (observer.watching()) routing = observer.routing(number).value_or(routing);
+  linear.multiply(stream, {.input = work.normed,
+                           .rows = rows,
+                           .weight = mixture.router,
+                           .inputs = config.hidden,
+                           .outputs = mixture.parts * experts.count,
+                           .output = work.router_logits,
+                           .kind = ops::LinearOutput::kFloat});
+  ops::route_cuda(stream, router_rule_of(experts),
+                  {.logits = work.router_logits,
+                   .rows = rows,
+                   .parts = mixture.parts,
+                   .bias = mixture.bias,
+                   .experts = routing.experts,
+                   .weights = routing.weights,
+                   .entropy = routing.entropy,
+                   .flag = work.flag,
+                   .code = not_finite_router(number)});
+  const ops::DevicePairs sorted{work.expert_first, work.pair_source, work.pair_place};
+  ops::sort_pairs_cuda(stream, routing.experts, pairs, experts.count, sorted);
+  const float* shares = routing.weights;
+  if (observer.watching()) shares = observer.scaled_routing(stream, number, shares, work.routed_weights);
+  ops::experts_cuda(stream, {.input = work.normed,
+                             .rows = rows,
+                             .hidden = config.hidden,
+                             .experts = experts.count,
+                             .chosen = experts.chosen,
+                             .width = experts.width,
+                             .gate_up = mixture.gate_up,
+                             .down = mixture.down,
+                             .pairs = sorted,
+                             .weights = shares,
+                             .gathered = work.expert_rows,
+                             .activated = work.expert_activated,
+                             .output = work.hidden});
 }
 
 // The normed states that logits are wanted of, a few more than asked for.

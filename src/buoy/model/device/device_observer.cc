@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "buoy/base/error.h"
+#include "buoy/model/device/head_order.h"
 #include "buoy/ops/moments/qk_moments_cuda.h"
 #include "buoy/ops/pointwise/elementwise_cuda.h"
 
@@ -61,7 +62,8 @@ void DeviceObserver::choose_layers_at_once() {
 
 void DeviceObserver::ask_next_layer() {
   const auto layer = static_cast<std::int64_t>(wants_.size());
-  wants_.emplace_back(*batch_, ask(config_.heads, layer, batch_->sequences, *probe_));
+  wants_.emplace_back(*batch_, ask(config_.heads, layer, batch_->sequences, *probe_),
+                      is_mixture(config_, layer) ? config_.experts->chosen : 0);
 }
 
 const LayerWants& DeviceObserver::wants(std::int64_t layer) {
@@ -279,9 +281,12 @@ void DeviceObserver::fetch_states(const Stream& stream, Slot& here, const LayerW
     const auto& sequence = batch_->sequences[n];
     const std::int64_t first_key =
         sequence.cache != nullptr ? sequence.cache->first_pool_row() : batch_->first_rows[n];
+    const auto order = device_head_order(config_);
     here.queries[n] = fetch(s.queries + batch_->first_rows[n] * s.query_stride, sequence.rows(), query_width,
                             s.query_stride);
     here.keys[n] = fetch(s.keys + first_key * s.key_stride, key_rows_[n], key_width, s.key_stride);
+    restore_head_order(here.queries[n], order);
+    restore_head_order(here.keys[n], order);
     here.values[n] = fetch(s.values + first_key * s.value_stride, key_rows_[n], key_width, s.value_stride);
   }
 }

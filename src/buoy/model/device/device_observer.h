@@ -67,8 +67,17 @@ class DeviceObserver {
   void gather_heads(const Stream& stream, std::int64_t layer, const std::uint16_t* attended);
   // Whether no sequence of the batch wants the layer's MLP.
   bool leaves_out_mlp(std::int64_t layer);
-  // Factors on the inputs of the MLP's last product, bf16 [rows, mlp_hidden]: it has no bias.
-  void scale_mlp(const Stream& stream, std::int64_t layer, std::uint16_t* activated);
+  // Factors on the inputs of the MLP's last product, bf16 [rows, width]: it has no bias.
+  void scale_mlp(const Stream& stream, std::int64_t layer, std::uint16_t* activated, std::int64_t width);
+  // The same on the weights of experts, [rows, chosen]: the given ones, or scaled ones in `room`.
+  const float* scaled_routing(const Stream& stream, std::int64_t layer, const float* weights, float* room);
+  // Where a layer's router leaves what it decides, if somebody wants to know.
+  struct Routing {
+    std::int32_t* experts;  // [rows, chosen]
+    float* weights;         // [rows, chosen]
+    float* entropy;         // [rows]
+  };
+  std::optional<Routing> routing(std::int64_t layer);
   // Where the lens of a layer works and leaves its results; no rows: it is not asked for.
   struct Lens {
     const std::int32_t* chosen = nullptr;  // device, padded behind the last row

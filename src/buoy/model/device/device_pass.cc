@@ -8,6 +8,7 @@
 #include "buoy/base/error.h"
 #include "buoy/model/block_grid.h"
 #include "buoy/model/device/device_pass_state.h"
+#include "buoy/ops/experts/experts_cuda.h"
 #include "buoy/ops/pointwise/elementwise_cuda.h"
 #include "buoy/ops/sampling/sampling_cuda.h"
 
@@ -19,9 +20,22 @@ constexpr std::int32_t kAllFinite = 0x7f7f7f7f;
 constexpr size_t kMostGraphs = 128;
 
 void check_sizes(const ModelConfig& c) {
-  if (c.hidden % 8 == 0 && c.mlp_hidden % 8 == 0 && c.head_dim % 8 == 0) return;
-  throw_usage_error({"a model on the device", "hidden, MLP and head sizes that are multiples of 8",
-                     fmt::format("{}, {} and {}", c.hidden, c.mlp_hidden, c.head_dim)});
+  if (c.hidden % 8 != 0 || c.mlp_hidden % 8 != 0 || c.head_dim % 8 != 0) {
+    throw_usage_error({"a model on the device", "hidden, MLP and head sizes that are multiples of 8",
+                       fmt::format("{}, {} and {}", c.hidden, c.mlp_hidden, c.head_dim)});
+  }
+  if (!c.experts) return;
+  const ExpertConfig& e = *c.experts;
+  if (e.width % 8 != 0 || e.shared_width % 8 != 0) {
+    throw_usage_error({"a model on the device", "widths of experts that are multiples of 8",
+                       fmt::format("{} and {} (shared)", e.width, e.shared_width)});
+  }
+  if (e.count > ops::kMostExperts || e.chosen > ops::kMostChosen || e.groups > ops::kMostExpertGroups) {
+    throw_usage_error({"a model on the device",
+                       fmt::format("at most {} experts in {} groups, {} of them chosen", ops::kMostExperts,
+                                   ops::kMostExpertGroups, ops::kMostChosen),
+                       fmt::format("{} in {}, {}", e.count, e.groups, e.chosen)});
+  }
 }
 
 }  // namespace
@@ -292,6 +306,8 @@ void DevicePass::State::finish(const Context& context) {
   }
   if (flag == kAllFinite) return hand_over_predictions();
   if (flag == not_finite_lens()) throw NonFinite{"the logits of the lens"};
+  if (flag >= not_finite_router(0))
+    throw NonFinite{fmt::format("the router of layer {}", flag - not_finite_router(0))};
   throw NonFinite{flag == not_finite_logits() ? "the logits"
                                               : fmt::format("the queries or keys of layer {}", flag)};
 }

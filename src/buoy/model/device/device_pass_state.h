@@ -8,6 +8,7 @@
 #include "buoy/model/device/device_observer.h"
 #include "buoy/model/device/device_pass.h"
 #include "buoy/model/device/device_workspace.h"
+#include "buoy/model/device/head_order.h"
 #include "buoy/model/predictions.h"
 #include "buoy/ops/attention/attention_cuda.h"
 #include "buoy/ops/linear/linear_cuda.h"
@@ -29,7 +30,7 @@ struct DevicePass::State {
         weights(std::move(model_weights)),
         linear(timed_candidates),
         pool(std::make_shared<DeviceKvPool>(config.layers, config.kv_heads * config.head_dim)),
-        rope(rope_frequencies_of(config.rope)),
+        rope(device_rope_frequencies(config)),
         observer(config, weights.take_staging()) {}
 
   // The parts of a pass, in order.
@@ -43,6 +44,7 @@ struct DevicePass::State {
   void queue_projection(std::int64_t layer);
   void queue_attention(std::int64_t layer);
   void queue_after_attention(std::int64_t layer);
+  void queue_experts(std::int64_t layer);
   void queue_residual(std::int64_t layer, probe::ResidualPoint point);
   void queue_lens(std::int64_t layer);
   bool behind_last_use(std::int64_t layer);
@@ -69,6 +71,9 @@ struct DevicePass::State {
   // What the flag is lowered to by numbers that are not finite: the number of a layer, or one of these.
   std::int32_t not_finite_logits() const { return static_cast<std::int32_t>(config.layers); }
   std::int32_t not_finite_lens() const { return not_finite_logits() + 1; }
+  std::int32_t not_finite_router(std::int64_t layer) const {
+    return not_finite_lens() + 1 + static_cast<std::int32_t>(layer);
+  }
   ops::DeviceLinearArgs projection(std::int64_t layer, const ops::DeviceQkvArgs& qkv) const;
 
   ModelConfig config;

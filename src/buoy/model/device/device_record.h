@@ -23,6 +23,7 @@ struct RecordPlace {
   std::int64_t sequence = 0, groups = 0, sets = 0;
   std::int64_t hidden = 0, first_stream = 0, lens = 0;  // of the residual stream
   probe::Address address = {};
+  std::int64_t experts = 0, chosen_experts = 0;  // of the layer; 0: it has none
 
   // With a context all its threads copy. Dense matrices and states are left as they are.
   void fill(const float* results, probe::LayerRecord& record, const Context* context) const;
@@ -30,6 +31,7 @@ struct RecordPlace {
 
  private:
   void finish(const float* results, probe::ResidualRecord& record) const;
+  void fill_routing(const float* results, probe::RoutingRecord& record) const;
 };
 
 class DeviceRecord final : public probe::PendingRecord {

@@ -141,6 +141,26 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   out.dense.clear();
   out.dense_mean.clear();
   finish(results, out.residual);
+  fill_routing(results, out.routing);
+}
+
+void RecordPlace::fill_routing(const float* results, probe::RoutingRecord& out) const {
+  const std::int64_t count = request.routing && chosen_experts > 0 ? states.query_rows : 0;
+  const auto rows_of = [&](const auto* all, std::int64_t width, auto& to) {
+    to.assign(all + first_row * width, all + (first_row + count) * width);
+  };
+  out.load.clear();
+  if (count == 0) {
+    out.experts.clear();
+    out.weights.clear();
+    out.entropy.clear();
+    return;
+  }
+  rows_of(reinterpret_cast<const std::int32_t*>(results + layout.routed), chosen_experts, out.experts);
+  rows_of(results + layout.routed_weights, chosen_experts, out.weights);
+  rows_of(results + layout.router_entropy, 1, out.entropy);
+  out.load.assign(static_cast<size_t>(experts), 0);
+  for (const auto expert : out.experts) ++out.load[static_cast<size_t>(expert)];
 }
 
 // What was gathered of the residual stream becomes what was asked for.
@@ -189,6 +209,7 @@ std::uint64_t RecordPlace::bytes() const {
                (r.pre + r.mid + r.gathers_post() + r.gathers_attention_out() + r.gathers_mlp_out());
     numbers += std::ssize(r.rows) * (2 * r.lens + (r.head_out ? H * states.head_dim : 0));
   }
+  if (request.routing) numbers += Q * (2 * chosen_experts + 1) + experts;
   return static_cast<std::uint64_t>(numbers) * sizeof(float);
 }
 
@@ -218,7 +239,9 @@ RecordPlace DeviceObserver::place_of(const Slot& from, const LayerWants& wanted,
           config_.hidden,
           wanted.first_stream[n],
           wanted.stream.lens,
-          wanted.observations[n].address};
+          wanted.observations[n].address,
+          wanted.chosen_experts > 0 ? config_.experts->count : 0,
+          wanted.chosen_experts};
 }
 
 void DeviceObserver::fill_record(const Context& context, const Slot& from, const LayerWants& wanted,

@@ -100,19 +100,41 @@ bool DeviceObserver::leaves_out_mlp(std::int64_t layer) {
                      [](const LayerObservation& one) { return one.change.mlp_scale == 0.0f; });
 }
 
-void DeviceObserver::scale_mlp(const Stream& stream, std::int64_t layer, std::uint16_t* activated) {
+void DeviceObserver::scale_mlp(const Stream& stream, std::int64_t layer, std::uint16_t* activated,
+                               std::int64_t width) {
   const LayerWants& wanted = wants(layer);
   if (!wanted.residual_changed) return;
   for (size_t n = 0; n < wanted.observations.size(); ++n) {
     const float scale = wanted.observations[n].change.mlp_scale;
-    std::uint16_t* rows = activated + batch_->first_rows[n] * config_.mlp_hidden;
+    std::uint16_t* rows = activated + batch_->first_rows[n] * width;
     const std::int64_t count = batch_->sequences[n].rows();
     if (scale == 0.0f) {
-      fill_bytes(stream, rows, 0, static_cast<size_t>(count * config_.mlp_hidden) * sizeof(std::uint16_t));
+      fill_bytes(stream, rows, 0, static_cast<size_t>(count * width) * sizeof(std::uint16_t));
     } else if (scale != 1.0f) {
-      ops::scale_heads_cuda(stream, {rows, count, 1, config_.mlp_hidden, mlp_scale_.as<float>() + n});
+      ops::scale_heads_cuda(stream, {rows, count, 1, width, mlp_scale_.as<float>() + n});
     }
   }
+}
+
+const float* DeviceObserver::scaled_routing(const Stream& stream, std::int64_t layer, const float* weights,
+                                            float* room) {
+  const LayerWants& wanted = wants(layer);
+  if (!wanted.residual_changed) return weights;
+  const std::int64_t chosen = config_.experts->chosen;
+  for (size_t n = 0; n < wanted.observations.size(); ++n) {
+    const std::int64_t first = batch_->first_rows[n] * chosen;
+    ops::scale_numbers_cuda(stream, {weights + first, batch_->sequences[n].rows() * chosen,
+                                     mlp_scale_.as<float>() + n, room + first});
+  }
+  return room;
+}
+
+std::optional<DeviceObserver::Routing> DeviceObserver::routing(std::int64_t layer) {
+  if (!wants(layer).routing()) return std::nullopt;
+  float* results = slot(layer).device.as<float>();
+  const ObservationLayout& layout = slot(layer).layout;
+  return Routing{reinterpret_cast<std::int32_t*>(results + layout.routed), results + layout.routed_weights,
+                 results + layout.router_entropy};
 }
 
 DeviceObserver::Lens DeviceObserver::lens(std::int64_t layer) {

@@ -10,7 +10,20 @@
 
 namespace buoy::model {
 
-// Pointers into device memory; matrices are bf16, vectors float. What a family lacks is null.
+// Of a layer whose MLP is a mixture of experts.
+struct DeviceMixtureWeights {
+  // bf16 [parts * experts, hidden]: a router that is not stored in bf16 is the sum of two parts that are.
+  const std::uint16_t* router = nullptr;
+  std::int64_t parts = 1;
+  const float* bias = nullptr;             // [experts]
+  const std::uint16_t* gate_up = nullptr;  // [experts, 2 * width, hidden], in turn as below
+  const std::uint16_t* down = nullptr;     // [experts, hidden, width]
+
+  bool any() const { return router != nullptr; }
+};
+
+// Pointers into device memory; matrices are bf16, vectors float. What a family lacks is null. Queries and
+// keys, their norms and biases are in the order of head_order.h.
 struct DeviceLayerWeights {
   const float* attention_norm;         // [hidden]
   const float* mlp_norm;               // [hidden]
@@ -19,14 +32,17 @@ struct DeviceLayerWeights {
   const float* qkv_bias;               // [(heads + 2 kv_heads) * head_dim]
   const std::uint16_t* qkv;            // [(heads + 2 kv_heads) * head_dim, hidden]: queries, keys, values
   const std::uint16_t* attention_out;  // [hidden, heads * head_dim]
-  const std::uint16_t* gate_up;        // [2 * mlp_hidden, hidden]: gate and up, ops::kSwigluTurn rows in turn
-  const std::uint16_t* down;           // [hidden, mlp_hidden]
+  std::int64_t mlp_width;              // of the MLP that every token takes; 0: there is none
+  const std::uint16_t* gate_up;        // [2 * mlp_width, hidden]: gate and up, ops::kSwigluTurn rows in turn
+  const std::uint16_t* down;           // [hidden, mlp_width]
+  DeviceMixtureWeights mixture;
 };
 
 // Which of the optional vectors a model has.
 struct OptionalWeights {
   bool qkv_bias = false;
   bool qk_norm = false;
+  std::int64_t router_parts = 1;
 };
 
 // All weights of a model in one allocation on the device.

@@ -7,6 +7,12 @@
 #include "buoy/ops/linear/linear_cuda.h"
 
 namespace buoy::model {
+namespace {
+
+constexpr std::int64_t kMostRouterParts = 2;
+
+}  // namespace
+
 std::int64_t DeviceWorkspace::largest_chunk(const ModelConfig& config) {
   constexpr std::int64_t kBytes = std::int64_t{1} << 30;
   const std::int64_t rows = kBytes / static_cast<std::int64_t>(sizeof(float)) / config.vocabulary;
@@ -48,9 +54,27 @@ std::size_t DeviceWorkspace::lay_out(const ModelConfig& c, void* base) {
   // Attention and MLP share nothing: a layer's queries and keys are measured while its MLP runs.
   qkv = arena.take<std::uint16_t>(rows_ * qkv_width);
   attended = arena.take<std::uint16_t>(rows_ * query_width);
-  gate_up = arena.take<std::uint16_t>(ops::DeviceLinear::scratch_rows(rows_, c.hidden, 2 * c.mlp_hidden) * 2 *
-                                      c.mlp_hidden);
-  activated = arena.take<std::uint16_t>(rows_ * c.mlp_hidden);
+  // Layers may have MLPs of two widths, which take the library's way up to different rows.
+  std::int64_t scratch = 0;
+  const std::int64_t shared = c.experts ? c.experts->shared_width : 0;
+  for (const std::int64_t width : {c.mlp_hidden, shared}) {
+    if (width == 0 || width > widest_mlp(c)) continue;
+    scratch = std::max(scratch, ops::DeviceLinear::scratch_rows(rows_, c.hidden, 2 * width) * 2 * width);
+  }
+  gate_up = arena.take<std::uint16_t>(scratch);
+  activated = arena.take<std::uint16_t>(rows_ * widest_mlp(c));
+  if (c.experts) {
+    const ExpertConfig& e = *c.experts;
+    const std::int64_t pairs = rows_ * e.chosen;
+    router_logits = arena.take<float>(rows_ * kMostRouterParts * e.count);
+    routed = arena.take<std::int32_t>(pairs);
+    routed_weights = arena.take<float>(pairs);
+    expert_first = arena.take<std::int32_t>(e.count + 1);
+    pair_source = arena.take<std::int32_t>(pairs);
+    pair_place = arena.take<std::int32_t>(pairs);
+    expert_rows = arena.take<std::uint16_t>(pairs * c.hidden);
+    expert_activated = arena.take<std::uint16_t>(pairs * e.width);
+  }
   logits = arena.take<float>(logit_chunk_ * c.vocabulary);
   tokens = arena.take<std::int32_t>(rows_);
   positions = arena.take<std::int32_t>(rows_);

@@ -27,8 +27,8 @@ class DeviceWorkspace {
   std::uint16_t* normed = nullptr;     // [rows or a chunk of logit rows, hidden]
   std::uint16_t* qkv = nullptr;        // [rows, (heads + 2 kv_heads) * head_dim], or the three of them apart
   std::uint16_t* attended = nullptr;   // [rows, heads * head_dim]
-  std::uint16_t* gate_up = nullptr;    // [few rows, 2 * mlp_hidden], where the product does not end in SwiGLU
-  std::uint16_t* activated = nullptr;  // [rows, mlp_hidden]
+  std::uint16_t* gate_up = nullptr;    // [few rows, 2 * widest MLP], where the product does not end in SwiGLU
+  std::uint16_t* activated = nullptr;  // [rows, widest MLP]
   float* logits = nullptr;             // [logit_chunk, vocabulary]
   std::int32_t* tokens = nullptr;      // [rows]
   std::int32_t* positions = nullptr;   // [rows]
@@ -37,6 +37,16 @@ class DeviceWorkspace {
   std::int32_t* flag = nullptr;        // lowest code of a place with a NaN or an infinity
   ops::ChoiceRule* rules = nullptr;    // [logit rows]
   ops::RowChoice* choices = nullptr;   // [logit rows]
+
+  // Of experts: rows * chosen pairs of a row and an expert.
+  float* router_logits = nullptr;             // [rows, parts * experts]
+  std::int32_t* routed = nullptr;             // [pairs]
+  float* routed_weights = nullptr;            // [pairs]
+  std::int32_t* expert_first = nullptr;       // [experts + 1]
+  std::int32_t* pair_source = nullptr;        // [pairs]
+  std::int32_t* pair_place = nullptr;         // [pairs]
+  std::uint16_t* expert_rows = nullptr;       // [pairs, hidden]
+  std::uint16_t* expert_activated = nullptr;  // [pairs, width]
 
  private:
   std::size_t lay_out(const ModelConfig& config, void* base);

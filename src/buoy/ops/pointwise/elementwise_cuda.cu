@@ -57,6 +57,11 @@ __global__ void scale_heads_kernel(DeviceScaleHeadsArgs args) {
       static_cast<std::uint16_t>(pack_bf16(state * args.factors[i / args.head_dim % args.heads], 0));
 }
 
+__global__ void scale_numbers_kernel(DeviceScaleNumbersArgs args) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i < args.count) args.output[i] = args.values[i] * *args.factor;
+}
+
 __global__ void find_non_finite_kernel(const float* values, std::int64_t count, std::int32_t* flag,
                                        std::int32_t code) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
@@ -105,6 +110,12 @@ void scale_heads_cuda(const Stream& stream, const DeviceScaleHeadsArgs& args) {
   if (args.rows == 0) return;
   scale_heads_kernel<<<blocks_for(args.rows * args.heads * args.head_dim), kThreads, 0, raw(stream)>>>(args);
   check_launch("scale_heads");
+}
+
+void scale_numbers_cuda(const Stream& stream, const DeviceScaleNumbersArgs& args) {
+  if (args.count == 0) return;
+  scale_numbers_kernel<<<blocks_for(args.count), kThreads, 0, raw(stream)>>>(args);
+  check_launch("scale_numbers");
 }
 
 void find_non_finite_cuda(const Stream& stream, const float* values, std::int64_t count, std::int32_t* flag,

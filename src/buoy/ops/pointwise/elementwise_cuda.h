@@ -37,6 +37,15 @@ struct DeviceScaleHeadsArgs {
 };
 void scale_heads_cuda(const Stream& stream, const DeviceScaleHeadsArgs& args);
 
+// output[i] = values[i] * *factor.
+struct DeviceScaleNumbersArgs {
+  const float* values;
+  std::int64_t count;
+  const float* factor;
+  float* output;
+};
+void scale_numbers_cuda(const Stream& stream, const DeviceScaleNumbersArgs& args);
+
 // Lowers *flag to `code` when any of the numbers is a NaN or an infinity.
 void find_non_finite_cuda(const Stream& stream, const float* values, std::int64_t count, std::int32_t* flag,
                           std::int32_t code);

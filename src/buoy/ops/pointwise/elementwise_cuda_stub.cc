@@ -12,6 +12,9 @@ void swiglu_cuda(const Stream&, const DeviceSwigluArgs&) {
 void scale_heads_cuda(const Stream&, const DeviceScaleHeadsArgs&) {
   throw_no_cuda();
 }
+void scale_numbers_cuda(const Stream&, const DeviceScaleNumbersArgs&) {
+  throw_no_cuda();
+}
 void find_non_finite_cuda(const Stream&, const float*, std::int64_t, std::int32_t*, std::int32_t) {
   throw_no_cuda();
 }

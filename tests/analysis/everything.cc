@@ -76,19 +76,11 @@ trace::Sample sample_of(bool causal) {
   const std::vector<std::string> regions = {"bos", "template", "query", "document 1", "document 2", "answer"};
   const std::vector<std::string> groups = {"bos",        "template",         "query",         "document 1",
                                            "document 2", "answer, revealed", "answer, masked"};
-  const std::map<char, std::int64_t> sizes = {{'S', S},
-                                              {'L', kLayers},
-                                              {'G', std::ssize(groups)},
-                                              {'H', kHeads},
-                                              {'V', 1},
-                                              {'C', std::ssize(regions)},
-                                              {'T', T},
-                                              {'R', R},
-                                              {'K', 2},
-                                              {'D', kDim},
-                                              {'A', R},
-                                              {'P', 2},
-                                              {'M', kHeads * kDim}};
+  const std::map<char, std::int64_t> sizes = {{'S', S},      {'L', kLayers}, {'G', std::ssize(groups)},
+                                              {'H', kHeads}, {'V', 1},       {'C', std::ssize(regions)},
+                                              {'T', T},      {'R', R},       {'K', 2},
+                                              {'D', kDim},   {'A', R},       {'P', 2},
+                                              {'X', 2},      {'E', 4},       {'M', kHeads * kDim}};
   trace::Sample sample{kId, {}, {}};
   std::vector<std::uint8_t> region = {0, 1, 2, 2, 3, 3, 3, 4, 4, 1, 5, 5, 5, 5}, evidence(14, 0),
                             special(14, 0);
@@ -124,6 +116,15 @@ trace::Sample sample_of(bool causal) {
                            counted(R, static_cast<std::int32_t>(kPrompt - offset))));
   add(trace::integer_array(trace::kTopKeys, {S, kLayers, R, kHeads, 2}, top));
   add(trace::integer_array(trace::kPredictedTokens, {S, R, 2}, predicted));
+  std::vector<std::int32_t> experts, load(static_cast<size_t>(S * kLayers * 4), 0);
+  for (std::int64_t i = 0; i < S * kLayers * T; ++i) {  // two different ones of four
+    for (const std::int64_t expert : {i % 4, (i + 1 + i / 4 % 3) % 4}) {
+      experts.push_back(static_cast<std::int32_t>(expert));
+      ++load[static_cast<size_t>(i / T * 4 + expert)];
+    }
+  }
+  add(trace::integer_array(trace::kRoutedExperts, {S, kLayers, T, 2}, experts));
+  add(trace::integer_array(trace::kExpertLoad, {S, kLayers, 4}, load));
   add(trace::byte_array(trace::kRegionOfToken, {T}, region));
   add(trace::byte_array(trace::kEvidence, {T}, evidence));
   add(trace::byte_array(trace::kSpecial, {T}, special));

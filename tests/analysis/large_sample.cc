@@ -36,6 +36,9 @@ class Values final : public analysis::LayerValues {
     for (size_t i = 0; i < integers_.size(); ++i)
       integers_[i] =
           static_cast<std::int32_t>((i * 37 + record_) % static_cast<std::uint64_t>(sample_.tokens));
+    if (array == trace::kRoutedExperts) {
+      for (auto& expert : integers_) expert %= 128;
+    }
     return integers_;
   }
 
@@ -102,12 +105,13 @@ LargeSample::LargeSample(const Shape& shape) {
     sizes[static_cast<size_t>(G) - 1] = masked;
     s.group_sizes.push_back(sizes);
   }
-  const std::map<char, std::int64_t> sizes = {{'S', S}, {'L', L},
-                                              {'G', G}, {'H', H},
-                                              {'V', H}, {'C', C},
-                                              {'T', T}, {'R', shape.answer},
-                                              {'K', 8}, {'A', shape.answer},
-                                              {'P', 5}};
+  const std::map<char, std::int64_t> sizes = {{'S', S},  {'L', L},
+                                              {'G', G},  {'H', H},
+                                              {'V', H},  {'C', C},
+                                              {'T', T},  {'R', shape.answer},
+                                              {'K', 8},  {'A', shape.answer},
+                                              {'P', 5},  {'X', 8},
+                                              {'E', 128}};
   for (const auto& array : trace::array_schema()) {
     if (array.name.ends_with('}')) continue;
     std::vector<std::int64_t> dimensions;

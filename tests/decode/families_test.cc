@@ -194,5 +194,9 @@ INSTANTIATE_TEST_SUITE_P(Families, FamilyDecoding, ::testing::ValuesIn(dense_blo
                            return name;
                          });
 
+// SDAR's loop over a body of experts.
+INSTANTIATE_TEST_SUITE_P(Experts, FamilyDecoding, ::testing::Values("sdar-moe-f32"),
+                         [](const auto&) { return std::string("sdar_moe_f32"); });
+
 }  // namespace
 }  // namespace buoy

@@ -25,6 +25,13 @@ inline std::vector<std::string> dense_block_cases() {
           "sdar-f32",      "sdar-old-config-f32", "fast-dllm-v2-f32"};
 }
 
+// Those with experts.
+inline std::vector<std::string> expert_cases() {
+  return {"qwen3-moe-f32", "qwen3-moe-bf16",     "qwen3-moe-stacked-f32", "mixtral-f32",
+          "llada-moe-f32", "llada-moe-bias-f32", "sdar-moe-f32",          "rnd1-f32",
+          "llada2-f32",    "llada2-bf16"};
+}
+
 // Runs of decode.json. A run without a choice has an infinite margin, which Python writes and JSON does not
 // know.
 inline Json read_family_runs(const std::string& name) {

@@ -18,6 +18,7 @@ enum class DrawStream : std::uint32_t {
   kHeads = 9,      // which heads are switched off as a control
   kColumns = 10,   // which columns of attention are hidden as a control
   kTasks = 11,     // which task a sample is said to belong to under the null
+  kRouting = 12,   // which token's class a token is given under the null
 };
 
 struct DrawAddress {

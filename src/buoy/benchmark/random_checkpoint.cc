@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,26 +30,56 @@ std::uint64_t bytes_of(const Tensor& tensor) {
   return bytes;
 }
 
+using AddTensor =
+    std::function<void(const std::string& name, const char* kind, std::vector<std::int64_t> shape)>;
+
+void add_mixture(const ModelConfig& c, const model::ExpertNames& names, const AddTensor& add) {
+  const ExpertConfig& experts = *c.experts;
+  add(names.router, "weight", {experts.count, c.hidden});
+  if (experts.bias) add(names.bias, "", {experts.count});
+  for (std::int64_t e = 0; e < experts.count; ++e) {
+    const std::string prefix = fmt::format("{}.{}.", names.experts, e);
+    add(prefix + names.gate, "weight", {experts.width, c.hidden});
+    add(prefix + names.up, "weight", {experts.width, c.hidden});
+    add(prefix + names.down, "weight", {c.hidden, experts.width});
+  }
+  if (experts.shared_width == 0) return;
+  add(names.shared_gate, "weight", {experts.shared_width, c.hidden});
+  add(names.shared_up, "weight", {experts.shared_width, c.hidden});
+  add(names.shared_down, "weight", {c.hidden, experts.shared_width});
+}
+
 std::vector<Tensor> tensors_of(const ShapeOfModel& s) {
+  const ModelConfig config = config_of(s);
   const auto traits = model::traits_of(s.family);
   const std::int64_t queries = s.heads * s.head_dim, keys = s.kv_heads * s.head_dim;
   std::vector<Tensor> tensors = {{traits.embedding, {s.vocabulary, s.hidden}},
                                  {traits.final_norm, {s.hidden}},
                                  {traits.head, {s.vocabulary, s.hidden}}};
   for (std::int64_t i = 0; i < s.layers; ++i) {
-    const auto add = [&](const std::string& name, const char* kind, std::vector<std::int64_t> shape) {
-      tensors.push_back({fmt::format("{}{}.{}.{}", traits.layer_prefix, i, name, kind), std::move(shape)});
+    const AddTensor add = [&](const std::string& name, const char* kind, std::vector<std::int64_t> shape) {
+      tensors.push_back(
+          {fmt::format("{}{}.{}{}{}", traits.layer_prefix, i, name, *kind != 0 ? "." : "", kind),
+           std::move(shape)});
     };
     const auto& names = traits.layer;
     add(names.attention_norm, "weight", {s.hidden});
-    add(names.query, "weight", {queries, s.hidden});
-    add(names.key, "weight", {keys, s.hidden});
-    add(names.value, "weight", {keys, s.hidden});
+    if (names.fused_qkv.empty()) {
+      add(names.query, "weight", {queries, s.hidden});
+      add(names.key, "weight", {keys, s.hidden});
+      add(names.value, "weight", {keys, s.hidden});
+    } else {
+      add(names.fused_qkv, "weight", {queries + 2 * keys, s.hidden});
+    }
     add(names.attention_out, "weight", {s.hidden, queries});
     add(names.mlp_norm, "weight", {s.hidden});
-    add(names.gate, "weight", {s.mlp_hidden, s.hidden});
-    add(names.up, "weight", {s.mlp_hidden, s.hidden});
-    add(names.down, "weight", {s.hidden, s.mlp_hidden});
+    if (is_mixture(config, i)) {
+      add_mixture(config, traits.mixture, add);
+    } else {
+      add(names.gate, "weight", {s.mlp_hidden, s.hidden});
+      add(names.up, "weight", {s.mlp_hidden, s.hidden});
+      add(names.down, "weight", {s.hidden, s.mlp_hidden});
+    }
     if (traits.qkv_bias) {
       add(names.query, "bias", {queries});
       add(names.key, "bias", {keys});
@@ -60,6 +91,35 @@ std::vector<Tensor> tensors_of(const ShapeOfModel& s) {
     }
   }
   return tensors;
+}
+
+const char* architecture_of(Family family) {
+  switch (family) {
+    case Family::kLlama:
+      return "LlamaForCausalLM";
+    case Family::kSdar:
+      return "SDARForCausalLM";
+    case Family::kQwen3Moe:
+      return "Qwen3MoeForCausalLM";
+    default:
+      BUOY_CHECK(family == Family::kLlada2);
+      return "LLaDA2MoeModelLM";
+  }
+}
+
+// Routers as the released models have them.
+void add_experts(const ShapeOfModel& s, Json& out) {
+  out["num_experts"] = s.experts;
+  out["num_experts_per_tok"] = s.chosen;
+  out["moe_intermediate_size"] = s.expert_width;
+  out["norm_topk_prob"] = true;
+  if (s.family != Family::kLlada2) return;
+  out["num_shared_experts"] = out["first_k_dense_replace"] = 1;
+  out["n_group"] = 8;
+  out["topk_group"] = 4;
+  out["routed_scaling_factor"] = 2.5;
+  out["partial_rotary_factor"] = 0.5;
+  out["use_bias"] = out["use_qkv_bias"] = false;
 }
 
 Json config_json(const ShapeOfModel& s) {
@@ -78,9 +138,7 @@ Json config_json(const ShapeOfModel& s) {
             {"mask_token_id", s.vocabulary - 1},
             {"eos_token_id", 0}};
   }
-  const bool sdar = s.family == Family::kSdar;
-  BUOY_CHECK(sdar || s.family == Family::kLlama);
-  Json out = {{"architectures", {sdar ? "SDARForCausalLM" : "LlamaForCausalLM"}},
+  Json out = {{"architectures", {architecture_of(s.family)}},
               {"hidden_size", s.hidden},
               {"num_hidden_layers", s.layers},
               {"num_attention_heads", s.heads},
@@ -93,7 +151,8 @@ Json config_json(const ShapeOfModel& s) {
               {"rope_theta", 500000.0},
               {"tie_word_embeddings", false},
               {"eos_token_id", 0}};
-  if (sdar) out["mask_token_id"] = s.vocabulary - 1;
+  if (s.experts > 0) add_experts(s, out);
+  if (is_masked_diffusion(s.family)) out["mask_token_id"] = s.vocabulary - 1;
   return out;
 }
 
@@ -110,12 +169,21 @@ ShapeOfModel sdar_8b() {
   return {Family::kSdar, 4096, 36, 32, 8, 128, 12288, 151936};
 }
 
+ShapeOfModel qwen3_30b_a3b() {
+  return {Family::kQwen3Moe, 2048, 48, 32, 4, 128, 6144, 151936, 128, 8, 768};
+}
+
+ShapeOfModel llada2_mini() {
+  return {Family::kLlada2, 2048, 20, 16, 4, 128, 5120, 157184, 256, 8, 512};
+}
+
 ShapeOfModel llada_small() {
   return {Family::kLlada, 256, 12, 8, 8, 32, 768, 4096};
 }
 
 const std::vector<std::string>& shape_names() {
-  static const std::vector<std::string> names = {"llada-8b", "llama-8b", "sdar-8b", "llada-small"};
+  static const std::vector<std::string> names = {"llada-8b",      "llama-8b",    "sdar-8b",
+                                                 "qwen3-30b-a3b", "llada2-mini", "llada-small"};
   return names;
 }
 
@@ -123,6 +191,8 @@ ShapeOfModel shape_named(const std::string& name) {
   if (name == "llada-8b") return llada_8b();
   if (name == "llama-8b") return llama_8b();
   if (name == "sdar-8b") return sdar_8b();
+  if (name == "qwen3-30b-a3b") return qwen3_30b_a3b();
+  if (name == "llada2-mini") return llada2_mini();
   BUOY_CHECK(name == "llada-small");
   return llada_small();
 }

@@ -45,9 +45,17 @@ double step_flops(const ModelConfig& c, const StepShape& shape, std::int64_t log
   const double hidden = static_cast<double>(c.hidden), layers = static_cast<double>(c.layers);
   const double queries = static_cast<double>(c.heads * c.head_dim),
                keys = static_cast<double>(c.kv_heads * c.head_dim);
-  const double weights = hidden * (2 * queries + 2 * keys + 3 * static_cast<double>(c.mlp_hidden));
+  double mlps = 0;  // of all layers, the numbers that a token meets
+  for (std::int64_t layer = 0; layer < c.layers; ++layer) {
+    mlps += is_mixture(c, layer)
+                ? static_cast<double>(3 * (c.experts->chosen * c.experts->width + c.experts->shared_width) +
+                                      c.experts->count)
+                : static_cast<double>(3 * c.mlp_hidden);
+  }
+  const double weights = hidden * (2 * queries + 2 * keys);
   const double head = hidden * static_cast<double>(shape.sequences * logit_rows * c.vocabulary);
-  return layers * (2 * rows * weights + 4 * queries * rows * static_cast<double>(shape.tokens)) + 2 * head;
+  return layers * (2 * rows * weights + 4 * queries * rows * static_cast<double>(shape.tokens)) +
+         2 * rows * hidden * mlps + 2 * head;
 }
 
 StepResult time_step(const Context& context, TimedModel& model, const StepShape& shape) {

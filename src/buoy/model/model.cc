@@ -126,8 +126,7 @@ const float* Model::forward(const Context& context, std::span<const SequenceInpu
     mlp_layer(context, layer, rows, stream);
     if (stream.any()) stream.pass(probe::ResidualPoint::kPost, stream_rows(rows, rows.hidden));
     for (auto& [n, record] : records) {
-      if (observations[n].request.routing && is_mixture(config(), layer))
-        record.routing = routing_of(packed, n, rows.packed);
+      if (observations[n].request.routing) record.routing = routing_of(layer, packed, n, rows.packed);
       if (observations[n].request.residual.any()) {
         record.residual =
             stream.finish(n, [&](std::span<const float> states, std::int64_t top,

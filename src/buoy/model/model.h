@@ -116,7 +116,7 @@ class Model {
   void mixture_mlp(const Context& context, std::int64_t layer, std::int64_t first, std::int64_t rows,
                    float* normed);
   void reserve_routed(std::int64_t rows);
-  probe::RoutingRecord routing_of(const PackedBatch& packed, size_t sequence,
+  probe::RoutingRecord routing_of(std::int64_t layer, const PackedBatch& packed, size_t sequence,
                                   std::span<const std::int64_t> packed_rows) const;
   float* logits(const Context& context, const float* states, std::int64_t count, const std::string& where);
   // Logits of `count` rows from `first` on, as PredictedLogits counts them.

@@ -50,17 +50,19 @@ void Model::reserve_routed(std::int64_t rows) {
   work_.routed.entropy.reserve(static_cast<size_t>(rows));
 }
 
-// What was decided for the rows of a sequence, of which every one went through the layer's experts.
-probe::RoutingRecord Model::routing_of(const PackedBatch& packed, size_t sequence,
+// What was decided for the rows of a sequence, of which every one went through the layer's MLP.
+probe::RoutingRecord Model::routing_of(std::int64_t layer, const PackedBatch& packed, size_t sequence,
                                        std::span<const std::int64_t> packed_rows) const {
+  if (!config().experts) return {};
   const std::int64_t begin = packed.first_rows[sequence], rows = packed.sequences[sequence].rows(),
                      chosen = config().experts->chosen;
   const auto all = packed_rows.empty() ? packed.rows() : std::ssize(packed_rows);
   probe::RoutingRecord out;
-  out.experts.resize(static_cast<size_t>(rows * chosen));
-  out.weights.resize(out.experts.size());
-  out.entropy.resize(static_cast<size_t>(rows));
+  out.experts.assign(static_cast<size_t>(rows * chosen), -1);
+  out.weights.assign(out.experts.size(), 0.0f);
+  out.entropy.assign(static_cast<size_t>(rows), 0.0f);
   out.load.assign(static_cast<size_t>(config().experts->count), 0);
+  if (!is_mixture(config(), layer)) return out;
   const Routed& routed = work_.routed;
   std::vector<bool> seen(static_cast<size_t>(rows), false);  // a row may go through twice, for its logits
   for (std::int64_t i = 0; i < all; ++i) {

@@ -30,6 +30,7 @@ struct Observable {
 };
 
 inline constexpr std::string_view kPredictions = "predictions";
+inline constexpr std::string_view kRouting = "routing";
 
 // In the order of the help.
 std::span<const Observable> observables();

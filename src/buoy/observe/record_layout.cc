@@ -63,6 +63,10 @@ std::int64_t RecordLayout::size_of(char letter) const {
       return plan_.top_count;
     case 'A':
       return subject_.tokens - subject_.prompt_length;
+    case 'X':
+      return subject_.chosen;
+    case 'E':
+      return subject_.experts;
     case 'P':
       return plan_.predicted_tokens;
     default:

@@ -155,6 +155,15 @@ void WholeRows::widen_residual(probe::LayerRecord& record) const {
   widen_rows(r.cosine, rows, asked.previous ? 1 : 0);
 }
 
+void WholeRows::widen(probe::RoutingRecord& record) const {
+  if (record.experts.empty()) return;
+  const Widening rows{part_.rows, part_.tokens, part_.first};
+  const std::int64_t chosen = std::ssize(record.experts) / part_.rows;
+  widen_rows(record.experts, rows, chosen, std::int32_t{-1});
+  widen_rows(record.weights, rows, chosen);
+  widen_rows(record.entropy, rows, 1);
+}
+
 void WholeRows::widen(probe::PredictionRecord& record) const {
   const auto spread = [&](auto& values, auto absent) {
     if (values.empty()) return;
@@ -203,6 +212,7 @@ void WholeRows::take(const probe::Address& address, probe::LayerRecord&& record)
   for (auto* values : {&record.dense, &record.dense_mean}) widen_axis(*values, queries, part_.tokens);
   widen_close(record);
   widen_residual(record);
+  widen(record.routing);
   widen_states(record.states);
   ForwardingProbe::take(address, std::move(record));
 }

@@ -43,6 +43,7 @@ class WholeRows final : public probe::ForwardingProbe {
   Chosen cut(std::vector<std::int32_t>& rows) const;
   void widen_close(probe::LayerRecord& record) const;
   void widen_residual(probe::LayerRecord& record) const;
+  void widen(probe::RoutingRecord& record) const;
   void widen(probe::PredictionRecord& record) const;
   void widen_states(probe::LayerStates& states);
 

@@ -40,12 +40,13 @@ struct PredictionRecord {
   std::vector<float> top_probabilities;  // [rows, top]
 };
 
-// What a layer's router decided for every row. Empty where the layer has no experts.
+// What a layer's router decided for every row. In a layer without experts, of a model that has some: -1 and
+// zeros. Of other models: nothing.
 struct RoutingRecord {
   std::vector<std::int32_t> experts;  // [rows, chosen], best first
   std::vector<float> weights;         // [rows, chosen], on what the experts return
   std::vector<float> entropy;         // [rows], nats, of the router's distribution over all experts
-  std::vector<float> load;            // [experts], rows that chose each
+  std::vector<std::int32_t> load;     // [experts], rows that chose each
 };
 
 // What was asked for at one address; the rest is empty.

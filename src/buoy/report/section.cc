@@ -15,6 +15,7 @@
 #include "buoy/result/schema/predictions.h"
 #include "buoy/result/schema/qk.h"
 #include "buoy/result/schema/retrieval.h"
+#include "buoy/result/schema/routing.h"
 #include "buoy/result/schema/structure.h"
 #include "buoy/result/schema/tasks.h"
 
@@ -29,6 +30,7 @@ Section retrieval_section(std::span<const Table> tables);
 Section flow_section(std::span<const Table> tables);
 Section structure_section(std::span<const Table> tables);
 Section predictions_section(std::span<const Table> tables);
+Section routing_section(std::span<const Table> tables);
 Section tasks_section(std::span<const Table> tables);
 Section evaluation_section(std::span<const Table> tables);
 
@@ -42,7 +44,8 @@ Section build_section(const std::string& analysis, std::span<const Table> tables
       {schema::kAbsorption, absorption_section},   {schema::kQk, qk_section},
       {schema::kRetrieval, retrieval_section},     {schema::kFlow, flow_section},
       {schema::kStructure, structure_section},     {schema::kTasks, tasks_section},
-      {schema::kPredictions, predictions_section}, {schema::kEvaluation, evaluation_section},
+      {schema::kPredictions, predictions_section}, {schema::kRouting, routing_section},
+      {schema::kEvaluation, evaluation_section},
   };
   for (const auto& builder : kBuilders) {
     if (analysis == builder.producer.name) return builder.build(tables);

@@ -43,6 +43,11 @@ observe::Subject subject_of(const ModelConfig& c, const Request& request, const 
                             std::int64_t tokens, const std::optional<text::Tokenizer>& tokenizer,
                             std::shared_ptr<const observe::BlockRun> blocks) {
   if (!blocks) refuse_observing(c, request.decode);
+  if (!c.experts && request.plan().has(observe::kRouting)) {
+    throw_usage_error({field_name("observe"),
+                       fmt::format("no {}: a {} has no experts", observe::kRouting, name_of(c.family)),
+                       std::string(observe::kRouting)});
+  }
   const bool diffusion = is_masked_diffusion(c.family);
   const auto prompt_length = static_cast<std::int64_t>(prompt.prompt.ids.size());
   observe::Regions regions = prompt.regions;
@@ -58,6 +63,8 @@ observe::Subject subject_of(const ModelConfig& c, const Request& request, const 
           .kv_heads = c.kv_heads,
           .head_dim = c.head_dim,
           .hidden = c.hidden,
+          .experts = c.experts ? c.experts->count : 0,
+          .chosen = c.experts ? c.experts->chosen : 0,
           .prediction_offset = model::traits_of(c.family).prediction_offset,
           .mask_token = diffusion ? request.decode.mask_token.value_or(*c.mask_token) : -1,
           .end_tokens = end_tokens(c, request.decode, tokenizer),

@@ -20,7 +20,7 @@
 namespace buoy::trace {
 namespace {
 
-constexpr std::int64_t kMostTopKeys = 1 << 20;
+constexpr std::int64_t kMostTopKeys = 1 << 20, kMostExperts = 1 << 16;
 constexpr float kRounding = 1.0f / 64;  // of sums of weights that were stored as F16
 
 std::string_view describe(Element element) {
@@ -136,6 +136,8 @@ class Checker {
     require_size('K', 0, kMostTopKeys);
     require_size('A', 0, size('T').value_or(kAny));
     require_size('P', 0, kMostTopKeys);
+    require_size('X', 1, size('E').value_or(kAny));
+    require_size('E', 1, kMostExperts);
     require_size('2', 2, 2);
     require_size('3', 3, 3);
     const ModelCard* model = rules_.model;
@@ -278,6 +280,8 @@ class Checker {
     require_values(kTopKeys, -1, tokens - 1);
     require_values(kMeanTopKeys, -1, tokens - 1);
     require_values(kPredictedTokens, -1, vocabulary() - 1);
+    require_values(kRoutedExperts, -1, size('E').value_or(kMostExperts) - 1);
+    require_values(kExpertLoad, 0, tokens);
     require_values(kLensTokens, 0, vocabulary() - 1);
     require_values(kResidualPeakAt, 0, (rules_.model != nullptr ? rules_.model->hidden : INT32_MAX) - 1);
     require_values(kEvidence, 0, 1);

@@ -106,6 +106,12 @@ inline constexpr std::string_view kResidualCosine = "residual_cosine";
 inline constexpr std::string_view kLensTokens = "lens_tokens";
 inline constexpr std::string_view kLensProbabilities = "lens_probabilities";
 
+// What the routers of a mixture of experts decide.
+inline constexpr std::string_view kRoutedExperts = "routed_experts";
+inline constexpr std::string_view kRoutedWeights = "routed_weights";
+inline constexpr std::string_view kRouterEntropy = "router_entropy";
+inline constexpr std::string_view kExpertLoad = "expert_load";
+
 // What the model expects at the positions of the answer, by forward.
 inline constexpr std::string_view kPredictedConfidence = "predicted_confidence";
 inline constexpr std::string_view kPredictedEntropy = "predicted_entropy";

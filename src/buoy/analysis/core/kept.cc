@@ -32,7 +32,8 @@ void for_each_setting(Options& options, const Take& take) {
 
 // Those that what the analysis keeps depends on.
 bool matters(const std::string& analysis, const std::string& setting) {
-  if (analysis == "retrieval" || analysis == "tasks" || analysis == "predictions") return false;
+  if (analysis == "retrieval" || analysis == "tasks" || analysis == "predictions" || analysis == "routing")
+    return false;
   return (analysis == "flow") == (setting == "rollout_layers");
 }
 

@@ -9,6 +9,7 @@
 #include "buoy/result/schema/predictions.h"
 #include "buoy/result/schema/qk.h"
 #include "buoy/result/schema/retrieval.h"
+#include "buoy/result/schema/routing.h"
 #include "buoy/result/schema/structure.h"
 #include "buoy/result/schema/tasks.h"
 
@@ -23,6 +24,7 @@ std::unique_ptr<Analysis> make_retrieval(const TraceFacts& facts, const Analysis
 std::unique_ptr<Analysis> make_flow(const TraceFacts& facts, const AnalysisOptions& options);
 std::unique_ptr<Analysis> make_structure(const TraceFacts& facts, const AnalysisOptions& options);
 std::unique_ptr<Analysis> make_predictions(const TraceFacts& facts, const AnalysisOptions& options);
+std::unique_ptr<Analysis> make_routing(const TraceFacts& facts, const AnalysisOptions& options);
 std::unique_ptr<Analysis> make_tasks(const TraceFacts& facts, const AnalysisOptions& options);
 
 std::vector<Table> compare_absorption(std::span<const std::unique_ptr<Analysis>> traces,
@@ -40,6 +42,7 @@ const std::vector<AnalysisKind>& analysis_kinds() {
       {schema::kFlow, schema::kFlowTables, make_flow},
       {schema::kStructure, schema::kStructureTables, make_structure},
       {schema::kPredictions, schema::kPredictionsTables, make_predictions, nullptr, false, true},
+      {schema::kRouting, schema::kRoutingTables, make_routing, nullptr, false, true},
       {schema::kTasks, schema::kTasksTables, make_tasks, compare_tasks, true},
   };
   return kinds;

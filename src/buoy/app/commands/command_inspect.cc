@@ -25,6 +25,26 @@
 namespace buoy::app {
 namespace {
 
+std::string router_in_words(const ExpertConfig& e) {
+  if (e.router == RouterType::kSigmoidGroups) {
+    return fmt::format("sigmoid, {} of {} groups, weights over their sum times {}{}", e.kept_groups, e.groups,
+                       e.scale, e.bias ? ", a bias that steers the choice alone" : "");
+  }
+  return fmt::format("softmax, weights {}{}", e.renormalise ? "over their sum" : "as they are",
+                     e.bias ? ", a bias that stays in them" : "");
+}
+
+std::string experts_in_words(const Json& experts, const Json& active) {
+  std::string text = fmt::format("{} of {} for each token, width {}", experts["chosen"].dump(),
+                                 experts["count"].dump(), experts["width"].dump());
+  if (experts["shared_width"] != 0)
+    text += fmt::format(", a shared one of width {}", experts["shared_width"].dump());
+  if (experts["dense_layers"] != 0)
+    text += fmt::format(", {} layer{} without", experts["dense_layers"].dump(),
+                        experts["dense_layers"] == 1 ? "" : "s");
+  return text + fmt::format("; a token meets {} parameters", active.dump());
+}
+
 struct Problem {
   const char* label;  // "missing", "not supported", "wrong"
   std::string text;
@@ -46,6 +66,15 @@ struct Finding {
   }
 };
 
+void describe_experts(const ModelConfig& c, Json& facts) {
+  const ExpertConfig& e = *c.experts;
+  Json& out = facts["experts"];
+  out = {{"count", e.count}, {"chosen", e.chosen}, {"width", e.width}, {"shared_width", e.shared_width}};
+  out["router"] = router_in_words(e);
+  out["dense_layers"] = std::count(e.dense.begin(), e.dense.end(), true);
+  facts["active_parameters"] = model::active_parameters_of(c);
+}
+
 void describe_config(const ModelConfig& c, Json& facts) {
   facts["family"] = name_of(c.family);
   facts["architecture"] = c.architecture;
@@ -60,6 +89,7 @@ void describe_config(const ModelConfig& c, Json& facts) {
   facts["kv_heads"] = c.kv_heads;
   facts["head_dim"] = c.head_dim;
   facts["mlp_hidden"] = c.mlp_hidden;
+  if (c.experts) describe_experts(c, facts);
   facts["vocabulary"] = c.vocabulary;
   facts["context"] = c.context;
   facts["tied_head"] = c.tied_head;
@@ -154,6 +184,10 @@ void print(const Finding& finding) {
     line("shape", fmt::format("{} layers, width {}, {} heads of {} ({} for keys and values), MLP {}",
                               f["layers"].dump(), f["hidden"].dump(), f["heads"].dump(), f["head_dim"].dump(),
                               f["kv_heads"].dump(), f["mlp_hidden"].dump()));
+    if (f.contains("experts")) {
+      line("experts", experts_in_words(f["experts"], f["active_parameters"]));
+      line("router", f["experts"]["router"].get<std::string>());
+    }
     if (f.contains("block_length")) {
       line("blocks",
            fmt::format(

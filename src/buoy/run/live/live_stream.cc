@@ -23,7 +23,8 @@ std::uint64_t bytes_of(const probe::LayerRecord& record) {
   const probe::ResidualRecord& residual = record.residual;
   std::uint64_t numbers = record.top_keys.size() + 3 * predicted.confidence.size() +
                           2 * predicted.top_tokens.size() + residual.lens_tokens.size() +
-                          residual.peak_at.size();
+                          residual.peak_at.size() + record.routing.experts.size() +
+                          record.routing.load.size();
   for (const auto* values : {&record.received,
                              &record.entropy,
                              &record.log_sum_exp,
@@ -51,6 +52,8 @@ std::uint64_t bytes_of(const probe::LayerRecord& record) {
                              &residual.norm,
                              &residual.attention_norm,
                              &residual.mlp_norm,
+                             &record.routing.weights,
+                             &record.routing.entropy,
                              &residual.peak,
                              &residual.cosine})
     numbers += values->size();

@@ -258,14 +258,5 @@ TEST_P(ExpertBits, AnMlpLeftOutIsStillRouted) {
 
 INSTANTIATE_TEST_SUITE_P(Families, ExpertBits, ::testing::ValuesIn(expert_cases()), test_name);
 
-TEST(ExpertRefusals, AGpu) {
-  for (const std::string& name : expert_cases()) {
-    EXPECT_TRUE(fails_with<UsageError>([&] { Model::load(family_folder(name), Device::kCuda); },
-                                       {"`device`", "expected cpu", "mixtures of experts", "found cuda"}));
-    EXPECT_TRUE(fails_with<UsageError>([&] { Model::untrained(family_folder(name), 1, Device::kCuda); },
-                                       {"`device`", "expected cpu", "found cuda"}));
-  }
-}
-
 }  // namespace
 }  // namespace buoy

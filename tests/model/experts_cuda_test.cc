@@ -182,6 +182,24 @@ TEST_P(ExpertFamilyCuda, DampedMlps) {
 INSTANTIATE_TEST_SUITE_P(Families, ExpertFamilyCuda, ::testing::ValuesIn(testing::expert_cases()),
                          testing::golden_case_name);
 
+// A router in float32 is the sum of two parts on the card; everything else is rounded there.
+TEST(ExpertsInFloatCuda, Logits) {
+  BUOY_NEEDS_GPU();
+  for (const char* name : {"llada2-f32", "qwen3-moe-f32", "llada-moe-bias-f32"}) {
+    GoldenRun cpu(model::Model::load(family_folder(name)));
+    GoldenRun gpu(model::Model::load(family_folder(name), Device::kCuda));
+    const testing::PlainBf16 plain(family_folder(name));
+    const Ids tokens = cpu.random_ids(90, 4), rows = all_rows(tokens.size());
+    const SequenceInput input{tokens, rows};
+    const auto expected = cpu.forward({input}).numbers;
+    std::optional<model::BlockGrid> grid;
+    if (may_decode_blocks(cpu.model().config().family)) grid = {*cpu.model().config().block_length, 0};
+    EXPECT_LE(relative_difference(gpu.forward({input}).numbers, expected),
+              2 * relative_difference(plain.forward(tokens, 0, grid), expected))
+        << name;
+  }
+}
+
 TEST(HeadOrder, PairsStandHalfAHeadApartAndComeBack) {
   ModelConfig config{};
   config.head_dim = 8;

@@ -162,7 +162,7 @@ TEST(Recorder, PutsWhatRoutersDecideInItsPlace) {
     const std::int32_t wrong = 5;
     if (array.name == trace::kRoutedExperts) std::memcpy(array.bytes.data(), &wrong, 4);
   }
-  EXPECT_THROW(trace::check_sample(sample), InputError);
+  EXPECT_THROW(trace::check_sample(sample), UsageError);
 }
 
 // Positions 2 and 3 are generated; rows and held tokens are those of the positions.

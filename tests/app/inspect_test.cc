@@ -49,6 +49,24 @@ TEST(Inspect, SaysBlockLengthAndRuleOfModelsThatDecodeBlocks) {
   EXPECT_NE(rule.out.find("mdlm or bd3lm"), std::string::npos) << rule.out;
 }
 
+TEST(Inspect, SaysExpertsRouterAndActiveParameters) {
+  const auto folder = [](const char* name) { return (testing::data_folder() / "families" / name).string(); };
+  const auto llada2 = run_buoy({"inspect", folder("llada2-f32")});
+  for (const char* part :
+       {"LLaDA2 (LLaDA2MoeModelLM)", "3 of 8 for each token, width 8, a shared one of width 8",
+        "1 layer without", "sigmoid, 2 of 4 groups", "times 2.5", "steers the choice alone"})
+    EXPECT_NE(llada2.out.find(part), std::string::npos) << part << " not in: " << llada2.out;
+  const auto qwen3 = run_buoy({"inspect", folder("qwen3-moe-f32"), "--json"});
+  const Json json = parse_json(qwen3.out, "inspect");
+  EXPECT_EQ(json.at("experts").at("count"), 8);
+  EXPECT_EQ(json.at("experts").at("chosen"), 3);
+  EXPECT_EQ(json.at("experts").at("dense_layers"), 1);
+  EXPECT_EQ(json.at("experts").at("router"), "softmax, weights over their sum");
+  EXPECT_LT(json.at("active_parameters").get<std::int64_t>(), json.at("parameters").get<std::int64_t>());
+  EXPECT_FALSE(
+      parse_json(run_buoy({"inspect", folder("sdar-f32"), "--json"}).out, "inspect").contains("experts"));
+}
+
 TEST(Inspect, ListsWhatIsMissingAndStillSaysTheRest) {
   const testing::TempFolder scratch;
   testing::write_talking_model(scratch / "model", true);

@@ -91,8 +91,8 @@ TEST(AttentionMask, MustBeOneOfThreeAndFitWhatIsPredicted) {
 }
 
 TEST(Architecture, MustBeKnown) {
-  for (const char* name :
-       {"LLaDAMoEModelLM", "LLaDA2MoeModelLM", "SDARMoeForCausalLM", "GPT2LMHeadModel", "", "llada"}) {
+  for (const char* name : {"OlmoeForCausalLM", "DeepseekV3ForCausalLM", "BailingMoeV2ForCausalLM",
+                           "GPT2LMHeadModel", "", "llada"}) {
     EXPECT_TRUE(fails_with<InputError>(
         parsing(with(llada_8b(), "architectures", Json::array({name}))),
         {"config.json: architectures", "expected one of LLaDAModelLM, DreamModel, LlamaForCausalLM",

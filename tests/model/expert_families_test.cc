@@ -2,10 +2,13 @@
 // parity_test.cc; and their bits.
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <map>
 
 #include "buoy/base/error.h"
+#include "buoy/benchmark/random_checkpoint.h"
 #include "buoy/model/model_reference.h"
 #include "model/golden_run.h"
 #include "support/fails_with.h"
@@ -257,6 +260,39 @@ TEST_P(ExpertBits, AnMlpLeftOutIsStillRouted) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, ExpertBits, ::testing::ValuesIn(expert_cases()), test_name);
+
+// Pages of experts that no token chose may not be read; they are not.
+TEST(IdleExperts, AreNeverReadByAForward) {
+  const TempFolder folder;
+  benchmark::write_random_checkpoint(folder.path(), {Family::kQwen3Moe, 64, 2, 2, 1, 32, 128, 64, 32, 2, 64},
+                                     3);
+  GoldenRun run(Model::load(folder.path()));
+  const Ids ids = {1, 2, 3, 4, 5}, rows = all_rows(ids.size());
+  Watching watch(false);
+  const Bits expected = run.forward({{ids, rows}}, &watch);
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  int closed = 0;
+  std::vector<std::pair<void*, size_t>> pages;
+  for (std::int64_t layer = 0; layer < 2; ++layer) {
+    const auto& experts = run.model().weights().layers[static_cast<size_t>(layer)].mixture.experts;
+    const auto& load = watch.routing.at({0, layer}).load;
+    for (size_t e = 0; e < experts.size(); ++e) {
+      if (load[e] > 0) continue;
+      for (const Weight* weight : {&experts[e].gate, &experts[e].up, &experts[e].down}) {
+        const auto begin = reinterpret_cast<std::uintptr_t>(weight->data),
+                   end = begin + static_cast<size_t>(weight->size()) * size_of(weight->dtype);
+        const auto first = (begin + page - 1) / page * page, last = end / page * page;
+        if (first >= last) continue;
+        pages.emplace_back(reinterpret_cast<void*>(first), last - first);
+        ASSERT_EQ(mprotect(pages.back().first, pages.back().second, PROT_NONE), 0);
+        ++closed;
+      }
+    }
+  }
+  EXPECT_GE(closed, 2 * 3 * (32 - 10));
+  EXPECT_TRUE(run.forward({{ids, rows}}) == expected);
+  for (const auto& [begin, size] : pages) mprotect(begin, size, PROT_READ);
+}
 
 }  // namespace
 }  // namespace buoy

@@ -44,14 +44,21 @@ class ExpertFamilyCuda : public ::testing::TestWithParam<std::string> {
   std::optional<model::BlockGrid> grid_;
 };
 
+// Of many rows together: a single one that goes to another expert, where two are nearly alike, outweighs all
+// rounding, and whether that happens to the card or to the plain run is chance.
 TEST_P(ExpertFamilyCuda, Logits) {
-  for (const std::int64_t length : {1, 5, 64, 300}) {
+  std::vector<float> ours, plain, exact;
+  for (const std::int64_t length : {1, 5, 64, 130, 131, 132, 133, 300}) {
     const Ids tokens = ids(length, static_cast<std::uint64_t>(length)), rows = all_rows(tokens.size());
     const SequenceInput input{tokens, rows};
-    EXPECT_LE(relative_difference(gpu_->forward({input}).numbers, cpu_->forward({input}).numbers),
-              bound(tokens))
-        << length << " tokens";
+    const auto append = [](std::vector<float>& to, const std::vector<float>& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    append(ours, gpu_->forward({input}).numbers);
+    append(plain, plain_->forward(tokens, 0, grid_));
+    append(exact, cpu_->forward({input}).numbers);
   }
+  EXPECT_LE(relative_difference(ours, exact), 2 * relative_difference(plain, exact));
 }
 
 TEST_P(ExpertFamilyCuda, PackedSequences) {
@@ -152,8 +159,10 @@ TEST_P(ExpertFamilyCuda, RoutersDecideAsOnTheCpu) {
     const probe::RoutingRecord& found = kept[1].routing.at(layer);
     ASSERT_EQ(found.experts.size(), expected.experts.size());
     ASSERT_EQ(found.load.size(), expected.load.size());
-    EXPECT_EQ(expected.experts.empty(), !is_mixture(config(), layer));
-    if (expected.experts.empty()) continue;
+    if (!is_mixture(config(), layer)) {
+      EXPECT_EQ(found.experts, expected.experts);
+      continue;
+    }
     for (size_t i = 0; i < expected.experts.size(); ++i) same += found.experts[i] == expected.experts[i];
     all += expected.experts.size();
     EXPECT_LE(relative_difference(found.entropy, expected.entropy), bound(tokens)) << layer;

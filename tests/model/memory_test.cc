@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "buoy/benchmark/random_checkpoint.h"
 #include "buoy/model/model.h"
+#include "support/family_case.h"
 #include "support/golden.h"
 
 namespace buoy::model {
@@ -15,6 +17,34 @@ TEST(Memory, ParametersOfTheConfigAreThoseOfTheCheckpoint) {
     const auto model = Model::load(testing::data_folder() / "goldens" / name);
     EXPECT_EQ(parameters_of(model.config()), model.checkpoint().parameters()) << name;
   }
+}
+
+TEST(Memory, ParametersOfExpertsAreThoseOfTheCheckpoint) {
+  for (const std::string& name : testing::expert_cases()) {
+    const auto model = Model::load(testing::family_folder(name));
+    const std::uint64_t all = parameters_of(model.config());
+    EXPECT_EQ(all, model.checkpoint().parameters()) << name;
+    EXPECT_LT(active_parameters_of(model.config()), all) << name;
+  }
+}
+
+// Sizes as published.
+TEST(Memory, OfModelsWithExperts) {
+  const auto qwen3 = benchmark::config_of(benchmark::qwen3_30b_a3b());
+  EXPECT_EQ(parameters_of(qwen3), 30'532'122'624u);
+  EXPECT_EQ(benchmark::random_checkpoint_bytes(benchmark::qwen3_30b_a3b()), 61'064'245'248u);
+  const auto mini = benchmark::config_of(benchmark::llada2_mini());
+  EXPECT_EQ(parameters_of(mini), 16'255'643'392u);
+  EXPECT_EQ(benchmark::random_checkpoint_bytes(benchmark::llada2_mini()), 32'511'286'784u);
+  // 1,432,879,104 in matrices, and norms and biases.
+  const std::uint64_t vectors = 20 * (2 * 2048 + 2 * 128) + 2048 + 19 * 256;
+  EXPECT_EQ(active_parameters_of(mini), 1'432'879'104u + vectors);
+  // Room for one expert's rows, not for all.
+  const auto few = memory_need(mini, {Device::kCpu, 64, 0}),
+             many = memory_need(mini, {Device::kCpu, 1024, 0});
+  EXPECT_EQ(few.weights, 2 * parameters_of(mini));
+  EXPECT_GT(many.work, few.work);
+  EXPECT_LT(many.work, std::uint64_t{2} << 30);
 }
 
 TEST(Memory, ACpuUsesWeightsAsTheyAreStoredAndAGpuHoldsBf16) {

@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 
 #include "buoy/base/file/files.h"
 #include "buoy/model/memory.h"
 #include "buoy/model/model.h"
 #include "support/fails_with.h"
+#include "support/family_case.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
 
@@ -117,6 +119,45 @@ TEST(Untrained, RunsWithoutAFileOfWeightsInEveryFamily) {
     }
     EXPECT_GT(spread, 0) << name;
   }
+}
+
+TEST(Untrained, FamiliesWithExperts) {
+  for (const std::string& name : testing::expert_cases()) {
+    const testing::TempFolder folder;
+    std::filesystem::copy_file(testing::family_folder(name) / "config.json", folder / "config.json");
+    auto model = Model::untrained(folder.path(), 3);
+    const auto stored = Model::load(testing::family_folder(name));
+    const ModelConfig& config = model.config();
+    const std::vector<std::int32_t> tokens = {1, 2, 3, 4}, rows = {3};
+    const std::vector<SequenceInput> inputs = {{tokens, rows}};
+    ThreadPool threads(1);
+    const float* logits = model.forward({threads}, inputs);
+    for (std::int64_t i = 0; i < config.vocabulary; ++i) ASSERT_TRUE(std::isfinite(logits[i])) << name;
+    for (std::int64_t l = 0; l < config.layers; ++l) {
+      const auto& made = model.weights().layers[static_cast<std::size_t>(l)];
+      const auto& read = stored.weights().layers[static_cast<std::size_t>(l)];
+      ASSERT_EQ(made.mixture.experts.size(), read.mixture.experts.size());
+      EXPECT_EQ(made.mixture.bias.size(), read.mixture.bias.size());
+      EXPECT_EQ(made.gate.empty(), read.gate.empty()) << name << l;
+      if (!made.mixture.any()) continue;
+      const auto &one = made.mixture.experts[0], &other = made.mixture.experts[1];
+      EXPECT_EQ(one.down.shape, read.mixture.experts[0].down.shape);
+      EXPECT_NE(std::memcmp(one.gate.data, other.gate.data, static_cast<std::size_t>(2 * one.gate.size())),
+                0);
+    }
+  }
+}
+
+// One expert of a wide router, by the deviation that the layer's other matrices have.
+TEST(Untrained, ExpertsAreDrawnLikeTheMlp) {
+  auto config = read_config(testing::family_folder("qwen3-moe-f32"));
+  config.experts->width = 256;
+  const auto traits = traits_of(config.family);
+  const auto made = make_untrained(config, traits, {InitialScheme::kFanIn, 0, 1});
+  const auto& layer = made.weights.layers[2];
+  const double hidden = static_cast<double>(config.hidden), layers = static_cast<double>(config.layers);
+  expect_normal(layer.mixture.experts[3].up, 1 / std::sqrt(hidden), "up");
+  expect_normal(layer.mixture.experts[3].down, 1 / std::sqrt(256 * 2 * layers), "down");
 }
 
 }  // namespace

@@ -112,6 +112,59 @@ TEST(Recorder, PutsEveryStepAndLayerInItsPlace) {
   EXPECT_NO_THROW(trace::check_sample(sample));
 }
 
+// Routers decide for every token; a layer without experts says so.
+TEST(Recorder, PutsWhatRoutersDecideInItsPlace) {
+  auto subject = small_subject();
+  subject.experts = 5;
+  subject.chosen = 2;
+  Recorder recorder(parse_plan("routing", "", ""), subject);
+  const std::vector<std::int32_t> row = {1, 2, 9, 9};
+  for (std::int64_t step = 0; step < 2; ++step) {
+    for (std::int64_t layer = 0; layer < 2; ++layer) {
+      const probe::Address address{0, step, 0, layer};
+      const auto asked = recorder.request(address, {kTokens, kTokens, kHeads, row});
+      EXPECT_TRUE(asked.routing && asked.any() && !asked.needs_normaliser());
+      probe::LayerRecord record;
+      const auto at = static_cast<std::int32_t>(step);
+      record.routing = layer == 0
+                           ? probe::RoutingRecord{std::vector<std::int32_t>(8, -1), std::vector<float>(8, 0),
+                                                  std::vector<float>(4, 0), std::vector<std::int32_t>(5, 0)}
+                           : probe::RoutingRecord{{0, 1, 2, 3, 4, 0, at, 2},
+                                                  {.5f, .25f, .5f, .25f, .5f, .25f, .5f, .25f},
+                                                  {1, 2, 3, 4},
+                                                  {2 + (at == 0), 1 + (at == 1), 2, 1, 1}};
+      recorder.take(address, std::move(record));
+    }
+  }
+  const auto expected = recorder.expected_bytes();
+  auto arrays = recorder.arrays();
+  const auto& experts = find(arrays, trace::kRoutedExperts);
+  EXPECT_EQ(experts.shape, (std::vector<std::int64_t>{2, 2, kTokens, 2}));
+  std::vector<std::int32_t> numbers(32);
+  std::memcpy(numbers.data(), experts.bytes.data(), experts.bytes.size());
+  EXPECT_EQ(numbers[7], -1);
+  EXPECT_EQ(numbers[8 + 4], 4) << "token 2, layer 1, step 0";
+  EXPECT_EQ(numbers[24 + 6], 1) << "token 3, layer 1, step 1";
+  EXPECT_EQ(value(find(arrays, trace::kRoutedWeights), 24 + 1), 0.25f);
+  EXPECT_EQ(value(find(arrays, trace::kRouterEntropy), 12 + 3), 4);
+  EXPECT_EQ(find(arrays, trace::kExpertLoad).shape, (std::vector<std::int64_t>{2, 2, 5}));
+  std::uint64_t bytes = 0;
+  for (const auto& array : arrays) {
+    if (array.name.starts_with("rout") || array.name == trace::kExpertLoad ||
+        array.name == trace::kTokensByStep)
+      bytes += array.bytes.size();
+  }
+  EXPECT_EQ(bytes, expected.all);
+  trace::Sample sample{"a", arrays, {{"prompt_length", "2"}}};
+  EXPECT_NO_THROW(trace::check_sample(sample));
+  // An expert that there is not.
+  for (auto& array : sample.arrays) {
+    const std::int32_t wrong = 5;
+    if (array.name == trace::kRoutedExperts) std::memcpy(array.bytes.data(), &wrong, 4);
+  }
+  EXPECT_THROW(trace::check_sample(sample), UsageError);
+}
+
 // Positions 2 and 3 are generated; rows and held tokens are those of the positions.
 TEST(Recorder, AsksForEveryGeneratedPositionAndPutsPredictionsByStep) {
   auto plan = parse_plan("predictions", "1", "");

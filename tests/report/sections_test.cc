@@ -274,5 +274,25 @@ TEST(AbsorptionSection, SaysWhereTheLastStepStandsInForTheFinalRow) {
   EXPECT_FALSE(says(caption(1), "stands in")) << caption(1);
 }
 
+TEST(RoutingSection, CountsLayersAndDrawsEachQuantityWithItsNull) {
+  const Table layers = table("routing_by_layer",
+                             {"trace", "layer", "quantity", "value", "lower", "upper", "null", "excess",
+                              "excess_lower", "excess_upper", "samples"},
+                             {{"d", 1.0, "change", 0.5, 0.4, 0.6, 0.75, -0.25, -0.35, -0.15, kSamples},
+                              {"d", 2.0, "change", 0.7, 0.6, 0.8, 0.75, -0.05, -0.15, 0.05, kSamples},
+                              {"d", 1.0, "by_region", 0.5, 0.4, 0.6, 0.1, 0.4, 0.3, 0.5, kSamples},
+                              {"d", 2.0, "by_region", 0.1, 0.0, 0.2, 0.1, 0.0, -0.1, 0.1, kSamples}});
+  const auto section = build_section("routing", std::vector<Table>{layers});
+  const auto* figure = figure_of(section, "routing_by_layer");
+  ASSERT_NE(figure, nullptr);
+  EXPECT_EQ(figure->figure.panels.size(), 2u);
+  EXPECT_TRUE(says(figure->figure.title, "1 of 2 layers")) << figure->figure.title;
+  ASSERT_EQ(section.readings.size(), 1u);
+  EXPECT_TRUE(says(section.readings[0], "permuted tokens would in 1 of 2 layers")) << section.readings[0];
+  EXPECT_TRUE(says(section.readings[0], "of its region in 1 of 2 layers, of its type in not defined"))
+      << section.readings[0];
+  EXPECT_TRUE(build_section("routing", {}).figures.empty());
+}
+
 }  // namespace
 }  // namespace buoy::report

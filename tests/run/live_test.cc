@@ -17,6 +17,7 @@
 #include "buoy/trace/schema.h"
 #include "run/runs.h"
 #include "support/fails_with.h"
+#include "support/family_case.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
 #include "support/tiny_checkpoint.h"
@@ -212,6 +213,18 @@ TEST_P(LiveFamily, EqualsStored) {
   LiveRuns runs(testing::Golden(GetParam()).folder());
   ask_ids(runs);
   runs.expect_equal();
+}
+
+// Routers, where there are some.
+TEST(LiveExperts, RoutingEqualsStored) {
+  for (const char* name : {"llada-moe-f32", "qwen3-moe-f32"}) {
+    LiveRuns runs(testing::family_folder(name));
+    ask_ids(runs);
+    runs.names = {"floating", "routing"};
+    runs.request.observe = observables_for(runs.names);
+    if (std::string(name) == "llada-moe-f32") runs.request.decode.mask_token = 50;
+    runs.expect_equal();
+  }
 }
 
 // Queries and keys of the second layer, larger than the weights say.

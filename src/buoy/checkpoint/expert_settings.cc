@@ -11,7 +11,7 @@
 namespace buoy {
 namespace {
 
-constexpr std::int64_t kMostExperts = 1 << 16, kWidest = std::int64_t{1} << 31;
+constexpr std::int64_t kMostExperts = 4096, kWidest = std::int64_t{1} << 31;
 
 // Settings of other models, which insert or delete tokens, leave tokens out of experts, or read images.
 void refuse_other_models(const JsonObject& config, const ModelConfig& out) {

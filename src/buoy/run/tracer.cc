@@ -43,7 +43,7 @@ observe::Subject subject_of(const ModelConfig& c, const Request& request, const 
                             std::int64_t tokens, const std::optional<text::Tokenizer>& tokenizer,
                             std::shared_ptr<const observe::BlockRun> blocks) {
   if (!blocks) refuse_observing(c, request.decode);
-  if (!c.experts && request.plan().has(observe::kRouting)) {
+  if (!c.experts && !request.observe.empty() && request.plan().has(observe::kRouting)) {
     throw_usage_error({field_name("observe"),
                        fmt::format("no {}: a {} has no experts", observe::kRouting, name_of(c.family)),
                        std::string(observe::kRouting)});

@@ -20,7 +20,7 @@
 namespace buoy::trace {
 namespace {
 
-constexpr std::int64_t kMostTopKeys = 1 << 20, kMostExperts = 1 << 16;
+constexpr std::int64_t kMostTopKeys = 1 << 20;
 constexpr float kRounding = 1.0f / 64;  // of sums of weights that were stored as F16
 
 std::string_view describe(Element element) {

@@ -43,6 +43,7 @@ void check_sample(const SampleView& sample, const SampleRules& rules);
 
 // A step has a number below this: no run has as many forwards.
 inline constexpr std::int64_t kMostSteps = 1'000'000;
+inline constexpr std::int64_t kMostExperts = 4096;  // of a layer
 
 // The values a float array may hold, both ends included; never NaN. Weights are not negative and shares of 1
 // not above it (but for rounding). Compared when values are read, since most are never asked for.

@@ -1,6 +1,8 @@
 // What routers of mixtures of experts do while a model decodes: load, how tokens change their experts from
 // step to step, and what experts are specialised in.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,6 +11,7 @@
 #include "buoy/analysis/core/axes.h"
 #include "buoy/analysis/core/interval_cells.h"
 #include "buoy/analysis/routing/sample_routing.h"
+#include "buoy/base/error.h"
 #include "buoy/result/schema/routing.h"
 #include "buoy/trace/schema.h"
 
@@ -47,13 +50,17 @@ class Routing final : public Analysis {
     if (!by_bin_) by_bin_.emplace(std::ssize(by_bin), options_);
     by_layer_->add(sample.id(), by_layer);
     by_bin_->add(sample.id(), by_bin);
-    add_load(kept);
+    add_load(sample, kept);
   }
 
   std::vector<Table> tables() const override { return {layers(), bins(), load()}; }
 
  private:
-  void add_load(const SampleRouting& kept) {
+  void add_load(const ObservedSample& sample, const SampleRouting& kept) {
+    if (experts_ != 0 && kept.experts() != experts_) {
+      throw_input_error({"sample " + sample.id(), fmt::format("{} experts as in the first sample", experts_),
+                         std::to_string(kept.experts())});
+    }
     experts_ = kept.experts();
     shares_.resize(kept.load().size(), 0.0);
     samples_.resize(static_cast<size_t>(axis_.size()), 0);

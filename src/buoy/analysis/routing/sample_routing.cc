@@ -1,9 +1,12 @@
 #include "buoy/analysis/routing/sample_routing.h"
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "buoy/analysis/core/axes.h"
 #include "buoy/stats/not_a_number.h"
+#include "buoy/trace/sample_rules.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::analysis {
@@ -60,14 +63,21 @@ std::array<double, 2> means_of(const LayerView& layer, const Routes& routes) {
 
 }  // namespace
 
+SampleRouting::Means SampleRouting::empty_means(std::int64_t places) {
+  const std::vector<double> none(static_cast<size_t>(places * kRoutingQuantities), stats::kNan);
+  return {none, none};
+}
+
 SampleRouting::SampleRouting(const SampleFacts& sample)
     : layers_(sample.layer_count()),
       experts_(sample.shape(trace::kExpertLoad).back()),
       chosen_(sample.shape(trace::kRoutedExperts).back()),
+      by_layer_(empty_means(layers_)),
+      by_bin_(empty_means(kStepBins)),
+      load_(static_cast<size_t>(layers_ * experts_), 0.0),
       values_(cell_of(layers_, 0, 0), 0.0),
       nulls_(values_),
       counts_(values_),
-      load_(static_cast<size_t>(layers_ * experts_), 0.0),
       previous_(static_cast<size_t>(layers_)) {}
 
 void SampleRouting::add(const LayerView& layer, std::int64_t quantity, const WithNull& measured) {
@@ -123,19 +133,7 @@ void SampleRouting::take(const LayerView& layer) {
   if (!layer.forward.types.empty()) add(layer, kByType, specialisation_of(routes, types_of(layer.forward)));
 }
 
-void SampleRouting::state(StateArchive& archive) {
-  archive.numbers(values_);
-  archive.numbers(nulls_);
-  archive.counts(counts_);
-  archive.counts(load_);
-}
-
-WithNull SampleRouting::mean_at(size_t cell) const {
-  if (counts_[cell] == 0) return {stats::kNan, stats::kNan};
-  return {values_[cell] / counts_[cell], nulls_[cell] / counts_[cell]};
-}
-
-WithNull SampleRouting::of_layer(std::int64_t l, std::int64_t quantity) const {
+WithNull SampleRouting::mean_of_layer(std::int64_t l, std::int64_t quantity) const {
   WithNull sum{0, 0};
   double count = 0;
   for (std::int64_t bin = 0; bin < kStepBins; ++bin) {
@@ -148,18 +146,41 @@ WithNull SampleRouting::of_layer(std::int64_t l, std::int64_t quantity) const {
   return {sum.value / count, sum.null / count};
 }
 
-WithNull SampleRouting::of_bin(std::int64_t bin, std::int64_t quantity) const {
+WithNull SampleRouting::mean_of_bin(std::int64_t bin, std::int64_t quantity) const {
   WithNull sum{0, 0};
   double count = 0;
   for (std::int64_t l = 0; l < layers_; ++l) {
-    const WithNull mean = mean_at(cell_of(l, bin, quantity));
-    if (std::isnan(mean.value)) continue;
-    sum.value += mean.value;
-    sum.null += mean.null;
+    const size_t cell = cell_of(l, bin, quantity);
+    if (counts_[cell] == 0) continue;
+    sum.value += values_[cell] / counts_[cell];
+    sum.null += nulls_[cell] / counts_[cell];
     ++count;
   }
   if (count == 0) return {stats::kNan, stats::kNan};
   return {sum.value / count, sum.null / count};
+}
+
+void SampleRouting::finish(const ObservedSample& /*sample*/) {
+  by_layer_ = by_bin_ = {};
+  for (std::int64_t l = 0; l < layers_; ++l) {
+    for (std::int64_t q = 0; q < kRoutingQuantities; ++q) by_layer_.add(mean_of_layer(l, q));
+  }
+  for (std::int64_t bin = 0; bin < kStepBins; ++bin) {
+    for (std::int64_t q = 0; q < kRoutingQuantities; ++q) by_bin_.add(mean_of_bin(bin, q));
+  }
+}
+
+void SampleRouting::state(StateArchive& archive) {
+  for (auto* means : {&by_layer_, &by_bin_}) {
+    archive.numbers(means->values);
+    archive.numbers(means->nulls);
+  }
+  // How many experts there are no other part of a state knows.
+  archive.number(experts_, 1, trace::kMostExperts);
+  archive.length(load_, layers_ * trace::kMostExperts);
+  if (std::ssize(load_) != layers_ * experts_)
+    archive.refuse(std::to_string(layers_ * experts_) + " loads of experts", std::to_string(load_.size()));
+  archive.counts(load_);
 }
 
 }  // namespace buoy::analysis

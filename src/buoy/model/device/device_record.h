@@ -23,7 +23,8 @@ struct RecordPlace {
   std::int64_t sequence = 0, groups = 0, sets = 0;
   std::int64_t hidden = 0, first_stream = 0, lens = 0;  // of the residual stream
   probe::Address address = {};
-  std::int64_t experts = 0, chosen_experts = 0;  // of the layer; 0: it has none
+  std::int64_t experts = 0, chosen_experts = 0;  // of the model; 0: it has none
+  bool is_mixture = false;                       // whether this layer has them
 
   // With a context all its threads copy. Dense matrices and states are left as they are.
   void fill(const float* results, probe::LayerRecord& record, const Context* context) const;

@@ -144,22 +144,21 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   fill_routing(results, out.routing);
 }
 
+// Layers without experts have -1 in their place, as on the CPU.
 void RecordPlace::fill_routing(const float* results, probe::RoutingRecord& out) const {
-  const std::int64_t count = request.routing && chosen_experts > 0 ? states.query_rows : 0;
-  const auto rows_of = [&](const auto* all, std::int64_t width, auto& to) {
-    to.assign(all + first_row * width, all + (first_row + count) * width);
+  const std::int64_t count = request.routing ? states.query_rows : 0;
+  const auto numbers = static_cast<size_t>(count * chosen_experts);
+  out.experts.assign(numbers, -1);
+  out.weights.assign(numbers, 0.0f);
+  out.entropy.assign(chosen_experts > 0 ? static_cast<size_t>(count) : 0, 0.0f);
+  out.load.assign(request.routing ? static_cast<size_t>(experts) : 0, 0);
+  if (count == 0 || !is_mixture) return;
+  const auto copy = [&](const auto* all, std::int64_t width, auto& to) {
+    std::copy_n(all + first_row * width, count * width, to.begin());
   };
-  out.load.clear();
-  if (count == 0) {
-    out.experts.clear();
-    out.weights.clear();
-    out.entropy.clear();
-    return;
-  }
-  rows_of(reinterpret_cast<const std::int32_t*>(results + layout.routed), chosen_experts, out.experts);
-  rows_of(results + layout.routed_weights, chosen_experts, out.weights);
-  rows_of(results + layout.router_entropy, 1, out.entropy);
-  out.load.assign(static_cast<size_t>(experts), 0);
+  copy(reinterpret_cast<const std::int32_t*>(results + layout.routed), chosen_experts, out.experts);
+  copy(results + layout.routed_weights, chosen_experts, out.weights);
+  copy(results + layout.router_entropy, 1, out.entropy);
   for (const auto expert : out.experts) ++out.load[static_cast<size_t>(expert)];
 }
 
@@ -240,8 +239,9 @@ RecordPlace DeviceObserver::place_of(const Slot& from, const LayerWants& wanted,
           wanted.first_stream[n],
           wanted.stream.lens,
           wanted.observations[n].address,
-          wanted.chosen_experts > 0 ? config_.experts->count : 0,
-          wanted.chosen_experts};
+          config_.experts ? config_.experts->count : 0,
+          config_.experts ? config_.experts->chosen : 0,
+          wanted.routing()};
 }
 
 void DeviceObserver::fill_record(const Context& context, const Slot& from, const LayerWants& wanted,

@@ -135,44 +135,52 @@ __global__ void __launch_bounds__(32 * kRouteWarps) route_kernel(const RouteKern
   args.io.weights[row * args.chosen + lane] = own_weight;
 }
 
-// A block for each expert: reads all pairs twice, to count those of lower experts and to place its own.
+// A block for each expert. A warp has a stretch of the pairs: it counts those of lower experts and its own,
+// then places its own behind those of the warps before it.
 __global__ void __launch_bounds__(kSortThreads)
     sort_pairs_kernel(const std::int32_t* experts, int pairs, DevicePairs out) {
-  __shared__ int counts[kSortThreads / 32];
+  constexpr int kWarps = kSortThreads / 32;
+  __shared__ int lower[kWarps], owned[kWarps];
   const int expert = blockIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int stretch = ((pairs + kWarps - 1) / kWarps + 31) / 32 * 32;
+  const int begin = min(warp * stretch, pairs), end = min(begin + stretch, pairs);
   wait_for_prior_grid();
-  int below = 0;
-  for (int p = threadIdx.x; p < pairs; p += kSortThreads) below += experts[p] < expert;
-  for (int offset = 16; offset > 0; offset /= 2) below += __shfl_xor_sync(0xffffffffu, below, offset);
-  if (lane == 0) counts[warp] = below;
+  int below = 0, own = 0;
+#pragma unroll 8
+  for (int p = begin + lane; p < end; p += 32) {
+    const int chosen = experts[p];
+    below += chosen < expert;
+    own += chosen == expert;
+  }
+  for (int offset = 16; offset > 0; offset /= 2) {
+    below += __shfl_xor_sync(0xffffffffu, below, offset);
+    own += __shfl_xor_sync(0xffffffffu, own, offset);
+  }
+  if (lane == 0) lower[warp] = below, owned[warp] = own;
   __syncthreads();
-  int at = 0;
+  int first = 0, at = 0;
 #pragma unroll
-  for (int i = 0; i < kSortThreads / 32; ++i) at += counts[i];
-  __syncthreads();
+  for (int i = 0; i < kWarps; ++i) {
+    first += lower[i];
+    at += i < warp ? owned[i] : 0;
+  }
+  at += first;
   if (threadIdx.x == 0) {
-    out.first[expert] = at;
+    out.first[expert] = first;
     if (expert + 1 == gridDim.x) out.first[expert + 1] = pairs;
   }
-  for (int base = 0; base < pairs; base += kSortThreads) {
-    const int p = base + threadIdx.x;
-    const bool own = p < pairs && experts[p] == expert;
-    const unsigned same = __ballot_sync(0xffffffffu, own);
-    if (lane == 0) counts[warp] = __popc(same);
-    __syncthreads();
-    int before = 0, all = 0;
-#pragma unroll
-    for (int i = 0; i < kSortThreads / 32; ++i) {
-      before += i < warp ? counts[i] : 0;
-      all += counts[i];
-    }
-    if (own) {
-      const int place = at + before + __popc(same & ((1u << lane) - 1));
+  if (own == 0) return;
+#pragma unroll 4
+  for (int base = begin; base < end; base += 32) {
+    const int p = base + lane;
+    const bool is_own = p < end && experts[p] == expert;
+    const unsigned same = __ballot_sync(0xffffffffu, is_own);
+    if (is_own) {
+      const int place = at + __popc(same & ((1u << lane) - 1));
       out.source[place] = p;
       out.place[p] = place;
     }
-    at += all;
-    __syncthreads();
+    at += __popc(same);
   }
 }
 

@@ -22,11 +22,11 @@ namespace {
 constexpr int kThreads = 384, kWeightRows = 256, kTileInputs = 64, kConsumers = 2;
 
 struct KernelArgs {
-  CUtensorMap weight, input;
-  const std::int32_t* first;  // [experts + 1]
+  CUtensorMap weight, input, output;  // of the output, eight pairs by 64 columns
+  const std::int32_t* first;          // [experts + 1]
   int experts, weight_rows, weight_tiles, input_tiles;
   int columns;  // of the output
-  std::uint16_t* output;
+  std::uint16_t* results;
 };
 
 template <int kPairs>
@@ -34,12 +34,13 @@ struct Storage {
   static constexpr int kWeight = kWeightRows * kTileInputs, kInput = kPairs * kTileInputs;
   static constexpr std::uint32_t kStageBytes = 2 * (kWeight + kInput);
   static constexpr int kPanel = kPairs * 64;  // a warpgroup's results on their way out: 64 columns
+  static constexpr int kBuffers = kPairs > 144 ? 1 : 2;
   static constexpr int kRoom =
-      225 * 1024 - 4 * kConsumers * kPanel / 2 - 4 * (static_cast<int>(kMostExperts) + 1);
+      225 * 1024 - 2 * kConsumers * kBuffers * kPanel - 4 * (static_cast<int>(kMostExperts) + 1);
   static constexpr int kStages = std::min(6, kRoom / static_cast<int>(kStageBytes));
   std::uint16_t weight[kStages][kWeight];
   std::uint16_t input[kStages][kInput];
-  std::uint16_t panel[kConsumers][kPanel];
+  std::uint16_t panel[kConsumers][kBuffers][kPanel];
   std::uint64_t full[kStages], empty[kStages];
   std::int32_t before[kMostExperts + 1];  // tiles before those of an expert
 };
@@ -139,15 +140,31 @@ __device__ void fill_panel(std::uint16_t* panel, const float (&sums)[kPairs / 2]
   }
 }
 
-// A panel to the output, as far as the expert's pairs and the columns go.
+// Waits until the panel that was sent kBuffers times ago has been read. For all threads of a warpgroup.
+template <int kPairs>
+__device__ void wait_for_panel() {
+  if (threadIdx.x % 128 < 32) tma_store_wait_read<Storage<kPairs>::kBuffers - 1>();
+  named_barrier_sync(threadIdx.x / 128, 128);
+}
+
+// A panel to the output, as far as the expert's pairs and the columns go: eight pairs at a time by TMA, the
+// rest of them by hand, since behind it another expert's results stand. Returns before it has been read.
 template <int kPairs>
 __device__ void send_panel(std::uint16_t* panel, const KernelArgs& args, const Work& work, int column) {
-  const int pairs = min(work.left, kPairs);
-  for (int i = threadIdx.x % 128; i < kPairs * 8; i += 128) {
-    const int pair = i / 8, piece = i % 8, to = column + piece * 8;
-    if (pair >= pairs || to >= args.columns) continue;
+  const int pairs = min(work.left, kPairs), whole = pairs / 8 * 8, thread = threadIdx.x % 128;
+  fence_async_proxy();
+  named_barrier_sync(threadIdx.x / 128, 128);
+  if (thread < 32) {
+    static_assert(kPairs / 8 <= 32);
+    if (8 * thread < whole && column < args.columns)
+      tma_store(&args.output, panel + 8 * thread * 64, column, work.row + 8 * thread);
+    tma_store_commit();
+  }
+  for (int i = thread; i < (pairs - whole) * 8; i += 128) {
+    const int pair = whole + i / 8, piece = i % 8, to = column + piece * 8;
+    if (to >= args.columns) continue;
     const uint4 eight = *reinterpret_cast<const uint4*>(in_panel(panel, pair, piece));
-    *reinterpret_cast<uint4*>(args.output + static_cast<std::int64_t>(work.row + pair) * args.columns + to) =
+    *reinterpret_cast<uint4*>(args.results + static_cast<std::int64_t>(work.row + pair) * args.columns + to) =
         eight;
   }
 }
@@ -159,7 +176,13 @@ __device__ void consume(Storage<kPairs>& smem, const KernelArgs& args, int rank,
   const int all = smem.before[args.experts] * args.weight_tiles;
   const std::uint64_t weights = moved_by(operand(smem.weight[0]), group * 128 * 128),
                       inputs = operand(smem.input[0]);
-  std::uint16_t* panel = smem.panel[group];
+  int buffer = 0;
+  const auto next_panel = [&] {
+    wait_for_panel<kPairs>();
+    std::uint16_t* panel = smem.panel[group][buffer];
+    if (++buffer == Storage<kPairs>::kBuffers) buffer = 0;
+    return panel;
+  };
   const auto release = [&](int stage) {
     __syncwarp();
     if (lane < kCluster) mbarrier_arrive_remote(&smem.empty[stage], lane);
@@ -202,22 +225,21 @@ __device__ void consume(Storage<kPairs>& smem, const KernelArgs& args, int rank,
     wgmma_fence_results(sums[1]);
     release(last);
     const int tile_row = work.weight_tile * kWeightRows + group * 128;
-    named_barrier_sync(group + 1, 128);  // the last panel has been read
     if constexpr (kSwiglu) {
+      std::uint16_t* panel = next_panel();
       fill_panel<kPairs, true>(panel, sums[0], 0);
       fill_panel<kPairs, true>(panel, sums[1], 1);
-      named_barrier_sync(group + 1, 128);
       send_panel<kPairs>(panel, args, work, tile_row / 2);
     } else {
-      fill_panel<kPairs, false>(panel, sums[0], 0);
-      named_barrier_sync(group + 1, 128);
-      send_panel<kPairs>(panel, args, work, tile_row);
-      named_barrier_sync(group + 1, 128);
-      fill_panel<kPairs, false>(panel, sums[1], 1);
-      named_barrier_sync(group + 1, 128);
-      send_panel<kPairs>(panel, args, work, tile_row + 64);
+#pragma unroll
+      for (int block = 0; block < 2; ++block) {
+        std::uint16_t* panel = next_panel();
+        fill_panel<kPairs, false>(panel, sums[block], 0);
+        send_panel<kPairs>(panel, args, work, tile_row + 64 * block);
+      }
     }
   }
+  if (threadIdx.x % 128 < 32) tma_store_wait();
 }
 
 #endif
@@ -269,7 +291,8 @@ void launch(const Stream& stream, const GroupedProduct& product) {
   args.weight_tiles = static_cast<int>((product.outputs + kWeightRows - 1) / kWeightRows);
   args.input_tiles = static_cast<int>((product.inputs + kTileInputs - 1) / kTileInputs);
   args.columns = static_cast<int>(kSwiglu ? product.outputs / 2 : product.outputs);
-  args.output = product.output;
+  args.output = matrix_map(product.output, args.columns, product.pairs, 8);
+  args.results = product.output;
   const unsigned clusters = static_cast<unsigned>(gpu().multiprocessors / kCluster);
   launch_kernel({.grid = dim3(clusters * kCluster),
                  .block = kThreads,

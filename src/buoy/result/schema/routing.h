@@ -29,7 +29,8 @@ struct RoutingByLayer : TableSchema {
   Axis quantity{*this, {"quantity", "name", kRoutingQuantityMeaning}};
   Interval value{*this, {"value", "as the quantity", "mean over samples"}, kOverSamples};
   Value null{*this, {"null", "as the quantity", kRoutingNullMeaning}};
-  Interval excess{*this, {"excess", "as the quantity", "value less null, mean over samples"}, kOverSamples};
+  NamedInterval excess{
+      *this, {"excess", "as the quantity", "value less null, mean over samples"}, kOverSamples};
   Value samples{*this, {"samples", "samples", "samples with a value"}};
 };
 inline constexpr RoutingByLayer routing_by_layer;
@@ -42,7 +43,8 @@ struct RoutingByStep : TableSchema {
   Axis step_bin{*this, {"step_bin", "number", kStepBinMeaning}};
   Interval value{*this, {"value", "as the quantity", "mean over samples"}, kOverSamples};
   Value null{*this, {"null", "as the quantity", "as in routing_by_layer"}};
-  Interval excess{*this, {"excess", "as the quantity", "value less null, mean over samples"}, kOverSamples};
+  NamedInterval excess{
+      *this, {"excess", "as the quantity", "value less null, mean over samples"}, kOverSamples};
   Value samples{*this, {"samples", "samples", "samples with a value"}};
 };
 inline constexpr RoutingByStep routing_by_step;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "buoy/report/finding.h"
@@ -21,20 +22,32 @@ constexpr RoutingPanel kRoutingPanels[] = {
     {"What experts say of the token's type", "by_type", "Nats", "tokens permuted"},
 };
 
-// Layers of each trace whose experts say more of the region than those of permuted tokens.
-std::vector<PartCount> layers_by_region(const TableView& all) {
+// Layers of a trace in which the excess of a quantity lies above its null, or below it.
+struct RoutingLayers {
+  size_t above = 0, below = 0, all = 0;
+  double samples = Measured::kNone;  // the fewest of a layer
+};
+
+RoutingLayers count_layers(const TableView& all, const std::string& trace, const char* quantity) {
   const auto& t = schema::routing_by_layer;
+  const auto rows = all.where({{schema::trace, trace}, {t.quantity, quantity}});
+  const auto lower = rows.numbers(t.excess.lower), upper = rows.numbers(t.excess.upper),
+             samples = rows.numbers(t.samples);
+  RoutingLayers out;
+  out.all = rows.size();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    out.above += lower[i] > 0;
+    out.below += upper[i] < 0;
+    out.samples = std::isnan(out.samples) ? samples[i] : std::min(out.samples, samples[i]);
+  }
+  return out;
+}
+
+std::vector<PartCount> layers_by_region(const TableView& all) {
   std::vector<PartCount> out;
   for (const auto& trace : all.distinct(schema::trace)) {
-    const auto rows = all.where({{schema::trace, trace}, {t.quantity, "by_region"}});
-    PartCount count{trace};
-    const auto lower = rows.numbers(t.excess.lower), samples = rows.numbers(t.samples);
-    for (size_t i = 0; i < lower.size(); ++i) {
-      ++count.parts;
-      count.above += lower[i] > 0;
-      count.samples = std::isnan(count.samples) ? samples[i] : std::min(count.samples, samples[i]);
-    }
-    if (count.parts > 0) out.push_back(count);
+    const RoutingLayers layers = count_layers(all, trace, "by_region");
+    if (layers.all > 0) out.push_back({trace, layers.above, layers.all, layers.samples});
   }
   return out;
 }
@@ -96,6 +109,22 @@ Section routing_section(std::span<const Table> tables) {
       schema::kRouting, "How even is the load of experts, do tokens change them, and are they specialised?");
   add_routing_layers(tables, section);
   add_routing_steps(tables, section);
+  const auto all = find_table(tables, schema::routing_by_layer);
+  for (const auto& trace : all.distinct(schema::trace)) {
+    const auto said = [&](const char* quantity, bool above) {
+      const RoutingLayers layers = count_layers(all, trace, quantity);
+      if (layers.all == 0) return std::string("not defined");
+      return fmt::format("{} of {} layers", above ? layers.above : layers.below, layers.all);
+    };
+    section.readings.push_back(
+        fmt::format("{}: experts are loaded less evenly than by tokens that choose for themselves in {}; "
+                    "tokens change fewer experts from step to "
+                    "step than permuted tokens would in {}; experts say more than chance of whether a token "
+                    "is masked in {}, of its region in "
+                    "{}, of its type in {} (interval of the excess, layer by layer).",
+                    trace, said("imbalance", true), said("change", false), said("by_state", true),
+                    said("by_region", true), said("by_type", true)));
+  }
   return section;
 }
 

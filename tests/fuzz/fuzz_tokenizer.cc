@@ -9,7 +9,7 @@
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/utf8.h"
-#include "buoy/text/tokenizer/normalizer.h"
+#include "buoy/text/tokenizer/steps/nfc.h"
 #include "buoy/text/tokenizer/tokenizer.h"
 
 // The first byte chooses what the rest is: a tokenizer.json, a JSON patch to the small tokenizer of
@@ -73,7 +73,7 @@ void encode_text(const std::string& text) {
   static const Tokenizer tokenizer = Tokenizer::from_json(tiny_text(), "tiny");
   const Encoding encoding = tokenizer.encode(text, false);
   check_encoding(tokenizer, encoding, text);
-  const auto normalized = buoy::text::normalize(text, buoy::text::Normalization::kNfc);
+  const auto normalized = buoy::text::to_nfc(text);
   expect(tokenizer.decode(encoding.ids, false) == (normalized ? normalized->text : text));
 }
 

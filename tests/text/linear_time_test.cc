@@ -5,7 +5,7 @@
 #include <ctime>
 #include <limits>
 
-#include "buoy/text/tokenizer/pre_tokenizer.h"
+#include "buoy/text/tokenizer/steps/splitter.h"
 #include "buoy/text/tokenizer/tokenizer.h"
 #include "text/support.h"
 
@@ -74,11 +74,12 @@ TEST(LinearTime, Llama3) {
 TEST(LinearTime, PiecesOfThirtyTwoMegabytes) {
   const Json json = tiny_tokenizer_json();
   const Json& split = json["pre_tokenizer"]["pretokenizers"][0];
-  const PreTokenizer pre_tokenizer(split["pattern"]["Regex"].get<std::string>(), "tiny");
+  const Splitter splitter(Pattern::expression(split["pattern"]["Regex"].get<std::string>(), "tiny"),
+                          SplitBehavior::kIsolated);
   for (const char* kind : {" ", "!", "x", "\u3000", "\u4E2D"}) {
     const std::string text = repeat(kind, size_t{32} << 20);
-    EXPECT_EQ(pre_tokenizer.piece_ends(text),
-              std::vector<std::uint32_t>{static_cast<std::uint32_t>(text.size())});
+    EXPECT_EQ(splitter.pieces(text),
+              (std::vector<ByteSpan>{{0, static_cast<std::uint32_t>(text.size())}}));
   }
 }
 

@@ -23,6 +23,8 @@ std::string tiny_tokenizer_text();
 Json tiny_tokenizer_json();
 Tokenizer tiny_tokenizer();
 
+std::filesystem::path fetched_tokenizers();  // the folder of tools/fetch_tokenizers
+
 // A folder of tools/fetch_tokenizers ("llama3", "qwen2_5", ...); nothing when it was not fetched.
 std::optional<std::filesystem::path> real_tokenizer_folder(const std::string& name);
 

@@ -18,6 +18,13 @@
 
 namespace buoy::text {
 
+// An added token, and how it is spelled where tokens are decoded: as it stands in normalised text when it is
+// looked for there.
+struct SpelledToken {
+  AddedToken token;
+  std::string spelling;
+};
+
 struct TokenizerParts {
   std::string file;  // named in errors
   Bpe bpe;
@@ -27,7 +34,7 @@ struct TokenizerParts {
   std::vector<std::string> decoded;  // [ids], of a vocabulary over characters: the bytes of every token
   std::vector<std::int32_t> prefix;
   std::vector<std::int32_t> suffix;
-  std::unordered_map<std::int32_t, AddedToken> added_by_id;
+  std::unordered_map<std::int32_t, SpelledToken> added_by_id;
   std::unordered_map<std::string, std::int32_t> added_by_content;
   LiteralMatcher in_raw_text;
   LiteralMatcher in_normalized_text;
@@ -192,12 +199,13 @@ Tokenizer::Tokenizer(TokenizerDefinition definition) {
   parts->id_limit = vocabulary.size();
   for (const AddedToken& token : definition.added_tokens) {
     auto& matcher = token.normalized ? parts->in_normalized_text : parts->in_raw_text;
-    if (!matcher.add(searched(token, parts->normalizer), token.id)) {
+    const std::string spelling = searched(token, parts->normalizer);
+    if (!matcher.add(spelling, token.id)) {
       throw_input_error({fmt::format("{}: added token \"{}\"", definition.file, token.content),
                          "a literal no other token has", "another with the same normal form"});
     }
     parts->added_by_content.emplace(token.content, token.id);
-    parts->added_by_id.emplace(token.id, token);
+    parts->added_by_id.emplace(token.id, SpelledToken{token, spelling});
     parts->id_limit = std::max(parts->id_limit, token.id + 1);
   }
   parts_ = std::move(parts);
@@ -248,7 +256,7 @@ std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_speci
   for (const std::int32_t id : ids) {
     if (skip_special_tokens && is_special(id)) continue;
     if (over_bytes) {
-      bytes += has_token(id) ? std::string(token_bytes(id)) : name_of_id(id);
+      bytes += has_token(id) ? std::string(spelling(id)) : name_of_id(id);
     } else {
       tokens.push_back(has_token(id) ? std::string(spelling(id)) : name_of_id(id));
     }
@@ -266,13 +274,15 @@ std::int64_t Tokenizer::count_without_token(std::span<const std::int32_t> ids) c
 
 std::string_view Tokenizer::spelling(std::int32_t id) const {
   const auto added = parts_->added_by_id.find(id);
-  if (added != parts_->added_by_id.end()) return added->second.content;
+  if (added != parts_->added_by_id.end()) return added->second.spelling;
   return parts_->bpe.vocabulary().has(id) ? parts_->bpe.vocabulary().bytes(id) : std::string_view();
 }
 
 std::string_view Tokenizer::token_bytes(std::int32_t id) const {
-  const bool decoded = !parts_->decoded.empty() && !parts_->added_by_id.contains(id) && has_token(id);
-  return decoded ? std::string_view(parts_->decoded[static_cast<size_t>(id)]) : spelling(id);
+  const auto added = parts_->added_by_id.find(id);
+  if (added != parts_->added_by_id.end()) return added->second.token.content;
+  if (!has_token(id)) return {};
+  return parts_->decoded.empty() ? spelling(id) : std::string_view(parts_->decoded[static_cast<size_t>(id)]);
 }
 
 std::string Tokenizer::token_text(std::int32_t id) const {
@@ -289,7 +299,7 @@ std::optional<std::int32_t> Tokenizer::token_id(std::string_view token) const {
 
 bool Tokenizer::is_special(std::int32_t id) const {
   const auto added = parts_->added_by_id.find(id);
-  return added != parts_->added_by_id.end() && added->second.special;
+  return added != parts_->added_by_id.end() && added->second.token.special;
 }
 
 std::string_view Tokenizer::kind() const {

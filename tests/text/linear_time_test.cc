@@ -65,6 +65,24 @@ TEST(LinearTime, TinyTokenizer) {
   expect_linear(tiny_tokenizer());
 }
 
+TEST(LinearTime, TinyCharacters) {
+  expect_linear(tiny_characters());
+}
+
+// Over characters nothing cuts text into words: a text is one piece.
+TEST(LinearTime, AHundredThousandCharactersWithoutASpace) {
+  const Tokenizer tokenizer = tiny_characters();
+  for (const char* kind : {"a", "the", "\u4E2D\u6587", "\u2581", "\U0001F469", "abc!!1"}) {
+    const std::string text = repeat(kind, 100'000 * std::string_view(kind).size());
+    EXPECT_LT(seconds(tokenizer, text, 2), 1.0) << kind;
+  }
+}
+
+TEST(LinearTime, Mistral7b) {
+  BUOY_NEEDS_TOKENIZER(folder, "mistral_7b");
+  expect_linear(Tokenizer::load(*folder));
+}
+
 TEST(LinearTime, Llama3) {
   BUOY_NEEDS_TOKENIZER(folder, "llama3");
   expect_linear(Tokenizer::load(*folder));
@@ -78,8 +96,7 @@ TEST(LinearTime, PiecesOfThirtyTwoMegabytes) {
                           SplitBehavior::kIsolated);
   for (const char* kind : {" ", "!", "x", "\u3000", "\u4E2D"}) {
     const std::string text = repeat(kind, size_t{32} << 20);
-    EXPECT_EQ(splitter.pieces(text),
-              (std::vector<ByteSpan>{{0, static_cast<std::uint32_t>(text.size())}}));
+    EXPECT_EQ(splitter.pieces(text), (std::vector<ByteSpan>{{0, static_cast<std::uint32_t>(text.size())}}));
   }
 }
 

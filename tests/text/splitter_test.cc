@@ -79,6 +79,27 @@ TEST(Splitter, PiecesJoinToTheText) {
   }
 }
 
+Pieces pieces_of(const Splitter& splitter, const std::string& text) {
+  Pieces pieces;
+  for (const ByteSpan span : splitter.pieces(text))
+    pieces.push_back(text.substr(span.begin, span.end - span.begin));
+  return pieces;
+}
+
+TEST(Splitter, BehaviorsSayWhatBecomesOfMatches) {
+  const auto split_at = [](SplitBehavior behavior, bool invert) {
+    return pieces_of(Splitter(Pattern::literal("-"), behavior, invert), "the-final--countdown");
+  };
+  using enum SplitBehavior;
+  EXPECT_EQ(split_at(kIsolated, false), (Pieces{"the", "-", "final", "-", "-", "countdown"}));
+  EXPECT_EQ(split_at(kRemoved, false), (Pieces{"the", "final", "countdown"}));
+  EXPECT_EQ(split_at(kMergedWithPrevious, false), (Pieces{"the-", "final-", "-", "countdown"}));
+  EXPECT_EQ(split_at(kMergedWithNext, false), (Pieces{"the", "-final", "-", "-countdown"}));
+  EXPECT_EQ(split_at(kContiguous, false), (Pieces{"the", "-", "final", "--", "countdown"}));
+  EXPECT_EQ(split_at(kRemoved, true), (Pieces{"-", "-", "-"}));
+  EXPECT_EQ(pieces_of(Splitter(Pattern::literal("ab"), kIsolated), ""), Pieces{});
+}
+
 TEST(Splitter, EndlessBacktrackingIsAnError) {
   const Splitter pathological = isolated("(?:(?:a+)+)+b|.");
   EXPECT_THROW(pathological.pieces(std::string(5000, 'a')), InputError);

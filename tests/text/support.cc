@@ -27,6 +27,14 @@ Tokenizer tiny_tokenizer() {
   return Tokenizer::from_json(tiny_tokenizer_text(), "tiny_tokenizer.json");
 }
 
+Json tiny_characters_json() {
+  return read_json_file(data_file("tiny_characters.json"));
+}
+
+Tokenizer tiny_characters() {
+  return Tokenizer::from_json(read_file(data_file("tiny_characters.json")), "tiny_characters.json");
+}
+
 std::filesystem::path fetched_tokenizers() {
   const char* given = std::getenv("BUOY_TOKENIZERS");
   return given != nullptr ? std::filesystem::path(given)

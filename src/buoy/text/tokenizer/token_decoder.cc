@@ -32,7 +32,10 @@ std::string replaced(std::string_view text, const std::string& from, const std::
 // Of "<0x0A>".
 std::optional<char> byte_of_spelling(std::string_view token) {
   const auto digit = [&](char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
   };
   if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
   const int high = digit(token[3]), low = digit(token[4]);
@@ -99,14 +102,16 @@ TokenDecoder::Step parse_step(const JsonObject& decoder) {
   if (type == "Fuse") return TokenDecoder::Fuse{};
   if (type == "Strip") {
     const IntegerRange range{0, kMostStripped};
-    return TokenDecoder::Strip{required_character(decoder, "content"), decoder.required_integer("start", range),
+    return TokenDecoder::Strip{required_character(decoder, "content"),
+                               decoder.required_integer("start", range),
                                decoder.required_integer("stop", range)};
   }
   if (type == "Metaspace") {
     return TokenDecoder::Metaspace{required_character(decoder, "replacement"),
                                    parse_prepend_scheme(decoder) != PrependScheme::kNever};
   }
-  decoder.fail("type", "\"Replace\", \"ByteFallback\", \"Fuse\", \"Strip\", \"Metaspace\" or a \"Sequence\" of them");
+  decoder.fail("type",
+               "\"Replace\", \"ByteFallback\", \"Fuse\", \"Strip\", \"Metaspace\" or a \"Sequence\" of them");
 }
 
 }  // namespace

@@ -92,9 +92,8 @@ class Run {
     if (next == steps.size()) return take(text);
     if (const auto* splitter = std::get_if<Splitter>(&steps[next])) {
       for (const ByteSpan span : splitter->pieces(text)) {
-        from(span.begin, nullptr, [&] {
-          take_steps(steps, next + 1, text.substr(span.begin, span.end - span.begin), take);
-        });
+        from(span.begin, nullptr,
+             [&] { take_steps(steps, next + 1, text.substr(span.begin, span.end - span.begin), take); });
       }
       return;
     }
@@ -105,10 +104,11 @@ class Run {
   }
 
   void check_growth(size_t size) const {
-    const size_t most = std::min<size_t>(kMostGrowth * text_size_ + kSpareGrowth,
-                                         std::numeric_limits<std::uint32_t>::max());
+    const size_t most =
+        std::min<size_t>(kMostGrowth * text_size_ + kSpareGrowth, std::numeric_limits<std::uint32_t>::max());
     if (size <= most) return;
-    throw_input_error({parts_.file, fmt::format("rules that make {} bytes of text {} at most", text_size_, most),
+    throw_input_error({parts_.file,
+                       fmt::format("rules that make {} bytes of text {} at most", text_size_, most),
                        fmt::format("{} bytes", size)});
   }
 

@@ -19,9 +19,9 @@ struct TokenizerParts;
 struct Encoding {
   std::vector<std::int32_t> ids;
   // Where each token comes from in the text handed to encode. Begins and ends never decrease and all
-  // of the text is covered, but for what a file's Split removes. Tokens that the text does not hold (BOS) have
-  // empty spans. Where a rule changed a character and several tokens share it, each spans all of it; what a
-  // rule puts before a text shares its first character.
+  // of the text is covered, but for what a file's Split removes. Tokens that the text does not hold (BOS)
+  // have empty spans. Where a rule changed a character and several tokens share it, each spans all of it;
+  // what a rule puts before a text shares its first character.
   std::vector<ByteSpan> spans;
 };
 

@@ -22,9 +22,9 @@ struct TokenizerDefinition {
   Vocabulary vocabulary;
   MergeTable merges;
   BpeRules rules;
-  TextSteps normalizer;     // before added tokens with `normalized` are looked for
-  TextSteps pre_tokenizer;  // behind it
-  TokenDecoder decoder;     // of a vocabulary over characters
+  TextSteps normalizer;              // before added tokens with `normalized` are looked for
+  TextSteps pre_tokenizer;           // behind it
+  TokenDecoder decoder;              // of a vocabulary over characters
   std::vector<std::int32_t> prefix;  // ids put around a text with add_special_tokens
   std::vector<std::int32_t> suffix;
 };

@@ -57,14 +57,18 @@ BpeRules parse_rules(const JsonObject& model, const Vocabulary& vocabulary) {
   const auto unknown = model.text("unk_token");
   if (vocabulary.alphabet() == Alphabet::kBytes) return rules;
   for (int byte = 0; rules.byte_fallback && byte < 256; ++byte) {
+    const char c = static_cast<char>(byte);  // of ASCII a character by itself, which may have a token
     if (vocabulary.byte_id(static_cast<unsigned char>(byte)) >= 0) continue;
-    throw_input_error({model.name() + ": vocab", "a token for each of the 256 bytes, as byte_fallback is true",
+    if (byte < 0x80 && vocabulary.find_spelling({&c, 1}) >= 0) continue;
+    throw_input_error({model.name() + ": vocab",
+                       "a token for each of the 256 bytes, as byte_fallback is true",
                        fmt::format("no <0x{:02X}>", byte)});
   }
   if (rules.byte_fallback) return rules;
   rules.unknown = unknown ? vocabulary.find_spelling(*unknown) : -1;
   if (rules.unknown < 0)
-    model.fail("unk_token", "a token of the vocabulary, as byte_fallback is false and text is not cut to bytes");
+    model.fail("unk_token",
+               "a token of the vocabulary, as byte_fallback is false and text is not cut to bytes");
   return rules;
 }
 
@@ -99,8 +103,7 @@ TokenizerDefinition parse_tokenizer_json(std::string_view text, const std::strin
   if (const Json* list = top.find("added_tokens"))
     added_tokens = parse_added_tokens(*list, file + ": added_tokens");
   add_missing_tokens(added_tokens, more, file);
-  Vocabulary vocabulary =
-      parse_vocabulary(required(model, "vocab", "an object"), added_tokens,
+  Vocabulary vocabulary = parse_vocabulary(required(model, "vocab", "an object"), added_tokens,
                                            model.name() + ": vocab", pre_tokenizer.alphabet);
   check_added_tokens(added_tokens, vocabulary, file);
   MergeTable merges = parse_merges(model, vocabulary, file);

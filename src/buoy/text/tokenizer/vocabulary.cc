@@ -33,8 +33,8 @@ Vocabulary::Vocabulary(const std::vector<std::string>& spellings, const std::str
 void Vocabulary::find_byte_tokens(const std::string& file) {
   for (int byte = 0; byte < 256; ++byte) {
     const char c = static_cast<char>(byte);
-    byte_ids_[byte] = alphabet_ == Alphabet::kBytes ? find_bytes({&c, 1})
-                                                    : find_bytes(fmt::format("<0x{:02X}>", byte));
+    byte_ids_[byte] =
+        alphabet_ == Alphabet::kBytes ? find_bytes({&c, 1}) : find_bytes(fmt::format("<0x{:02X}>", byte));
     if (byte_ids_[byte] < 0 && alphabet_ == Alphabet::kBytes) {
       throw_input_error({fmt::format("{}: vocabulary", file), "a token for each of the 256 bytes",
                          fmt::format("none for byte {} (\"{}\")", byte, spell_bytes({&c, 1}))});

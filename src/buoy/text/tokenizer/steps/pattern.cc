@@ -111,7 +111,7 @@ std::vector<ByteSpan> Pattern::find_all(std::string_view text) const {
     const ByteSpan span{static_cast<std::uint32_t>(ends[0]), static_cast<std::uint32_t>(ends[1])};
     const bool empty = span.begin == span.end;
     if (!empty || found.empty() || found.back().end != span.begin) found.push_back(span);
-    from = !empty                 ? span.end
+    from = !empty                   ? span.end
            : span.end < text.size() ? span.end + code_point_at(text, span.end).length
                                     : text.size();
   }

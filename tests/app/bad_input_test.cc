@@ -110,6 +110,20 @@ TEST(BadInput, NotANumberInTheWeightsIsFoundAndNamed) {
   EXPECT_NE(inspected.out.find(name), std::string::npos) << inspected.out;
 }
 
+// A tokenizer that Buoy does not know is named by the field, and ids work all the same.
+TEST(BadInput, ARefusedTokenizerLeavesIds) {
+  const TempFolder scratch;
+  testing::write_talking_model(scratch / "model", true);
+  const auto folder = (scratch / "model").string();
+  Json tokenizer = read_json_file(scratch / "model" / "tokenizer.json");
+  tokenizer["model"]["type"] = "Unigram";
+  fs::remove(scratch / "model" / "tokenizer.json");
+  write_file_atomically(scratch / "model" / "tokenizer.json", tokenizer.dump());
+  expect_failure(generate(folder, {"--prompt", "hi"}), 3, {"tokenizer.json: model: type", "BPE", "Unigram"});
+  const auto by_ids = run_buoy(generate(folder, {"--ids", "1,2,3"}));
+  EXPECT_EQ(by_ids.exit_code, 0) << by_ids.err;
+}
+
 TEST(BadInput, TextThatIsNoText) {
   const TempFolder scratch;
   testing::write_talking_model(scratch / "model", true);

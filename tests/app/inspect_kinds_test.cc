@@ -72,6 +72,8 @@ TEST(InspectKinds, AModelAndItsFiles) {
   expect_kind(scratch / "m", "LLaDA");
   expect_kind(scratch / "m" / "config.json", "configuration of a model");
   expect_kind(scratch / "m" / "tokenizer.json", "tokenizer");
+  const auto tokenizer = run_buoy({"inspect", (scratch / "m" / "tokenizer.json").string()});
+  EXPECT_NE(tokenizer.out.find("byte pair encoding over bytes"), std::string::npos) << tokenizer.out;
   expect_kind(scratch / "m" / "model.safetensors", "weights");
   expect_kind(scratch / "m" / "generation_config.json", "part of a model");
   write_file_atomically(scratch / "m" / "model.safetensors.index.json",

@@ -44,7 +44,7 @@ Bpe make_bpe(const Rules& rules, bool ignore_merges) {
   Vocabulary vocabulary(rules.spellings, "test");
   MergeTable merges(rules.merges.size());
   for (const auto& [left, right] : rules.merges) merges.add(vocabulary, left, right, "test");
-  return Bpe(std::move(vocabulary), std::move(merges), ignore_merges);
+  return Bpe(std::move(vocabulary), std::move(merges), BpeRules{.ignore_merges = ignore_merges});
 }
 
 std::vector<std::string> merge_by_definition(const Rules& rules, const std::string& piece) {

@@ -5,7 +5,7 @@
 #include <ctime>
 #include <limits>
 
-#include "buoy/text/tokenizer/pre_tokenizer.h"
+#include "buoy/text/tokenizer/steps/splitter.h"
 #include "buoy/text/tokenizer/tokenizer.h"
 #include "text/support.h"
 
@@ -65,6 +65,24 @@ TEST(LinearTime, TinyTokenizer) {
   expect_linear(tiny_tokenizer());
 }
 
+TEST(LinearTime, TinyCharacters) {
+  expect_linear(tiny_characters());
+}
+
+// Over characters nothing cuts text into words: a text is one piece.
+TEST(LinearTime, AHundredThousandCharactersWithoutASpace) {
+  const Tokenizer tokenizer = tiny_characters();
+  for (const char* kind : {"a", "the", "\u4E2D\u6587", "\u2581", "\U0001F469", "abc!!1"}) {
+    const std::string text = repeat(kind, 100'000 * std::string_view(kind).size());
+    EXPECT_LT(seconds(tokenizer, text, 2), 1.0) << kind;
+  }
+}
+
+TEST(LinearTime, Mistral7b) {
+  BUOY_NEEDS_TOKENIZER(folder, "mistral_7b");
+  expect_linear(Tokenizer::load(*folder));
+}
+
 TEST(LinearTime, Llama3) {
   BUOY_NEEDS_TOKENIZER(folder, "llama3");
   expect_linear(Tokenizer::load(*folder));
@@ -74,11 +92,11 @@ TEST(LinearTime, Llama3) {
 TEST(LinearTime, PiecesOfThirtyTwoMegabytes) {
   const Json json = tiny_tokenizer_json();
   const Json& split = json["pre_tokenizer"]["pretokenizers"][0];
-  const PreTokenizer pre_tokenizer(split["pattern"]["Regex"].get<std::string>(), "tiny");
+  const Splitter splitter(Pattern::expression(split["pattern"]["Regex"].get<std::string>(), "tiny"),
+                          SplitBehavior::kIsolated);
   for (const char* kind : {" ", "!", "x", "\u3000", "\u4E2D"}) {
     const std::string text = repeat(kind, size_t{32} << 20);
-    EXPECT_EQ(pre_tokenizer.piece_ends(text),
-              std::vector<std::uint32_t>{static_cast<std::uint32_t>(text.size())});
+    EXPECT_EQ(splitter.pieces(text), (std::vector<ByteSpan>{{0, static_cast<std::uint32_t>(text.size())}}));
   }
 }
 

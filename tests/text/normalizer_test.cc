@@ -1,4 +1,4 @@
-#include "buoy/text/tokenizer/normalizer.h"
+#include "buoy/text/tokenizer/steps/nfc.h"
 
 #include <gtest/gtest.h>
 #include <utf8proc.h>
@@ -24,7 +24,7 @@ std::string nfc_by_utf8proc(const std::string& text) {
 }
 
 std::string nfc(const std::string& text) {
-  const auto result = normalize(text, Normalization::kNfc);
+  const auto result = to_nfc(text);
   return result ? result->text : text;
 }
 
@@ -57,15 +57,14 @@ TEST(Normalizer, KeepsTheJamoBeforeTheFirstFinalConsonant) {
 }
 
 TEST(Normalizer, LeavesNormalTextAlone) {
-  EXPECT_FALSE(normalize("", Normalization::kNfc));
-  EXPECT_FALSE(normalize("plain text", Normalization::kNfc));
-  EXPECT_FALSE(normalize("caf\u00E9 \u4E2D\u6587 \U0001F642", Normalization::kNfc));
-  EXPECT_FALSE(normalize("cafe\u0301", Normalization::kNone));
+  EXPECT_FALSE(to_nfc(""));
+  EXPECT_FALSE(to_nfc("plain text"));
+  EXPECT_FALSE(to_nfc("caf\u00E9 \u4E2D\u6587 \U0001F642"));
 }
 
 TEST(Normalizer, AlignsChangesWithTheOriginal) {
   const std::string text = "x cafe\u0301 A\u030A.";  // e + 2 bytes, A + 2 bytes
-  const auto result = normalize(text, Normalization::kNfc);
+  const auto result = to_nfc(text);
   ASSERT_TRUE(result);
   ASSERT_EQ(result->text, "x caf\u00E9 \u00C5.");
   const Alignment& alignment = result->alignment;
@@ -81,7 +80,7 @@ TEST(Normalizer, AlignsChangesWithTheOriginal) {
 
 TEST(Normalizer, KeepsWhatDoesNotChangeInsideASegmentAligned) {
   const std::string text = "q\u0323\u0301\u0323";  // only the marks change order
-  const auto result = normalize(text, Normalization::kNfc);
+  const auto result = to_nfc(text);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->alignment.original({0, 1}), (ByteSpan{0, 1}));
   EXPECT_EQ(result->alignment.original({0, 3}), (ByteSpan{0, 3}));
@@ -92,7 +91,7 @@ TEST(Normalizer, AlignmentOfRandomTextCoversItInOrder) {
   std::mt19937 random(12);
   for (int i = 0; i < 5000; ++i) {
     const std::string text = random_text(random, 1 + random() % 24);
-    const auto result = normalize(text, Normalization::kNfc);
+    const auto result = to_nfc(text);
     if (!result) continue;
     ByteSpan last{0, 0};
     for (std::uint32_t begin = 0; begin < result->text.size(); ++begin) {

@@ -27,11 +27,22 @@ Tokenizer tiny_tokenizer() {
   return Tokenizer::from_json(tiny_tokenizer_text(), "tiny_tokenizer.json");
 }
 
-std::optional<std::filesystem::path> real_tokenizer_folder(const std::string& name) {
+Json tiny_characters_json() {
+  return read_json_file(data_file("tiny_characters.json"));
+}
+
+Tokenizer tiny_characters() {
+  return Tokenizer::from_json(read_file(data_file("tiny_characters.json")), "tiny_characters.json");
+}
+
+std::filesystem::path fetched_tokenizers() {
   const char* given = std::getenv("BUOY_TOKENIZERS");
-  const auto root = given != nullptr
-                        ? std::filesystem::path(given)
-                        : std::filesystem::path(BUOY_TEST_DATA) / ".." / ".." / ".cache" / "tokenizers";
+  return given != nullptr ? std::filesystem::path(given)
+                          : std::filesystem::path(BUOY_TEST_DATA) / ".." / ".." / ".cache" / "tokenizers";
+}
+
+std::optional<std::filesystem::path> real_tokenizer_folder(const std::string& name) {
+  const auto root = fetched_tokenizers();
   if (!std::filesystem::exists(root / name / "tokenizer.json")) return std::nullopt;
   return root / name;
 }

@@ -22,6 +22,11 @@ std::filesystem::path data_file(const std::string& name);  // of tests/data/text
 std::string tiny_tokenizer_text();
 Json tiny_tokenizer_json();
 Tokenizer tiny_tokenizer();
+// The one over characters, as Llama 2's are.
+Json tiny_characters_json();
+Tokenizer tiny_characters();
+
+std::filesystem::path fetched_tokenizers();  // the folder of tools/fetch_tokenizers
 
 // A folder of tools/fetch_tokenizers ("llama3", "qwen2_5", ...); nothing when it was not fetched.
 std::optional<std::filesystem::path> real_tokenizer_folder(const std::string& name);

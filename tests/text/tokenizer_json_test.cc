@@ -118,18 +118,26 @@ const Broken kBroken[] = {
        list.push_back(Json(list[0]));
      },
      "pretokenizers"},
-    {"split_removed", [](Json& j) { splitter(j, 0)["behavior"] = "Removed"; }, "behavior"},
-    {"split_inverted", [](Json& j) { splitter(j, 0)["invert"] = true; }, "invert"},
-    {"split_string",
+    {"split_other_behavior", [](Json& j) { splitter(j, 0)["behavior"] = "Sideways"; }, "behavior"},
+    {"split_no_behavior", [](Json& j) { splitter(j, 0).erase("behavior"); }, "behavior"},
+    {"split_invert_text", [](Json& j) { splitter(j, 0)["invert"] = "yes"; }, "invert"},
+    {"split_other_pattern",
      [](Json& j) {
-       splitter(j, 0)["pattern"] = {{"String", " "}};
+       splitter(j, 0)["pattern"] = {{"Glob", " "}};
      },
      "Regex"},
+    {"split_empty_string",
+     [](Json& j) {
+       splitter(j, 0)["pattern"] = {{"String", ""}};
+     },
+     "String"},
     {"split_bad_pattern", [](Json& j) { splitter(j, 0)["pattern"]["Regex"] = "(a"; }, "Regex"},
-    {"byte_level_prefix_space", [](Json& j) { splitter(j, 1)["add_prefix_space"] = true; },
+    {"byte_level_no_prefix_space", [](Json& j) { splitter(j, 1).erase("add_prefix_space"); },
      "add_prefix_space"},
-    {"byte_level_regex", [](Json& j) { splitter(j, 1)["use_regex"] = true; }, "use_regex"},
-    {"byte_level_regex_default", [](Json& j) { splitter(j, 1).erase("use_regex"); }, "use_regex"},
+    {"byte_level_prefix_space_text", [](Json& j) { splitter(j, 1)["add_prefix_space"] = "no"; },
+     "add_prefix_space"},
+    {"byte_level_regex_text", [](Json& j) { splitter(j, 1)["use_regex"] = "no"; }, "use_regex"},
+    {"byte_level_missing", [](Json& j) { j["pre_tokenizer"]["pretokenizers"].erase(1); }, "pre_tokenizer"},
     {"post_bert",
      [](Json& j) {
        j["post_processor"] = {{"type", "BertProcessing"}};
@@ -174,9 +182,9 @@ TEST(TokenizerJson, MergesMayBePairs) {
 TEST(TokenizerJson, NormalizerMayBeAbsentOrASequence) {
   Json json = tiny_tokenizer_json();
   json["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}}}};
-  EXPECT_EQ(parse_tokenizer_json(json.dump(), "f").normalization, Normalization::kNfc);
+  EXPECT_EQ(parse_tokenizer_json(json.dump(), "f").normalizer.size(), 1U);
   json["normalizer"] = nullptr;
-  EXPECT_EQ(parse_tokenizer_json(json.dump(), "f").normalization, Normalization::kNone);
+  EXPECT_TRUE(parse_tokenizer_json(json.dump(), "f").normalizer.empty());
 }
 
 TEST(TokenizerJson, ReadsTheFormsOfThePostProcessor) {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "buoy/base/error.h"
-#include "buoy/text/tokenizer/normalizer.h"
+#include "buoy/text/tokenizer/steps/nfc.h"
 #include "support/temp_folder.h"
 #include "text/support.h"
 
@@ -114,7 +114,7 @@ TEST(Tokenizer, RoundTripsAndCoversRandomText) {
     const Encoding encoding = tokenizer.encode(text, i % 2 == 0);
     ASSERT_NO_FATAL_FAILURE(expect_spans_cover(encoding, text)) << text;
 
-    const auto normalized = normalize(text, Normalization::kNfc);
+    const auto normalized = to_nfc(text);
     const Ids ids(encoding.ids.begin() + (i % 2 == 0 ? 1 : 0), encoding.ids.end());
     ASSERT_EQ(tokenizer.decode(ids, false), normalized ? normalized->text : text);
     if (normalized) continue;

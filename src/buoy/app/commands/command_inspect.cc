@@ -121,6 +121,7 @@ void look_at_text(const std::filesystem::path& folder, const std::optional<Model
     if (!has_tokenizer) return;
     const auto tokenizer = text::Tokenizer::load(folder);
     finding.facts["tokenizer_ids"] = tokenizer.id_limit();
+    finding.facts["tokenizer_method"] = tokenizer.kind();
     if (config) run::check_vocabulary(tokenizer, *config, folder);
   });
   if (!has_tokenizer) {
@@ -211,7 +212,9 @@ void print(const Finding& finding) {
                                 f["weight_files"] == 1 ? "" : "s"));
   }
   if (f.contains("memory_line")) line("memory", f["memory_line"].get<std::string>());
-  if (f.contains("tokenizer_ids")) line("tokenizer", fmt::format("ids below {}", f["tokenizer_ids"].dump()));
+  if (f.contains("tokenizer_ids"))
+    line("tokenizer", fmt::format("{}, ids below {}", f["tokenizer_method"].get<std::string>(),
+                                  f["tokenizer_ids"].dump()));
   if (f.contains("chat_template")) line("chat", f["chat_template"].get<std::string>());
   for (const auto& problem : finding.problems) line(problem.label, problem.text);
   if (finding.problems.empty()) line("missing", "nothing");

@@ -192,6 +192,7 @@ void inspect_config(const fs::path& file, bool json) {
 void inspect_tokenizer(const fs::path& file, bool json) {
   const auto tokenizer = text::Tokenizer::from_json(read_file(file), file.string());
   InspectionSheet sheet("tokenizer");
+  sheet.add("method", std::string(tokenizer.kind()));
   sheet.add("ids", fmt::format("below {}", tokenizer.id_limit()));
   sheet.print(json);
 }

@@ -5,6 +5,8 @@
 #include <queue>
 #include <utility>
 
+#include "buoy/text/code_points.h"
+
 namespace buoy::text {
 namespace {
 
@@ -33,16 +35,19 @@ struct Candidate {
 
 }  // namespace
 
-Bpe::Bpe(Vocabulary vocabulary, MergeTable merges, bool ignore_merges)
-    : vocabulary_(std::move(vocabulary)), merges_(std::move(merges)), taken_whole_(vocabulary_.size()) {
+Bpe::Bpe(Vocabulary vocabulary, MergeTable merges, const BpeRules& rules)
+    : vocabulary_(std::move(vocabulary)),
+      merges_(std::move(merges)),
+      rules_(rules),
+      taken_whole_(vocabulary_.size()) {
   std::vector<BpeToken> tokens;
   for (std::int32_t id = 0; id < vocabulary_.size(); ++id) {
     if (!vocabulary_.has(id)) continue;
-    if (!ignore_merges) {
+    if (!rules.ignore_merges) {
       tokens.clear();
       merge(vocabulary_.bytes(id), tokens);
     }
-    taken_whole_[id] = ignore_merges || (tokens.size() == 1 && tokens[0].id == id);
+    taken_whole_[id] = rules.ignore_merges || (tokens.size() == 1 && tokens[0].id == id);
   }
 }
 
@@ -55,6 +60,38 @@ void Bpe::encode(std::string_view piece, std::vector<BpeToken>& tokens) const {
   }
 }
 
+// Hands the symbols that merging begins with to add(id, length).
+template <typename Add>
+void Bpe::start(std::string_view piece, const Add& add) const {
+  const auto add_byte = [&](char c) { add(vocabulary_.byte_id(static_cast<unsigned char>(c)), 1); };
+  if (vocabulary_.alphabet() == Alphabet::kBytes) {
+    for (const char c : piece) add_byte(c);
+    return;
+  }
+  std::uint32_t unknown = 0;  // bytes of the unknown token under way
+  const auto end_unknown = [&] {
+    if (unknown > 0) add(rules_.unknown, unknown);
+    unknown = 0;
+  };
+  for (size_t at = 0; at < piece.size();) {
+    const std::string_view character = piece.substr(at, code_point_at(piece, at).length);
+    at += character.size();
+    const std::int32_t id = vocabulary_.find_bytes(character);
+    if (id < 0 && !rules_.byte_fallback) {
+      if (!rules_.fuse_unknown) end_unknown();
+      unknown += static_cast<std::uint32_t>(character.size());
+      continue;
+    }
+    end_unknown();
+    if (id >= 0) {
+      add(id, static_cast<std::uint32_t>(character.size()));
+    } else {
+      for (const char c : character) add_byte(c);
+    }
+  }
+  end_unknown();
+}
+
 void Bpe::merge(std::string_view piece, std::vector<BpeToken>& tokens) const {
   if (piece.size() <= kShortPiece) {
     merge_short(piece, tokens);
@@ -65,9 +102,8 @@ void Bpe::merge(std::string_view piece, std::vector<BpeToken>& tokens) const {
 
 void Bpe::merge_short(std::string_view piece, std::vector<BpeToken>& tokens) const {
   std::array<Symbol, kShortPiece> symbols;
-  size_t count = piece.size();
-  for (size_t i = 0; i < count; ++i)
-    symbols[i] = {vocabulary_.byte_id(static_cast<unsigned char>(piece[i])), 1, {}};
+  size_t count = 0;
+  start(piece, [&](std::int32_t id, std::uint32_t length) { symbols[count++] = {id, length, {}}; });
   for (size_t i = 0; i + 1 < count; ++i) symbols[i].next = merges_.find(symbols[i].id, symbols[i + 1].id);
 
   while (count > 1) {
@@ -87,12 +123,14 @@ void Bpe::merge_short(std::string_view piece, std::vector<BpeToken>& tokens) con
 }
 
 void Bpe::merge_long(std::string_view piece, std::vector<BpeToken>& tokens) const {
-  const auto count = static_cast<std::uint32_t>(piece.size());
-  std::vector<LinkedSymbol> symbols(count);  // a merged-away symbol has length 0
+  std::vector<LinkedSymbol> symbols;  // a merged-away symbol has length 0
+  symbols.reserve(piece.size());
   std::vector<Candidate> initial;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    symbols[i] = {{vocabulary_.byte_id(static_cast<unsigned char>(piece[i])), 1, {}}, i - 1, i + 1};
-  }
+  start(piece, [&](std::int32_t id, std::uint32_t length) {
+    const auto i = static_cast<std::uint32_t>(symbols.size());
+    symbols.push_back({{id, length, {}}, i - 1, i + 1});
+  });
+  const auto count = static_cast<std::uint32_t>(symbols.size());
   const auto look_up = [&](std::uint32_t at) -> std::uint32_t {
     const std::uint32_t right = symbols[at].right;
     symbols[at].symbol.next =

@@ -18,13 +18,23 @@
 
 namespace buoy::text {
 
+// An added token, and how it is spelled where tokens are decoded: as it stands in normalised text when it is
+// looked for there.
+struct SpelledToken {
+  AddedToken token;
+  std::string spelling;
+};
+
 struct TokenizerParts {
+  std::string file;  // named in errors
   Bpe bpe;
-  Normalization normalization;
-  PreTokenizer pre_tokenizer;
+  TextSteps normalizer;
+  TextSteps pre_tokenizer;
+  TokenDecoder decoder;
+  std::vector<std::string> decoded;  // [ids], of a vocabulary over characters: the bytes of every token
   std::vector<std::int32_t> prefix;
   std::vector<std::int32_t> suffix;
-  std::unordered_map<std::int32_t, AddedToken> added_by_id;
+  std::unordered_map<std::int32_t, SpelledToken> added_by_id;
   std::unordered_map<std::string, std::int32_t> added_by_content;
   LiteralMatcher in_raw_text;
   LiteralMatcher in_normalized_text;
@@ -32,6 +42,10 @@ struct TokenizerParts {
 };
 
 namespace {
+
+// Normal form C may make text three times as long, and so may a longer character for every space.
+constexpr size_t kMostGrowth = 16;
+constexpr size_t kSpareGrowth = 4096;
 
 std::uint32_t offset(size_t value) {
   return static_cast<std::uint32_t>(value);
@@ -48,32 +62,80 @@ class Run {
   Run(const TokenizerParts& parts, Encoding& encoding) : parts_(parts), encoding_(encoding) {}
 
   void take_text(std::string_view text) {
+    text_size_ = text.size();
     split(parts_.in_raw_text, text,
           [&](size_t begin, std::string_view gap) { take_unnormalized(begin, gap); });
   }
 
  private:
+  // Where a piece comes from: its place in what it was cut from, and that before it was rewritten.
+  struct Origin {
+    std::uint32_t begin;
+    const Alignment* alignment;  // none: the piece was only cut
+  };
+
   void take_unnormalized(size_t begin, std::string_view text) {
-    original_begin_ = offset(begin);
-    normalized_ = normalize(text, parts_.normalization);
-    split(parts_.in_normalized_text, normalized_ ? std::string_view(normalized_->text) : text,
-          [&](size_t gap_begin, std::string_view gap) { take_plain(gap_begin, gap); });
-    normalized_.reset();
-    original_begin_ = 0;
+    from(begin, nullptr, [&] {
+      take_steps(parts_.normalizer, 0, text, [&](std::string_view normalized) {
+        split(parts_.in_normalized_text, normalized, [&](size_t gap_begin, std::string_view gap) {
+          from(gap_begin, nullptr, [&] {
+            take_steps(parts_.pre_tokenizer, 0, gap, [&](std::string_view piece) { take_piece(piece); });
+          });
+        });
+      });
+    });
   }
 
-  void take_plain(size_t begin, std::string_view text) {
-    size_t piece_begin = 0;
-    for (const std::uint32_t piece_end : parts_.pre_tokenizer.piece_ends(text)) {
-      tokens_.clear();
-      parts_.bpe.encode(text.substr(piece_begin, piece_end - piece_begin), tokens_);
-      std::uint32_t at = offset(begin + piece_begin);
-      for (const BpeToken& token : tokens_) {
-        emit(token.id, {at, at + token.length});
-        at += token.length;
+  // The steps from the one at `next`, on every piece.
+  template <typename Take>
+  void take_steps(const TextSteps& steps, size_t next, std::string_view text, const Take& take) {
+    if (next == steps.size()) return take(text);
+    if (const auto* splitter = std::get_if<Splitter>(&steps[next])) {
+      for (const ByteSpan span : splitter->pieces(text)) {
+        from(span.begin, nullptr,
+             [&] { take_steps(steps, next + 1, text.substr(span.begin, span.end - span.begin), take); });
       }
-      piece_begin = piece_end;
+      return;
     }
+    const auto rewritten = rewrite(steps[next], text, original({0, 1}).begin == 0);
+    if (!rewritten) return take_steps(steps, next + 1, text, take);
+    check_growth(rewritten->text.size());
+    from(0, &rewritten->alignment, [&] { take_steps(steps, next + 1, rewritten->text, take); });
+  }
+
+  void check_growth(size_t size) const {
+    const size_t most =
+        std::min<size_t>(kMostGrowth * text_size_ + kSpareGrowth, std::numeric_limits<std::uint32_t>::max());
+    if (size <= most) return;
+    throw_input_error({parts_.file,
+                       fmt::format("rules that make {} bytes of text {} at most", text_size_, most),
+                       fmt::format("{} bytes", size)});
+  }
+
+  void take_piece(std::string_view piece) {
+    tokens_.clear();
+    parts_.bpe.encode(piece, tokens_);
+    std::uint32_t at = 0;
+    for (const BpeToken& token : tokens_) {
+      emit(token.id, {at, at + token.length});
+      at += token.length;
+    }
+  }
+
+  template <typename Take>
+  void from(size_t begin, const Alignment* alignment, const Take& take) {
+    origins_.push_back({offset(begin), alignment});
+    take();
+    origins_.pop_back();
+  }
+
+  // A place of the piece in hand, in the text handed to encode.
+  ByteSpan original(ByteSpan span) const {
+    for (auto origin = origins_.rbegin(); origin != origins_.rend(); ++origin) {
+      if (origin->alignment != nullptr) span = origin->alignment->original(span);
+      span = {origin->begin + span.begin, origin->begin + span.end};
+    }
+    return span;
   }
 
   template <typename TakeGap>
@@ -91,43 +153,59 @@ class Run {
   }
 
   void emit(std::int32_t id, ByteSpan span) {
-    if (normalized_) span = normalized_->alignment.original(span);
     encoding_.ids.push_back(id);
-    encoding_.spans.push_back({original_begin_ + span.begin, original_begin_ + span.end});
+    encoding_.spans.push_back(original(span));
   }
 
   const TokenizerParts& parts_;
   Encoding& encoding_;
-  std::uint32_t original_begin_ = 0;  // of the stretch being normalised
-  std::optional<NormalizedText> normalized_;
+  size_t text_size_ = 0;
+  std::vector<Origin> origins_;  // of the piece in hand, from the outermost
   std::vector<BpeToken> tokens_;
 };
+
+// An added token as it is looked for: with the normaliser's changes when the token is said to have them.
+std::string searched(const AddedToken& token, const TextSteps& normalizer) {
+  std::string text = token.content;
+  if (!token.normalized) return text;
+  for (const TextStep& step : normalizer) {
+    if (auto rewritten = rewrite(step, text, true)) text = std::move(rewritten->text);
+  }
+  return text;
+}
 
 }  // namespace
 
 Tokenizer::Tokenizer(TokenizerDefinition definition) {
-  auto parts = std::make_shared<TokenizerParts>(TokenizerParts{
-      Bpe(std::move(definition.vocabulary), std::move(definition.merges), definition.ignore_merges),
-      definition.normalization,
-      std::move(definition.pre_tokenizer),
-      std::move(definition.prefix),
-      std::move(definition.suffix),
-      {},
-      {},
-      {},
-      {},
-      0});
-  parts->id_limit = parts->bpe.vocabulary().size();
+  auto parts = std::make_shared<TokenizerParts>(
+      TokenizerParts{definition.file,
+                     Bpe(std::move(definition.vocabulary), std::move(definition.merges), definition.rules),
+                     std::move(definition.normalizer),
+                     std::move(definition.pre_tokenizer),
+                     std::move(definition.decoder),
+                     {},
+                     std::move(definition.prefix),
+                     std::move(definition.suffix),
+                     {},
+                     {},
+                     {},
+                     {},
+                     0});
+  const Vocabulary& vocabulary = parts->bpe.vocabulary();
+  if (vocabulary.alphabet() == Alphabet::kCharacters) {
+    for (std::int32_t id = 0; id < vocabulary.size(); ++id)
+      parts->decoded.push_back(parts->decoder.bytes_of(vocabulary.bytes(id)));
+  }
+  parts->id_limit = vocabulary.size();
   for (const AddedToken& token : definition.added_tokens) {
-    const auto normalized =
-        token.normalized ? normalize(token.content, definition.normalization) : std::nullopt;
     auto& matcher = token.normalized ? parts->in_normalized_text : parts->in_raw_text;
-    if (!matcher.add(normalized ? normalized->text : token.content, token.id)) {
+    const std::string spelling = searched(token, parts->normalizer);
+    if (!matcher.add(spelling, token.id)) {
       throw_input_error({fmt::format("{}: added token \"{}\"", definition.file, token.content),
                          "a literal no other token has", "another with the same normal form"});
     }
     parts->added_by_content.emplace(token.content, token.id);
-    parts->added_by_id.emplace(token.id, token);
+    parts->added_by_id.emplace(token.id, SpelledToken{token, spelling});
     parts->id_limit = std::max(parts->id_limit, token.id + 1);
   }
   parts_ = std::move(parts);
@@ -172,15 +250,18 @@ Encoding Tokenizer::encode(std::string_view text, bool add_special_tokens) const
 }
 
 std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_special_tokens) const {
+  const bool over_bytes = parts_->bpe.vocabulary().alphabet() == Alphabet::kBytes;
   std::string bytes;
+  std::vector<std::string> tokens;
   for (const std::int32_t id : ids) {
-    if (!has_token(id)) {
-      bytes += name_of_id(id);
-      continue;
+    if (skip_special_tokens && is_special(id)) continue;
+    if (over_bytes) {
+      bytes += has_token(id) ? std::string(spelling(id)) : name_of_id(id);
+    } else {
+      tokens.push_back(has_token(id) ? std::string(spelling(id)) : name_of_id(id));
     }
-    if (!skip_special_tokens || !is_special(id)) bytes += token_bytes(id);
   }
-  return replace_invalid_utf8(bytes);
+  return over_bytes ? replace_invalid_utf8(bytes) : parts_->decoder.decode(std::move(tokens));
 }
 
 bool Tokenizer::has_token(std::int32_t id) const {
@@ -191,10 +272,17 @@ std::int64_t Tokenizer::count_without_token(std::span<const std::int32_t> ids) c
   return std::count_if(ids.begin(), ids.end(), [&](std::int32_t id) { return !has_token(id); });
 }
 
+std::string_view Tokenizer::spelling(std::int32_t id) const {
+  const auto added = parts_->added_by_id.find(id);
+  if (added != parts_->added_by_id.end()) return added->second.spelling;
+  return parts_->bpe.vocabulary().has(id) ? parts_->bpe.vocabulary().bytes(id) : std::string_view();
+}
+
 std::string_view Tokenizer::token_bytes(std::int32_t id) const {
   const auto added = parts_->added_by_id.find(id);
-  if (added != parts_->added_by_id.end()) return added->second.content;
-  return parts_->bpe.vocabulary().has(id) ? parts_->bpe.vocabulary().bytes(id) : std::string_view();
+  if (added != parts_->added_by_id.end()) return added->second.token.content;
+  if (!has_token(id)) return {};
+  return parts_->decoded.empty() ? spelling(id) : std::string_view(parts_->decoded[static_cast<size_t>(id)]);
 }
 
 std::string Tokenizer::token_text(std::int32_t id) const {
@@ -211,7 +299,12 @@ std::optional<std::int32_t> Tokenizer::token_id(std::string_view token) const {
 
 bool Tokenizer::is_special(std::int32_t id) const {
   const auto added = parts_->added_by_id.find(id);
-  return added != parts_->added_by_id.end() && added->second.special;
+  return added != parts_->added_by_id.end() && added->second.token.special;
+}
+
+std::string_view Tokenizer::kind() const {
+  return parts_->bpe.vocabulary().alphabet() == Alphabet::kBytes ? "byte pair encoding over bytes"
+                                                                 : "byte pair encoding over characters";
 }
 
 std::int32_t Tokenizer::id_limit() const {

@@ -11,7 +11,7 @@
 namespace buoy::text {
 
 Vocabulary parse_vocabulary(const Json& json, std::span<const AddedToken> added_tokens,
-                            const std::string& where) {
+                            const std::string& where, Alphabet alphabet) {
   if (!json.is_object() || json.empty()) {
     throw_input_error({where, "an object from tokens to ids", describe_json(json)});
   }
@@ -38,7 +38,7 @@ Vocabulary parse_vocabulary(const Json& json, std::span<const AddedToken> added_
       throw_input_error({where, "ids without gaps", fmt::format("no token with id {}", id)});
     }
   }
-  return Vocabulary(spellings, where);
+  return Vocabulary(spellings, where, alphabet);
 }
 
 }  // namespace buoy::text

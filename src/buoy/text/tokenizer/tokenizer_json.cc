@@ -3,79 +3,18 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <initializer_list>
 #include <utility>
 
 #include "buoy/base/error.h"
+#include "buoy/text/tokenizer/json_fields.h"
 #include "buoy/text/tokenizer/post_processor.h"
+#include "buoy/text/tokenizer/text_steps_json.h"
 
 namespace buoy::text {
 namespace {
 
-const Json& required(const JsonObject& object, const std::string& key, const std::string& expected) {
-  const Json* value = object.find(key);
-  if (value == nullptr) object.fail(key, expected);
-  return *value;
-}
-
-JsonObject required_object(const JsonObject& object, const std::string& key) {
-  return JsonObject(required(object, key, "an object"), fmt::format("{}: {}", object.name(), key));
-}
-
-void expect_fields(const Json& json, const std::string& where,
-                   std::initializer_list<std::string_view> known) {
-  for (const auto& [key, value] : json.items()) {
-    if (std::find(known.begin(), known.end(), key) == known.end()) {
-      throw_input_error({fmt::format("{}: {}", where, key), "a field Buoy knows", describe_json(value)});
-    }
-  }
-}
-
-void expect_type(const JsonObject& object, const std::string& type) {
-  if (object.required_text("type") != type) object.fail("type", fmt::format("\"{}\"", type));
-}
-
-void expect_flag(const JsonObject& object, const std::string& key, bool expected) {
-  if (object.boolean(key) != expected) object.fail(key, expected ? "true" : "false");
-}
-
 void expect_absent_or_empty(const JsonObject& object, const std::string& key) {
   if (!object.text(key).value_or("").empty()) object.fail(key, "null or empty text");
-}
-
-Normalization parse_normalizer(const JsonObject& file) {
-  const auto normalizer = file.object("normalizer");
-  if (!normalizer) return Normalization::kNone;
-  const std::string type = normalizer->required_text("type");
-  if (type == "NFC") return Normalization::kNfc;
-  if (type != "Sequence") normalizer->fail("type", "\"NFC\" or \"Sequence\"");
-  const Json& members = required(*normalizer, "normalizers", "a list");
-  if (!members.is_array() || members.size() != 1) normalizer->fail("normalizers", "a list of one, NFC");
-  const JsonObject only(members[0], normalizer->name() + ": normalizers[0]");
-  expect_type(only, "NFC");
-  return Normalization::kNfc;
-}
-
-// A Split by the file's pattern, then ByteLevel, which only spells bytes.
-PreTokenizer parse_pre_tokenizer(const JsonObject& file) {
-  const JsonObject sequence = required_object(file, "pre_tokenizer");
-  expect_type(sequence, "Sequence");
-  const Json& members = required(sequence, "pretokenizers", "a list");
-  if (!members.is_array() || members.size() != 2)
-    sequence.fail("pretokenizers", "a list of two: Split, ByteLevel");
-
-  const JsonObject byte_level(members[1], sequence.name() + ": pretokenizers[1]");
-  expect_type(byte_level, "ByteLevel");
-  expect_flag(byte_level, "add_prefix_space", false);
-  expect_flag(byte_level, "use_regex", false);
-
-  const JsonObject split(members[0], sequence.name() + ": pretokenizers[0]");
-  expect_type(split, "Split");
-  if (split.required_text("behavior") != "Isolated") split.fail("behavior", "\"Isolated\"");
-  if (split.boolean("invert").value_or(false)) split.fail("invert", "false");
-  const JsonObject pattern = required_object(split, "pattern");
-  return PreTokenizer(pattern.required_text("Regex"), pattern.name() + ": Regex");
 }
 
 MergeTable parse_merges(const JsonObject& model, const Vocabulary& vocabulary, const std::string& file) {
@@ -109,6 +48,42 @@ void check_model(const JsonObject& model, const Json& json) {
   expect_absent_or_empty(model, "end_of_word_suffix");
 }
 
+// What becomes of characters that the vocabulary does not have. Over bytes there are none.
+BpeRules parse_rules(const JsonObject& model, const Vocabulary& vocabulary) {
+  BpeRules rules;
+  rules.ignore_merges = model.boolean("ignore_merges").value_or(false);
+  rules.byte_fallback = model.boolean("byte_fallback").value_or(false);
+  rules.fuse_unknown = model.boolean("fuse_unk").value_or(false);
+  const auto unknown = model.text("unk_token");
+  if (vocabulary.alphabet() == Alphabet::kBytes) return rules;
+  for (int byte = 0; rules.byte_fallback && byte < 256; ++byte) {
+    const char c = static_cast<char>(byte);  // of ASCII a character by itself, which may have a token
+    if (vocabulary.byte_id(static_cast<unsigned char>(byte)) >= 0) continue;
+    if (byte < 0x80 && vocabulary.find_spelling({&c, 1}) >= 0) continue;
+    throw_input_error({model.name() + ": vocab",
+                       "a token for each of the 256 bytes, as byte_fallback is true",
+                       fmt::format("no <0x{:02X}>", byte)});
+  }
+  if (rules.byte_fallback) return rules;
+  rules.unknown = unknown ? vocabulary.find_spelling(*unknown) : -1;
+  if (rules.unknown < 0)
+    model.fail("unk_token",
+               "a token of the vocabulary, as byte_fallback is false and text is not cut to bytes");
+  return rules;
+}
+
+// The decoder must fit what text is cut to.
+TokenDecoder parse_decoder(const JsonObject& top, Alphabet alphabet) {
+  const JsonObject decoder = required_object(top, "decoder");
+  if (alphabet == Alphabet::kCharacters) {
+    if (decoder.required_text("type") == "ByteLevel")
+      top.fail("pre_tokenizer", "one with ByteLevel at its end, as the decoder is ByteLevel");
+    return parse_token_decoder(decoder);
+  }
+  expect_type(decoder, "ByteLevel");
+  return TokenDecoder();
+}
+
 }  // namespace
 
 TokenizerDefinition parse_tokenizer_json(std::string_view text, const std::string& file,
@@ -119,7 +94,8 @@ TokenizerDefinition parse_tokenizer_json(std::string_view text, const std::strin
   expect_fields(json, file,
                 {"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
                  "post_processor", "decoder", "model"});
-  expect_type(required_object(top, "decoder"), "ByteLevel");
+  PreTokenizer pre_tokenizer = parse_pre_tokenizer(top);
+  TokenDecoder decoder = parse_decoder(top, pre_tokenizer.alphabet);
   const JsonObject model = required_object(top, "model");
   check_model(model, *top.find("model"));
 
@@ -127,18 +103,20 @@ TokenizerDefinition parse_tokenizer_json(std::string_view text, const std::strin
   if (const Json* list = top.find("added_tokens"))
     added_tokens = parse_added_tokens(*list, file + ": added_tokens");
   add_missing_tokens(added_tokens, more, file);
-  Vocabulary vocabulary =
-      parse_vocabulary(required(model, "vocab", "an object"), added_tokens, model.name() + ": vocab");
+  Vocabulary vocabulary = parse_vocabulary(required(model, "vocab", "an object"), added_tokens,
+                                           model.name() + ": vocab", pre_tokenizer.alphabet);
   check_added_tokens(added_tokens, vocabulary, file);
   MergeTable merges = parse_merges(model, vocabulary, file);
+  const BpeRules rules = parse_rules(model, vocabulary);
   PostProcessor post = parse_post_processor(top, added_tokens, vocabulary);
   return {file,
           std::move(added_tokens),
           std::move(vocabulary),
           std::move(merges),
-          model.boolean("ignore_merges").value_or(false),
+          rules,
           parse_normalizer(top),
-          parse_pre_tokenizer(top),
+          std::move(pre_tokenizer.steps),
+          std::move(decoder),
           std::move(post.prefix),
           std::move(post.suffix)};
 }

@@ -80,9 +80,10 @@ TokenizerDefinition read_vocab_merges(const std::filesystem::path& folder) {
           std::move(added_tokens),
           std::move(vocabulary),
           std::move(merges),
-          false,
-          Normalization::kNfc,
-          PreTokenizer(kQwenPattern, file),
+          BpeRules{},
+          {NormalFormC{}},
+          {Splitter(Pattern::expression(kQwenPattern, file), SplitBehavior::kIsolated)},
+          TokenDecoder(),
           {},
           {}};
 }

@@ -9,13 +9,15 @@
 
 namespace buoy::text {
 
-Vocabulary::Vocabulary(const std::vector<std::string>& spellings, const std::string& file) {
+Vocabulary::Vocabulary(const std::vector<std::string>& spellings, const std::string& file, Alphabet alphabet)
+    : alphabet_(alphabet) {
   entries_.resize(spellings.size());
   slots_.assign(std::bit_ceil(2 * spellings.size() + 1), -1);
   for (size_t i = 0; i < spellings.size(); ++i) {
     if (spellings[i].empty()) continue;
     const auto id = static_cast<std::int32_t>(i);
-    const auto bytes = bytes_of_spelling(spellings[i]);
+    const auto bytes =
+        alphabet == Alphabet::kBytes ? bytes_of_spelling(spellings[i]) : std::optional(spellings[i]);
     const std::string& held = bytes ? *bytes : spellings[i];
     entries_[i] = {arena_.size(), held.size()};
     arena_ += held;
@@ -25,10 +27,15 @@ Vocabulary::Vocabulary(const std::vector<std::string>& spellings, const std::str
                          fmt::format("token \"{}\" a second time, with id {}", spellings[i], id)});
     }
   }
+  find_byte_tokens(file);
+}
+
+void Vocabulary::find_byte_tokens(const std::string& file) {
   for (int byte = 0; byte < 256; ++byte) {
     const char c = static_cast<char>(byte);
-    byte_ids_[byte] = find_bytes({&c, 1});
-    if (byte_ids_[byte] < 0) {
+    byte_ids_[byte] =
+        alphabet_ == Alphabet::kBytes ? find_bytes({&c, 1}) : find_bytes(fmt::format("<0x{:02X}>", byte));
+    if (byte_ids_[byte] < 0 && alphabet_ == Alphabet::kBytes) {
       throw_input_error({fmt::format("{}: vocabulary", file), "a token for each of the 256 bytes",
                          fmt::format("none for byte {} (\"{}\")", byte, spell_bytes({&c, 1}))});
     }
@@ -58,6 +65,7 @@ std::int32_t Vocabulary::find_bytes(std::string_view wanted) const {
 }
 
 std::int32_t Vocabulary::find_spelling(std::string_view spelling) const {
+  if (alphabet_ == Alphabet::kCharacters) return find_bytes(spelling);
   if (const auto bytes = bytes_of_spelling(spelling)) return find_bytes(*bytes);
   const auto found = outside_alphabet_.find(std::string(spelling));
   return found == outside_alphabet_.end() ? -1 : found->second;

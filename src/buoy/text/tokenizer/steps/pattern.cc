@@ -1,5 +1,5 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "buoy/text/tokenizer/pre_tokenizer.h"
+#include "buoy/text/tokenizer/steps/pattern.h"
 
 #include <fmt/format.h>
 #include <pcre2.h>
@@ -10,7 +10,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/text/code_points.h"
-#include "buoy/text/tokenizer/split_pattern.h"
+#include "buoy/text/tokenizer/steps/split_pattern.h"
 
 namespace buoy::text {
 namespace {
@@ -44,12 +44,12 @@ PCRE2_SPTR units(std::string_view text) {
 
 }  // namespace
 
-struct PreTokenizer::Compiled {
+struct Pattern::Compiled {
   Code code;
   std::string where;
 };
 
-PreTokenizer::PreTokenizer(std::string_view pattern, const std::string& where) {
+Pattern Pattern::expression(std::string_view pattern, const std::string& where) {
   const std::string rewritten = pattern_for_pcre2(pattern, where);
   const CompileContext context(pcre2_compile_context_create(nullptr));
   if (!context) throw std::bad_alloc();
@@ -63,10 +63,29 @@ PreTokenizer::PreTokenizer(std::string_view pattern, const std::string& where) {
         {where, "a pattern PCRE2 compiles", fmt::format("\"{}\": {}", pattern, message(error))});
   }
   pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);  // without it, matching is slower but the same
-  compiled_.reset(new Compiled{std::move(code), where});
+  Pattern result;
+  result.compiled_.reset(new Compiled{std::move(code), where});
+  return result;
 }
 
-std::vector<std::uint32_t> PreTokenizer::piece_ends(std::string_view text) const {
+Pattern Pattern::literal(std::string text) {
+  BUOY_CHECK(!text.empty());
+  Pattern result;
+  result.literal_ = std::move(text);
+  return result;
+}
+
+std::vector<ByteSpan> Pattern::find_literal(std::string_view text) const {
+  std::vector<ByteSpan> found;
+  for (size_t at = text.find(literal_); at != std::string_view::npos;
+       at = text.find(literal_, at + literal_.size())) {
+    found.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at + literal_.size())});
+  }
+  return found;
+}
+
+std::vector<ByteSpan> Pattern::find_all(std::string_view text) const {
+  if (!compiled_) return find_literal(text);
   const MatchData data(pcre2_match_data_create(1, nullptr));
   const MatchContext context(pcre2_match_context_create(nullptr));
   if (!data || !context) throw std::bad_alloc();
@@ -75,12 +94,7 @@ std::vector<std::uint32_t> PreTokenizer::piece_ends(std::string_view text) const
                                            steps, std::numeric_limits<std::uint32_t>::max())));
   pcre2_set_heap_limit(context.get(), kHeapKib);
 
-  std::vector<std::uint32_t> ends;
-  size_t done = 0;  // end of the last piece
-  const auto close_piece = [&](size_t end) {
-    if (end > done) ends.push_back(static_cast<std::uint32_t>(end));
-    done = end;
-  };
+  std::vector<ByteSpan> found;
   for (size_t from = 0; from < text.size();) {
     const auto match = [&](std::uint32_t options) {
       return pcre2_match(compiled_->code.get(), units(text), text.size(), from, PCRE2_NO_UTF_CHECK | options,
@@ -93,16 +107,15 @@ std::vector<std::uint32_t> PreTokenizer::piece_ends(std::string_view text) const
       throw_input_error({compiled_->where, "a pattern that matches in reasonable time and memory",
                          fmt::format("at byte {} of the text: {}", from, message(result))});
     }
-    const PCRE2_SIZE* found = pcre2_get_ovector_pointer(data.get());
-    close_piece(found[0]);
-    close_piece(found[1]);
-    const bool empty = found[0] == found[1];
-    from = !empty                   ? found[1]
-           : found[1] < text.size() ? found[1] + code_point_at(text, found[1]).length
+    const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(data.get());
+    const ByteSpan span{static_cast<std::uint32_t>(ends[0]), static_cast<std::uint32_t>(ends[1])};
+    const bool empty = span.begin == span.end;
+    if (!empty || found.empty() || found.back().end != span.begin) found.push_back(span);
+    from = !empty                   ? span.end
+           : span.end < text.size() ? span.end + code_point_at(text, span.end).length
                                     : text.size();
   }
-  close_piece(text.size());
-  return ends;
+  return found;
 }
 
 }  // namespace buoy::text

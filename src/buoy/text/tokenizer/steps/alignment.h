@@ -6,7 +6,7 @@
 
 namespace buoy::text {
 
-// Where the bytes of a normalised text come from. Holds only the places that changed; between them
+// Where the bytes of a rewritten text come from. Holds only the places that changed; between them
 // offsets differ by a constant.
 class Alignment {
  public:
@@ -15,7 +15,7 @@ class Alignment {
     ByteSpan original;
   };
 
-  // Changes come in order and do not touch. Neither side is empty.
+  // Changes come in order and may touch. Neither side is empty.
   void add(const Change& change) { changes_.push_back(change); }
 
   // The original bytes behind a normalised span. A span that holds part of a changed place covers all of

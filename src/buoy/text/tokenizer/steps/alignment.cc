@@ -1,4 +1,4 @@
-#include "buoy/text/tokenizer/alignment.h"
+#include "buoy/text/tokenizer/steps/alignment.h"
 
 #include <algorithm>
 

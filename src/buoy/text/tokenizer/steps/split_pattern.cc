@@ -1,4 +1,4 @@
-#include "buoy/text/tokenizer/split_pattern.h"
+#include "buoy/text/tokenizer/steps/split_pattern.h"
 
 #include <fmt/format.h>
 

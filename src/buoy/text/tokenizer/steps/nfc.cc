@@ -1,4 +1,4 @@
-#include "buoy/text/tokenizer/normalizer.h"
+#include "buoy/text/tokenizer/steps/nfc.h"
 
 #include <utf8proc.h>
 
@@ -116,8 +116,10 @@ Alignment::Change trimmed_change(std::string_view original, std::string_view com
   return {to, from};
 }
 
-std::optional<NormalizedText> nfc(std::string_view text) {
-  NormalizedText result;
+}  // namespace
+
+std::optional<RewrittenText> to_nfc(std::string_view text) {
+  RewrittenText result;
   Composer composer;
   size_t copied = 0;  // everything before is in result.text
   for (size_t begin = 0; begin < text.size();) {
@@ -147,13 +149,6 @@ std::optional<NormalizedText> nfc(std::string_view text) {
   if (copied == 0) return std::nullopt;
   result.text += text.substr(copied);
   return result;
-}
-
-}  // namespace
-
-std::optional<NormalizedText> normalize(std::string_view text, Normalization normalization) {
-  if (normalization == Normalization::kNone) return std::nullopt;
-  return nfc(text);
 }
 
 }  // namespace buoy::text

@@ -1,11 +1,11 @@
-#include "buoy/text/tokenizer/pre_tokenizer.h"
+#include "buoy/text/tokenizer/steps/splitter.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "buoy/base/error.h"
-#include "buoy/text/tokenizer/split_pattern.h"
+#include "buoy/text/tokenizer/steps/split_pattern.h"
 #include "text/support.h"
 
 namespace buoy::text {
@@ -20,18 +20,23 @@ constexpr std::string_view kLlada =
 
 using Pieces = std::vector<std::string>;
 
+Splitter isolated(std::string_view pattern) {
+  return Splitter(Pattern::expression(pattern, "test"), SplitBehavior::kIsolated);
+}
+
 Pieces split(std::string_view pattern, const std::string& text) {
   Pieces pieces;
   size_t begin = 0;
-  for (const std::uint32_t end : PreTokenizer(pattern, "test").piece_ends(text)) {
-    pieces.push_back(text.substr(begin, end - begin));
-    begin = end;
+  for (const ByteSpan span : isolated(pattern).pieces(text)) {
+    EXPECT_EQ(span.begin, begin);
+    pieces.push_back(text.substr(begin, span.end - begin));
+    begin = span.end;
   }
   EXPECT_EQ(begin, text.size());
   return pieces;
 }
 
-TEST(PreTokenizer, SplitsAsTheReleasedPatternsSay) {
+TEST(Splitter, SplitsAsTheReleasedPatternsSay) {
   EXPECT_EQ(
       split(kQwen, "Don't wait  for 2024,\r\n\n  ok?! "),
       (Pieces{"Don", "'t", " wait", " ", " for", " ", "2", "0", "2", "4", ",\r\n\n", " ", " ok", "?!", " "}));
@@ -40,31 +45,31 @@ TEST(PreTokenizer, SplitsAsTheReleasedPatternsSay) {
   EXPECT_EQ(split(kLlama, ""), Pieces{});
 }
 
-TEST(PreTokenizer, WhiteSpaceIsTheUnicodeProperty) {
+TEST(Splitter, WhiteSpaceIsTheUnicodeProperty) {
   EXPECT_EQ(split(R"(\s+|\S+)", "a\u00A0\u2003\u3000\u0085b"),
             (Pieces{"a", "\u00A0\u2003\u3000\u0085", "b"}));
   EXPECT_EQ(split(R"(\s+|\S+)", "a\u180Eb\u200Bc\uFEFF"), (Pieces{"a\u180Eb\u200Bc\uFEFF"}));
   EXPECT_EQ(split(R"([^\s]+|[\s]+)", "a\u180Eb c"), (Pieces{"a\u180Eb", " ", "c"}));
 }
 
-TEST(PreTokenizer, GapsArePiecesAndEmptyMatchesCut) {
+TEST(Splitter, GapsArePiecesAndEmptyMatchesCut) {
   EXPECT_EQ(split("b+", "aabbcc"), (Pieces{"aa", "bb", "cc"}));
   EXPECT_EQ(split("x*", "ab\u00E9"), (Pieces{"a", "b", "\u00E9"}));
   EXPECT_EQ(split("z", "abc"), (Pieces{"abc"}));
 }
 
 // LLaDA's tokenizer.json cannot be fetched; its pattern is known and must cut as Qwen's does.
-TEST(PreTokenizer, LladaAndQwenPatternsSplitAlike) {
-  const PreTokenizer llada(kLlada, "llada");
-  const PreTokenizer qwen(kQwen, "qwen");
+TEST(Splitter, LladaAndQwenPatternsSplitAlike) {
+  const Splitter llada = isolated(kLlada);
+  const Splitter qwen = isolated(kQwen);
   std::mt19937 random(3);
   for (int i = 0; i < 100000; ++i) {
     const std::string text = random_text(random, 1 + random() % 30);
-    ASSERT_EQ(llada.piece_ends(text), qwen.piece_ends(text)) << text;
+    ASSERT_EQ(llada.pieces(text), qwen.pieces(text)) << text;
   }
 }
 
-TEST(PreTokenizer, PiecesJoinToTheText) {
+TEST(Splitter, PiecesJoinToTheText) {
   std::mt19937 random(4);
   for (int i = 0; i < 2000; ++i) {
     const std::string text = random_text(random, 1 + random() % 30);
@@ -74,9 +79,30 @@ TEST(PreTokenizer, PiecesJoinToTheText) {
   }
 }
 
-TEST(PreTokenizer, EndlessBacktrackingIsAnError) {
-  const PreTokenizer pathological("(?:(?:a+)+)+b|.", "p");
-  EXPECT_THROW(pathological.piece_ends(std::string(5000, 'a')), InputError);
+Pieces pieces_of(const Splitter& splitter, const std::string& text) {
+  Pieces pieces;
+  for (const ByteSpan span : splitter.pieces(text))
+    pieces.push_back(text.substr(span.begin, span.end - span.begin));
+  return pieces;
+}
+
+TEST(Splitter, BehaviorsSayWhatBecomesOfMatches) {
+  const auto split_at = [](SplitBehavior behavior, bool invert) {
+    return pieces_of(Splitter(Pattern::literal("-"), behavior, invert), "the-final--countdown");
+  };
+  using enum SplitBehavior;
+  EXPECT_EQ(split_at(kIsolated, false), (Pieces{"the", "-", "final", "-", "-", "countdown"}));
+  EXPECT_EQ(split_at(kRemoved, false), (Pieces{"the", "final", "countdown"}));
+  EXPECT_EQ(split_at(kMergedWithPrevious, false), (Pieces{"the-", "final-", "-", "countdown"}));
+  EXPECT_EQ(split_at(kMergedWithNext, false), (Pieces{"the", "-final", "-", "-countdown"}));
+  EXPECT_EQ(split_at(kContiguous, false), (Pieces{"the", "-", "final", "--", "countdown"}));
+  EXPECT_EQ(split_at(kRemoved, true), (Pieces{"-", "-", "-"}));
+  EXPECT_EQ(pieces_of(Splitter(Pattern::literal("ab"), kIsolated), ""), Pieces{});
+}
+
+TEST(Splitter, EndlessBacktrackingIsAnError) {
+  const Splitter pathological = isolated("(?:(?:a+)+)+b|.");
+  EXPECT_THROW(pathological.pieces(std::string(5000, 'a')), InputError);
 }
 
 TEST(SplitPattern, RewritesWhiteSpaceOnly) {
@@ -98,9 +124,9 @@ TEST(SplitPattern, RefusesWhatIsNotKnownToMeanTheSame) {
             R"(file: field: expected a pattern Buoy knows how to match, found \w at byte 2 of "ab\w")");
 }
 
-TEST(PreTokenizer, RefusesPatternsThatDoNotCompile) {
+TEST(Splitter, RefusesPatternsThatDoNotCompile) {
   for (const char* pattern : {"(", "[a", "a**", R"(\p{Nonsense})", "*"}) {
-    EXPECT_THROW(PreTokenizer(pattern, "file: field"), InputError) << pattern;
+    EXPECT_THROW(Pattern::expression(pattern, "file: field"), InputError) << pattern;
   }
 }
 

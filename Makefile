@@ -60,7 +60,8 @@ test:
 # What `make test` leaves out: it takes long or needs much to be installed.
 test-heavy: test
 	tools/setup browser
-	tools/fetch_tokenizers
+	tools/fetch_tokenizers all
+	build/dev/bin/text_tests --gtest_brief=1 --gtest_filter='*Real*:*Reference*'
 	ctest --preset heavy --parallel $$(nproc)
 
 test-all: test test-heavy test-python test-notebooks

@@ -11,7 +11,7 @@
 
 // Ids, spans and decoded text against the Rust library that tokenizer.json files are made with
 // (tools/tokenizer_reference.mjs): a few texts of every variant are kept here, thousands come with
-// tools/fetch_tokenizers.
+// tools/fetch_tokenizers all.
 
 namespace buoy::text {
 namespace {
@@ -136,7 +136,7 @@ TEST(Reference, VariantsOnAThousandTextsEach) {
   for (const Variant& variant : variants()) {
     SCOPED_TRACE(variant.name);
     const auto file = fetched_vectors(variant.name);
-    if (!file) GTEST_SKIP() << "no vectors of " << variant.name << " here; tools/fetch_tokenizers makes them";
+    if (!file) GTEST_SKIP() << "no vectors of " << variant.name << " here; tools/fetch_tokenizers all makes them";
     const Compared compared =
         compare(Tokenizer::from_json(variant.json, variant.name), read_lines(*file), variant.spans);
     EXPECT_GE(compared.texts, 1000);
@@ -149,7 +149,7 @@ class RealReference : public testing::TestWithParam<const char*> {};
 TEST_P(RealReference, AgreesOnThreeThousandTexts) {
   BUOY_NEEDS_TOKENIZER(folder, GetParam());
   const auto file = fetched_vectors(std::string("real_") + GetParam());
-  if (!file) GTEST_SKIP() << "no vectors of " << GetParam() << " here; tools/fetch_tokenizers makes them";
+  if (!file) GTEST_SKIP() << "no vectors of " << GetParam() << " here; tools/fetch_tokenizers all makes them";
   const Compared compared = compare(Tokenizer::load(*folder), read_lines(*file),
                                     comparable_spans(read_json_file(*folder / "tokenizer.json")));
   EXPECT_GE(compared.texts, 3000);
@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(Files, RealReference,
 TEST(Reference, LlamaTokenizerJsOnThreeThousandTexts) {
   BUOY_NEEDS_TOKENIZER(folder, "llama2");
   const auto file = fetched_vectors("llama_tokenizer_js");
-  if (!file) GTEST_SKIP() << "no vectors of llama-tokenizer-js here; tools/fetch_tokenizers makes them";
+  if (!file) GTEST_SKIP() << "no vectors of llama-tokenizer-js here; tools/fetch_tokenizers all makes them";
   const Tokenizer tokenizer = Tokenizer::load(*folder);
   const auto lines = read_lines(*file);
   EXPECT_EQ(lines.size(), 3000U);

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "buoy/base/error.h"
+#include "buoy/model/block_grid.h"
 #include "buoy/model/model.h"
 #include "support/fails_with.h"
 #include "support/family_case.h"
@@ -51,6 +52,20 @@ struct Reading {
   std::optional<BlockGrid> grid;
 };
 
+// Of Nemotron: the prompt and what was decoded before, causally, then a block; or the prompt as a whole, then
+// blocks. A model that is causal by itself is asked to see everything.
+std::vector<Reading> readings_of(const ModelConfig& config) {
+  using ops::BeforeGrid;
+  const bool causal = mask_of(config) == AttentionMaskKind::kCausal;
+  return {{"full", causal ? std::optional(model::whole_sequence()) : std::nullopt},
+          {"causal", std::nullopt},
+          {"block4", BlockGrid{4}},
+          {"block8", BlockGrid{8}},
+          {"block4_origin3", BlockGrid{4, 3}},
+          {"causal5_then_block4", BlockGrid{4, 5, BeforeGrid::kCausal}},
+          {"prompt5_then_blocks2", BlockGrid{2, 5, BeforeGrid::kWhole}}};
+}
+
 class FamilyParity : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(FamilyParity, LogitsAndAttention) {
@@ -61,9 +76,7 @@ TEST_P(FamilyParity, LogitsAndAttention) {
   const auto ids = golden.ids("A.ids");
   const auto rows = all_rows(ids.size());
   int readings = 0;
-  for (const Reading& reading :
-       {Reading{"full", std::nullopt}, Reading{"block4", BlockGrid{4}}, Reading{"block8", BlockGrid{8}},
-        Reading{"block4_origin3", BlockGrid{4, 3}}}) {
+  for (const Reading& reading : readings_of(model.config())) {
     const std::string name = std::string("A.") + reading.name;
     if (!golden.has(name + ".logits_f64")) continue;
     SCOPED_TRACE(name);
@@ -89,10 +102,35 @@ TEST_P(FamilyParity, LogitsAndAttention) {
     }
     ++readings;
   }
-  EXPECT_GE(readings, GetParam() == "a2d-qwen3-f32" || GetParam() == "sdar-f32" ? 2 : 1);
+  const std::map<std::string, int> several = {
+      {"a2d-qwen3-f32", 2}, {"sdar-f32", 2}, {"nemotron-f32", 3}, {"open-dcoder-f32", 2}};
+  const auto expected = several.find(GetParam());
+  EXPECT_GE(readings, expected == several.end() ? 1 : expected->second);
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, FamilyParity, ::testing::ValuesIn(dense_block_cases()),
+// Readings with other keys in the config: YaRN's factor 0.25, and an attention factor that is not 1.
+TEST(FamilyReadings, OfOtherConfigs) {
+  for (const char* name : {"nemotron-f32"}) {
+    const Golden golden(family_folder(name));
+    const auto path = golden.folder() / "readings.json";
+    const Json readings = parse_json(read_file(path), path.string());
+    ASSERT_EQ(readings.size(), 2u);
+    for (const auto& [reading, keys] : readings.items()) {
+      SCOPED_TRACE(std::string(name) + " " + reading);
+      const ChangedFamily changed(name, keys);
+      Model model = Model::load(changed.folder());
+      ThreadPool threads(2);
+      const auto ids = golden.ids("A.ids");
+      const auto rows = all_rows(ids.size());
+      const SequenceInput input{ids, rows};
+      const float* logits = model.forward({threads}, {&input, 1});
+      expect_within(golden, "A." + reading + ".logits",
+                    {logits, logits + ids.size() * static_cast<size_t>(model.config().vocabulary)});
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, FamilyParity, ::testing::ValuesIn(dense_family_cases()),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::replace(name.begin(), name.end(), '-', '_');

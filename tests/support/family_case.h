@@ -25,6 +25,14 @@ inline std::vector<std::string> dense_block_cases() {
           "sdar-f32",      "sdar-old-config-f32", "fast-dllm-v2-f32"};
 }
 
+// Those with dense layers that are attended in blocks in some of their readings, or decoded as masks though
+// their config says nothing of it.
+inline std::vector<std::string> dense_family_cases() {
+  auto cases = dense_block_cases();
+  cases.insert(cases.end(), {"nemotron-f32", "nemotron-bf16", "open-dcoder-f32", "illada-f32"});
+  return cases;
+}
+
 // Runs of decode.json. A run without a choice has an infinite margin, which Python writes and JSON does not
 // know.
 inline Json read_family_runs(const std::string& name) {

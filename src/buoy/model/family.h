@@ -6,6 +6,7 @@
 
 #include "buoy/checkpoint/config.h"
 #include "buoy/ops/attention/attention.h"
+#include "buoy/ops/pointwise/yarn.h"
 
 namespace buoy::model {
 
@@ -36,6 +37,7 @@ FamilyTraits a2d_qwen3_traits();
 FamilyTraits a2d_qwen2_traits();
 FamilyTraits sdar_traits();
 FamilyTraits fast_dllm_traits();
+FamilyTraits nemotron_traits();
 
 FamilyTraits traits_of(Family family);
 
@@ -43,5 +45,6 @@ FamilyTraits traits_of(Family family);
 ops::MaskKind attention_mask(const ModelConfig& config);
 
 std::vector<double> rope_frequencies_of(const RopeConfig& config);
+ops::RotaryScales rotary_scales_of(const RopeConfig& config);
 
 }  // namespace buoy::model

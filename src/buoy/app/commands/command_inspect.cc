@@ -64,7 +64,7 @@ void describe_config(const ModelConfig& c, Json& facts) {
   facts["context"] = c.context;
   facts["tied_head"] = c.tied_head;
   facts["rope_theta"] = c.rope.theta;
-  facts["rope_scaling"] = c.rope.scaling ? "llama3" : "none";
+  facts["rope_scaling"] = c.rope.scaling ? "llama3" : c.rope.yarn ? "yarn" : "none";
   if (c.mask_token) facts["mask_token"] = *c.mask_token;
   facts["eos_tokens"] = c.eos_tokens;
 }

@@ -216,10 +216,6 @@ TEST(FamilyRefusals, TheUnderscoredNameOfA2dIsTheSameModel) {
   EXPECT_EQ(Model::load(derived.folder()).config().family, Family::kA2dQwen3);
 }
 
-TEST(FamilyRefusals, AGpu) {
-  EXPECT_TRUE(fails_with<UsageError>([] { Model::load(family_folder("sdar-f32"), Device::kCuda); },
-                                     {"`device`", "expected cpu", "SDAR", "found cuda"}));
-}
 
 TEST(FamilyRefusals, AGridOfAModelWithoutBlocks) {
   Model model = Model::load(data_folder() / "goldens" / golden_cases().front());

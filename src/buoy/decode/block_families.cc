@@ -84,7 +84,7 @@ BlockOptions fast_dllm(const ModelConfig& config, const DecodeOptions& o) {
   out.order = BlockOrder::kThreshold;
   out.threshold = o.threshold.value_or(kFastThreshold);
   out.top_p = o.top_p.value_or(kFastTopP);
-  out.schedule.rule = BlockSchedule::Rule::kOneAtLeast;
+  out.schedule.rule = BlockSchedule::Rule::kAtLeast;
   out.block_cache = o.block_cache;
   return out;
 }

@@ -27,6 +27,7 @@ struct StepRecord {
   std::int32_t steps = 0;  // how many there will be at most
   std::vector<Reveal> reveals;
   StepKind kind = StepKind::kDenoise;
+  std::vector<std::int32_t> hidden_again = {};  // positions whose token was taken back: masks again
 };
 
 // What somebody else than the loop's own rule writes in a step. A mask instead of a token takes one back.
@@ -103,6 +104,7 @@ class StepMachine {
   // advance_edited() of a row that has all its positions from the beginning.
   StepRecord edit_masked_row(std::span<const Edit> edits, std::int32_t mask_token, std::int32_t steps);
   void reveal(StepRecord& record, std::int32_t position, std::int32_t token, double confidence);
+  void hide(StepRecord& record, std::int32_t position, std::int32_t mask_token);
 
   std::vector<std::int32_t> row_;
   std::vector<std::int32_t> revealed_at_;

@@ -19,11 +19,16 @@ struct FamilyDefaults {
 FamilyDefaults defaults_of(Family family) {
   switch (family) {
     case Family::kSdar:
+    case Family::kSdarMoe:
       return {"block_size", 4, 151669};
     case Family::kFastDllm:
       return {"bd_size", 32, 151665};
     case Family::kNemotron:
       return {"block_size", 32, 100};
+    case Family::kLlada2:
+      return {nullptr, 32, 156895};
+    case Family::kLladaMoe:
+      return {nullptr, 0, 156895};
     case Family::kA2dQwen2:
       return {nullptr, 0, 151665};
     default:
@@ -52,10 +57,14 @@ void read_block_settings(const JsonObject& config, ModelConfig& out) {
     out.states_block_length = out.block_length.has_value();
     if (out.block_length && (*out.block_length < 1 || *out.block_length > out.context))
       config.fail(defaults.block_key, fmt::format("a block length from 1 to {}", out.context));
-    if (!out.block_length) out.block_length = defaults.block_length;
   }
-  // Beyond a small vocabulary there is no such token: whoever decodes has to name one.
-  if (!out.mask_token && defaults.mask_token < out.vocabulary) out.mask_token = defaults.mask_token;
+  if (!out.block_length && defaults.block_length > 0) out.block_length = defaults.block_length;
+  read_published_mask(out);
+}
+
+void read_published_mask(ModelConfig& out) {
+  const std::int32_t token = defaults_of(out.family).mask_token;
+  if (!out.mask_token && token < out.vocabulary) out.mask_token = token;
 }
 
 }  // namespace buoy

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <initializer_list>
@@ -11,6 +12,7 @@
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/checkpoint/block_settings.h"
+#include "buoy/checkpoint/expert_settings.h"
 #include "buoy/checkpoint/unsupported_settings.h"
 #include "buoy/checkpoint/yarn_settings.h"
 
@@ -22,7 +24,7 @@ struct KnownArchitecture {
   Family family;
 };
 
-constexpr std::array<KnownArchitecture, 11> kArchitectures = {
+constexpr std::array<KnownArchitecture, 18> kArchitectures = {
     {{"LLaDAModelLM", Family::kLlada},
      {"DreamModel", Family::kDream},
      {"LlamaForCausalLM", Family::kLlama},
@@ -33,7 +35,14 @@ constexpr std::array<KnownArchitecture, 11> kArchitectures = {
      {"A2DQwen2LMHeadModel", Family::kA2dQwen2},
      {"SDARForCausalLM", Family::kSdar},
      {"Fast_dLLM_QwenForCausalLM", Family::kFastDllm},
-     {"NemotronLabsDiffusionModel", Family::kNemotron}}};
+     {"NemotronLabsDiffusionModel", Family::kNemotron},
+     {"Qwen3MoeForCausalLM", Family::kQwen3Moe},
+     {"MixtralForCausalLM", Family::kMixtral},
+     {"LLaDAMoEModel", Family::kLladaMoe},
+     {"LLaDAMoEModelLM", Family::kLladaMoe},
+     {"SDARMoeForCausalLM", Family::kSdarMoe},
+     {"RND1", Family::kRnd1},
+     {"LLaDA2MoeModelLM", Family::kLlada2}}};
 
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
 
@@ -96,7 +105,9 @@ void read_rope(const JsonObject& config, ModelConfig& out) {
     out.rope.theta = positive_number(*parameters, "rope_theta");
 
   const JsonObject& owner = parameters && parameters->has("partial_rotary_factor") ? *parameters : config;
-  const double fraction = owner.number("partial_rotary_factor").value_or(1.0);
+  // The class of LLaDA2 has a half where the file says nothing.
+  const double fraction =
+      owner.number("partial_rotary_factor").value_or(out.family == Family::kLlada2 ? 0.5 : 1.0);
   if (!(fraction > 0 && fraction <= 1)) owner.fail("partial_rotary_factor", "a number above 0 and at most 1");
   const double rotary = fraction * static_cast<double>(out.head_dim);
   out.rope.rotary_dim = static_cast<std::int64_t>(rotary);
@@ -212,12 +223,25 @@ std::string_view name_of(Family family) {
       return "Fast-dLLM v2";
     case Family::kNemotron:
       return "Nemotron-Labs-Diffusion";
+    case Family::kQwen3Moe:
+      return "Qwen3-MoE";
+    case Family::kMixtral:
+      return "Mixtral";
+    case Family::kLladaMoe:
+      return "LLaDA-MoE";
+    case Family::kSdarMoe:
+      return "SDAR-MoE";
+    case Family::kRnd1:
+      return "RND1";
+    case Family::kLlada2:
+      return "LLaDA2";
   }
   return "?";
 }
 
 bool is_masked_diffusion(Family family) {
-  return family == Family::kLlada || family == Family::kDream || may_decode_blocks(family);
+  return family == Family::kLlada || family == Family::kDream || family == Family::kLladaMoe ||
+         family == Family::kRnd1 || may_decode_blocks(family);
 }
 
 bool may_be_masked_diffusion(Family family) {
@@ -229,11 +253,17 @@ bool is_a2d(Family family) {
 }
 
 bool may_decode_blocks(Family family) {
-  return is_a2d(family) || family == Family::kSdar || family == Family::kFastDllm || has_two_readings(family);
+  return is_a2d(family) || family == Family::kSdar || family == Family::kFastDllm ||
+         family == Family::kSdarMoe || family == Family::kLlada2 || has_two_readings(family);
 }
 
 bool has_two_readings(Family family) {
   return family == Family::kNemotron;
+}
+
+bool has_experts(Family family) {
+  return family == Family::kQwen3Moe || family == Family::kMixtral || family == Family::kLladaMoe ||
+         family == Family::kSdarMoe || family == Family::kRnd1 || family == Family::kLlada2;
 }
 
 std::string_view name_of(AttentionMaskKind mask) {
@@ -257,6 +287,17 @@ AttentionMaskKind mask_of(const ModelConfig& config) {
                                                                         : AttentionMaskKind::kCausal);
 }
 
+bool is_mixture(const ModelConfig& config, std::int64_t layer) {
+  return config.experts && !config.experts->dense[static_cast<size_t>(layer)];
+}
+
+std::int64_t widest_mlp(const ModelConfig& config) {
+  std::int64_t widest = 0;
+  for (std::int64_t layer = 0; layer < config.layers; ++layer)
+    widest = std::max(widest, is_mixture(config, layer) ? config.experts->shared_width : config.mlp_hidden);
+  return widest;
+}
+
 ModelConfig parse_config(const Json& json, const std::string& name) {
   const JsonObject config(json, name);
   ModelConfig out{};
@@ -267,12 +308,14 @@ ModelConfig parse_config(const Json& json, const std::string& name) {
   out.layers = required_size(config, {"n_layers", "num_hidden_layers"});
   out.heads = required_size(config, {"n_heads", "num_attention_heads"});
   out.kv_heads = any_integer(config, {"n_kv_heads", "num_key_value_heads"}).value_or(out.heads);
-  out.mlp_hidden = required_size(config, {"mlp_hidden_size", "intermediate_size"});
+  if (!has_experts(out.family))
+    out.mlp_hidden = required_size(config, {"mlp_hidden_size", "intermediate_size"});
   out.vocabulary = required_size(config, {"embedding_size", "vocab_size"});
   out.context = required_size(config, {"max_sequence_length", "max_position_embeddings"});
   read_head_dim(config, out);
   out.norm_eps = positive_number(config, "rms_norm_eps");
   read_rope(config, out);
+  if (has_experts(out.family)) read_expert_settings(config, out);
   read_mask(config, out);
   out.tied_head =
       config.boolean("weight_tying").value_or(config.boolean("tie_word_embeddings").value_or(false));
@@ -282,6 +325,8 @@ ModelConfig parse_config(const Json& json, const std::string& name) {
   out.eos_tokens = token_list(config, "eos_token_id", out.vocabulary);
   if (may_decode_blocks(out.family)) {
     read_block_settings(config, out);
+  } else if (has_experts(out.family) && is_masked_diffusion(out.family)) {
+    read_published_mask(out);
   } else if (is_masked_diffusion(out.family) && !out.mask_token) {
     config.fail("mask_token_id", "the mask token's id");
   }

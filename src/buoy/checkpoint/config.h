@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "buoy/base/file/json_file.h"
+#include "buoy/checkpoint/expert_config.h"
 
 namespace buoy {
 
@@ -22,6 +23,12 @@ enum class Family {
   kSdar,
   kFastDllm,
   kNemotron,
+  kQwen3Moe,
+  kMixtral,
+  kLladaMoe,
+  kSdarMoe,
+  kRnd1,
+  kLlada2,
 };
 
 std::string_view name_of(Family family);  // "LLaDA", "Dream", ...
@@ -36,6 +43,7 @@ bool has_two_readings(Family family);
 // Some models with this architecture predict masks though they carry a next-token model's name
 // (Open-dCoder): they are run as such where somebody asks for it.
 bool may_be_masked_diffusion(Family family);
+bool has_experts(Family family);
 
 // Which keys a query sees: those up to itself; those and the whole prompt; all; those up to the end of its
 // block.
@@ -79,12 +87,13 @@ struct ModelConfig {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
-  std::int64_t mlp_hidden = 0;
+  std::int64_t mlp_hidden = 0;  // of layers without experts
   std::int64_t vocabulary = 0;  // rows of the embedding
   std::int64_t context = 0;     // longest sequence the model was made for
   double norm_eps = 0;
   RopeConfig rope;
   bool tied_head = false;
+  std::optional<ExpertConfig> experts;
   std::optional<AttentionMaskKind> stated_mask;  // attention_mask_kind; ask mask_of()
   // Positions of a block: what the file states, else what the publisher's models without the key have.
   std::optional<std::int64_t> block_length;
@@ -99,6 +108,11 @@ struct ModelConfig {
 // masked diffusion, causal for the others and for those with two readings. (A2D models and the latter may be
 // run with blocks all the same: SequenceInput::grid.)
 AttentionMaskKind mask_of(const ModelConfig& config);
+
+// Whether the MLP of a layer is a mixture of experts, and the width of the widest plain MLP, shared experts
+// included; 0: there is none.
+bool is_mixture(const ModelConfig& config, std::int64_t layer);
+std::int64_t widest_mlp(const ModelConfig& config);
 
 // `name` is the file named in errors. Refuses every architecture and setting Buoy would compute wrongly.
 ModelConfig parse_config(const Json& json, const std::string& name);

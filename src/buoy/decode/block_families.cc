@@ -105,6 +105,7 @@ bool decodes_blocks(const ModelConfig& config, const DecodeOptions& options) {
 BlockOptions block_options(const ModelConfig& config, const DecodeOptions& options) {
   switch (config.family) {
     case Family::kSdar:
+    case Family::kSdarMoe:
       return sdar(config, options);
     case Family::kFastDllm:
       return fast_dllm(config, options);

@@ -95,6 +95,7 @@ const DecodeOption& find_option(std::string_view key) {
 Loops loops_of(Family family, const DecodeOptions& options) {
   switch (family) {
     case Family::kLlada:
+    case Family::kLladaMoe:
       return kLlada;
     case Family::kDream:
       return kDream;
@@ -104,6 +105,7 @@ Loops loops_of(Family family, const DecodeOptions& options) {
                      : options.decoding_rule == "bd3lm" ? kBd3lm
                                                         : kLlada | kBd3lm);
     case Family::kSdar:
+    case Family::kSdarMoe:
       return kSdar;
     case Family::kFastDllm:
       return kFastDllm;
@@ -136,6 +138,10 @@ DecodeOptions fitting(Family family, DecodeOptions options) {
 }
 
 void check_options(const ModelConfig& config, const DecodeOptions& options) {
+  if (config.family == Family::kRnd1 || config.family == Family::kLlada2) {
+    throw_usage_error({field_name("model"), "a family whose way to decode Buoy knows",
+                       fmt::format("{}, of which it has the forward pass alone", name_of(config.family))});
+  }
   for (const auto& option : kDecodeOptions) {
     if ((option.loops & loops_of(config.family, options)) == 0 && is_given(option, options))
       throw_usage_error({field_name(option.key),

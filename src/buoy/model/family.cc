@@ -27,6 +27,18 @@ FamilyTraits traits_of(Family family) {
       return fast_dllm_traits();
     case Family::kNemotron:
       return nemotron_traits();
+    case Family::kQwen3Moe:
+      return qwen3_moe_traits();
+    case Family::kMixtral:
+      return mixtral_traits();
+    case Family::kLladaMoe:
+      return llada_moe_traits();
+    case Family::kSdarMoe:
+      return sdar_moe_traits();
+    case Family::kRnd1:
+      return rnd1_traits();
+    case Family::kLlada2:
+      return llada2_traits();
   }
   throw InternalError("a family without traits");
 }
@@ -43,6 +55,18 @@ ops::MaskKind attention_mask(const ModelConfig& config) {
       return ops::MaskKind::kBlockCausal;
   }
   throw InternalError("a mask without a kind");
+}
+
+ops::RouterRule router_rule_of(const ExpertConfig& experts) {
+  ops::RouterRule rule;
+  if (experts.router == RouterType::kSigmoidGroups) rule.kind = ops::RouterKind::kSigmoidGroups;
+  rule.experts = experts.count;
+  rule.chosen = experts.chosen;
+  rule.renormalise = experts.renormalise;
+  rule.groups = experts.groups;
+  rule.kept_groups = experts.kept_groups;
+  rule.scale = experts.scale;
+  return rule;
 }
 
 std::vector<double> rope_frequencies_of(const RopeConfig& config) {

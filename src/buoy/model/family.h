@@ -6,6 +6,7 @@
 
 #include "buoy/checkpoint/config.h"
 #include "buoy/ops/attention/attention.h"
+#include "buoy/ops/experts/experts.h"
 #include "buoy/ops/pointwise/yarn.h"
 
 namespace buoy::model {
@@ -14,6 +15,17 @@ namespace buoy::model {
 struct LayerNames {
   std::string attention_norm, query, key, value, attention_out, mlp_norm, gate, up, down;
   std::string query_norm, key_norm;  // empty when the family has none
+  std::string fused_qkv = {};        // one tensor, queries before keys before values; else empty
+};
+
+// Names of a mixture of experts, without the layer's prefix. Those of one expert follow its number.
+struct ExpertNames {
+  std::string router, bias;     // the bias in full
+  std::string experts;          // followed by the expert's number and a dot
+  std::string gate, up, down;   // of one expert
+  std::string stacked_gate_up;  // [experts, 2 * width, hidden], gates first, in full; empty: no such layout
+  std::string stacked_down;     // [experts, hidden, width]
+  std::string shared_gate, shared_up, shared_down;
 };
 
 // Everything in which the families differ. The pass itself is the same for all (model.cc).
@@ -26,6 +38,7 @@ struct FamilyTraits {
   std::string embedding, final_norm, head;
   std::string layer_prefix;  // followed by the layer's number and a dot
   LayerNames layer;
+  ExpertNames mixture = {};  // of families with experts
 };
 
 FamilyTraits llada_traits();
@@ -38,11 +51,20 @@ FamilyTraits a2d_qwen2_traits();
 FamilyTraits sdar_traits();
 FamilyTraits fast_dllm_traits();
 FamilyTraits nemotron_traits();
+FamilyTraits qwen3_moe_traits();
+FamilyTraits mixtral_traits();
+FamilyTraits llada_moe_traits();
+FamilyTraits sdar_moe_traits();
+FamilyTraits rnd1_traits();
+FamilyTraits llada2_traits();
 
 FamilyTraits traits_of(Family family);
 
 // The mask is no trait: a config may state its own (mask_of in config.h).
 ops::MaskKind attention_mask(const ModelConfig& config);
+
+// How the config's routers choose.
+ops::RouterRule router_rule_of(const ExpertConfig& experts);
 
 std::vector<double> rope_frequencies_of(const RopeConfig& config);
 ops::RotaryScales rotary_scales_of(const RopeConfig& config);

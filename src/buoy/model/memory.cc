@@ -23,8 +23,13 @@ std::int64_t cpu_work(const ModelConfig& c, std::int64_t tokens) {
   const std::int64_t stream = 2 * tokens * c.hidden;
   const std::int64_t attention =
       tokens * (2 * queries + 4 * keys);  // projections, and keys and values packed
-  const std::int64_t mlp = 2 * wide_rows * c.mlp_hidden;
-  const std::int64_t packed_inputs = wide_rows * std::max(c.hidden, c.mlp_hidden);
+  const std::int64_t widest = std::max(widest_mlp(c), c.experts ? c.experts->width : 0);
+  std::int64_t mlp = 2 * wide_rows * widest_mlp(c);
+  if (c.experts) {  // logits of the router, gathered rows, gate and up of one expert, the sum of its experts
+    mlp += wide_rows * (c.experts->count + 2 * c.hidden + 2 * c.experts->width) +
+           tokens * (2 * c.experts->chosen + 1);
+  }
+  const std::int64_t packed_inputs = (c.experts ? 2 : 1) * wide_rows * std::max(c.hidden, widest);
   const std::int64_t logits = tokens * c.vocabulary;
   return kFloat * (stream + attention + mlp + packed_inputs + logits + cache_numbers(c, tokens));
 }
@@ -38,17 +43,34 @@ std::int64_t gpu_work(const ModelConfig& c, std::int64_t tokens) {
   return kFloat * (tokens * c.hidden + chunk * c.vocabulary) + kBf16 * halves;
 }
 
-}  // namespace
-
-std::uint64_t parameters_of(const ModelConfig& c) {
+// Of all layers, and of tables and norms, when a token meets so many experts of each layer.
+std::uint64_t parameters_with(const ModelConfig& c, std::int64_t experts) {
   const auto traits = traits_of(c.family);
   const std::int64_t queries = c.heads * c.head_dim, keys = c.kv_heads * c.head_dim;
   const std::int64_t attention = 2 * c.hidden * queries + 2 * c.hidden * keys;
   const std::int64_t bias = traits.qkv_bias ? queries + 2 * keys : 0;
   const std::int64_t norms = 2 * c.hidden + (traits.layer.query_norm.empty() ? 0 : 2 * c.head_dim);
-  const std::int64_t layer = attention + bias + norms + 3 * c.hidden * c.mlp_hidden;
+  std::int64_t mlps = 0;
+  for (std::int64_t layer = 0; layer < c.layers; ++layer) {
+    if (!is_mixture(c, layer)) {
+      mlps += 3 * c.hidden * c.mlp_hidden;
+    } else {
+      mlps += 3 * c.hidden * (experts * c.experts->width + c.experts->shared_width) +
+              c.experts->count * (c.hidden + (c.experts->bias ? 1 : 0));
+    }
+  }
   const std::int64_t tables = c.vocabulary * c.hidden * (c.tied_head ? 1 : 2);
-  return static_cast<std::uint64_t>(tables + c.hidden + c.layers * layer);
+  return static_cast<std::uint64_t>(tables + c.hidden + c.layers * (attention + bias + norms) + mlps);
+}
+
+}  // namespace
+
+std::uint64_t parameters_of(const ModelConfig& c) {
+  return parameters_with(c, c.experts ? c.experts->count : 0);
+}
+
+std::uint64_t active_parameters_of(const ModelConfig& c) {
+  return parameters_with(c, c.experts ? c.experts->chosen : 0);
 }
 
 MemoryNeed memory_need(const ModelConfig& config, const MemoryCase& of) {

@@ -9,6 +9,8 @@ namespace buoy::model {
 
 // Parameters that a config describes; no weights are read.
 std::uint64_t parameters_of(const ModelConfig& config);
+// Those that a token meets: of experts, the chosen ones alone.
+std::uint64_t active_parameters_of(const ModelConfig& config);
 
 // Bytes that a model needs to run.
 struct MemoryNeed {

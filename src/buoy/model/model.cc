@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "buoy/base/error.h"
+#include "buoy/base/field_name.h"
 #include "buoy/model/block_grid.h"
 #include "buoy/model/device/device_pass.h"
 #include "buoy/model/predictions.h"
@@ -20,6 +21,14 @@ namespace {
 constexpr std::int64_t kMlpRows = 1024;
 // Rows of logits at a time that only predictions need: enough for the product of the head to be efficient.
 constexpr std::int64_t kPredictedRows = 64;
+
+void refuse_experts_on(Device device, const ModelConfig& config) {
+  if (device != Device::kCuda || !config.experts) return;
+  throw_usage_error(
+      {field_name("device"),
+       fmt::format("cpu for {}: mixtures of experts do not run on a GPU yet", name_of(config.family)),
+       "cuda"});
+}
 
 // Room for the row normalisers where somebody looks; bias and scale where somebody changes.
 void attach(LayerObservation& observation, std::int64_t heads, ops::AttentionSequence& sequence) {
@@ -47,6 +56,7 @@ void attach(LayerObservation& observation, std::int64_t heads, ops::AttentionSeq
 Model Model::load(const std::filesystem::path& folder, Device device) {
   Checkpoint checkpoint = Checkpoint::open(folder);
   const FamilyTraits traits = traits_of(checkpoint.config().family);
+  refuse_experts_on(device, checkpoint.config());
   ModelWeights weights = load_weights(checkpoint, traits);
   Model model(std::make_shared<const Loaded>(Loaded{std::move(checkpoint), traits, std::move(weights)}));
   if (device == Device::kCuda) {
@@ -59,6 +69,7 @@ Model Model::load(const std::filesystem::path& folder, Device device) {
 Model Model::untrained(const std::filesystem::path& folder, std::uint64_t seed, Device device) {
   Checkpoint checkpoint = Checkpoint::without_weights(folder);
   const FamilyTraits traits = traits_of(checkpoint.config().family);
+  refuse_experts_on(device, checkpoint.config());
   const Initialisation how = initialisation_of(folder, seed);
   UntrainedWeights made = make_untrained(checkpoint.config(), traits, how);
   std::unique_ptr<DevicePass> pass;
@@ -126,13 +137,15 @@ const float* Model::forward(const Context& context, std::span<const SequenceInpu
     if (layer + 1 == config().layers) rows = wanted_rows(context, packed, stream.rows_behind_attention());
     add_attention(context, layer, rows, stream);
     mlp_layer(context, layer, rows, stream);
-    if (!stream.any()) continue;
-    stream.pass(probe::ResidualPoint::kPost, stream_rows(rows, rows.hidden));
+    if (stream.any()) stream.pass(probe::ResidualPoint::kPost, stream_rows(rows, rows.hidden));
     for (auto& [n, record] : records) {
-      record.residual =
-          stream.finish(n, [&](std::span<const float> states, std::int64_t top, probe::ResidualRecord& out) {
-            lens(context, states, top, out);
-          });
+      if (observations[n].request.routing && is_mixture(config(), layer))
+        record.routing = routing_of(packed, n, rows.packed);
+      if (observations[n].request.residual.any()) {
+        record.residual =
+            stream.finish(n, [&](std::span<const float> states, std::int64_t top,
+                                 probe::ResidualRecord& out) { lens(context, states, top, out); });
+      }
       probe->take(observations[n].address, std::move(record));
     }
   }
@@ -232,7 +245,7 @@ void Model::embed(const Context& context, const PackedBatch& packed) {
 // What rows need outside the attention.
 void Model::reserve_rows(std::int64_t count) {
   work_.normed.reserve(static_cast<size_t>(count * config().hidden));
-  const auto mlp = static_cast<size_t>(std::min(count, kMlpRows) * config().mlp_hidden);
+  const auto mlp = static_cast<size_t>(std::min(count, kMlpRows) * widest_mlp(config()));
   work_.gate.reserve(mlp);
   work_.up.reserve(mlp);
 }
@@ -306,7 +319,7 @@ Model::UnfinishedRecords Model::attention_layer(const Context& context, std::int
   for (size_t n = 0; n < observations.size(); ++n) {
     if (!observations[n].request.any()) continue;
     auto record = measure(context, shape, sequences[n], observations[n]);
-    if (observations[n].request.residual.any()) {
+    if (observations[n].request.behind_attention()) {
       unfinished.emplace_back(n, std::move(record));
     } else {
       probe->take(observations[n].address, std::move(record));
@@ -329,19 +342,20 @@ void Model::mlp_layer(const Context& context, std::int64_t number, const RowsAft
                       ResidualStream& residual) {
   const ModelConfig& c = config();
   const LayerWeights& layer = loaded_->weights.layers[static_cast<size_t>(number)];
-  float *gate = work_.gate.data(), *up = work_.up.data();
+  if (layer.mixture.any()) reserve_routed(all.count);
   for (std::int64_t first = 0; first < all.count; first += kMlpRows) {
     const std::int64_t rows = std::min(kMlpRows, all.count - first);
     float* stream = all.hidden + first * c.hidden;
     float* normed = work_.normed.data();
-    if (residual.leaves_out_mlp()) {
+    if (residual.leaves_out_mlp() && !residual.reads_routing()) {
       std::fill_n(normed, rows * c.hidden, 0.0f);
     } else {
       ops::rms_norm(context, {stream, rows, c.hidden, layer.mlp_norm.data(), c.norm_eps, normed});
-      linear(context, normed, rows, layer.gate, {}, gate);
-      linear(context, normed, rows, layer.up, {}, up);
-      ops::swiglu(context, gate, up, rows * c.mlp_hidden);
-      linear(context, gate, rows, layer.down, {}, normed);
+      if (layer.mixture.any()) {
+        mixture_mlp(context, number, first, rows, normed);
+      } else {
+        plain_mlp(context, layer, rows, normed);
+      }
     }
     if (residual.any()) residual.pass_mlp_out({normed, first, rows, c.hidden, all.packed});
     ops::add(context, stream, normed, rows * c.hidden);

@@ -15,6 +15,7 @@
 #include "buoy/model/residual_stream.h"
 #include "buoy/model/untrained.h"
 #include "buoy/model/weights.h"
+#include "buoy/ops/experts/experts.h"
 #include "buoy/ops/linear/linear.h"
 #include "buoy/ops/pointwise/rope.h"
 #include "buoy/ops/sampling/choice.h"
@@ -89,7 +90,7 @@ class Model {
   void check_tokens(std::span<const SequenceInput> sequences) const;
   void embed(const Context& context, const PackedBatch& packed);
   void reserve_rows(std::int64_t count);
-  // Records that still lack the residual stream, with the numbers of their sequences.
+  // Records that still lack what comes behind the attention, with the numbers of their sequences.
   using UnfinishedRecords = std::vector<std::pair<size_t, probe::LayerRecord>>;
   UnfinishedRecords attention_layer(const Context& context, std::int64_t layer, const PackedBatch& packed,
                                     std::vector<LayerObservation>& observations, probe::Probe* probe);
@@ -111,6 +112,12 @@ class Model {
                      ResidualStream& stream);
   void mlp_layer(const Context& context, std::int64_t layer, const RowsAfterAttention& rows,
                  ResidualStream& stream);
+  void plain_mlp(const Context& context, const LayerWeights& layer, std::int64_t rows, float* normed);
+  void mixture_mlp(const Context& context, std::int64_t layer, std::int64_t first, std::int64_t rows,
+                   float* normed);
+  void reserve_routed(std::int64_t rows);
+  probe::RoutingRecord routing_of(const PackedBatch& packed, size_t sequence,
+                                  std::span<const std::int64_t> packed_rows) const;
   float* logits(const Context& context, const float* states, std::int64_t count, const std::string& where);
   // Logits of `count` rows from `first` on, as PredictedLogits counts them.
   struct LogitsAt {
@@ -125,18 +132,27 @@ class Model {
                       const std::string& where) const;
   [[noreturn]] void throw_non_finite(const std::string& where) const;
 
+  // What the routers of one layer decided, for its rows as they lie.
+  struct Routed {
+    Buffer<std::int32_t> experts;    // [rows, chosen]
+    Buffer<float> weights, entropy;  // [rows, chosen], [rows]
+    Buffer<float> logits;            // [kMlpRows, experts]
+    Buffer<float> out;               // [kMlpRows, hidden], of the experts
+  };
   struct Workspace {
     Buffer<float> hidden;                 // [rows, hidden], the residual stream
     Buffer<float> normed;                 // [rows, hidden], also the output of a sublayer
     Buffer<float> queries, keys, values;  // [rows, heads * head_dim]
     Buffer<float> attended;               // [rows, heads * head_dim]
-    Buffer<float> gate, up;               // [kMlpRows, mlp_hidden]
-    Buffer<float> wanted;                 // [logit rows, hidden], of the stream in the last layer
-    Buffer<float> wanted_attended;        // [logit rows, heads * head_dim]
-    Buffer<float> logits;                 // [logit rows, vocabulary]
-    Buffer<float> predicted;              // [a few rows, vocabulary]: logits that only predictions need
+    Buffer<float> gate, up;               // [kMlpRows, widest MLP]
+    Routed routed;
+    Buffer<float> wanted;           // [logit rows, hidden], of the stream in the last layer
+    Buffer<float> wanted_attended;  // [logit rows, heads * head_dim]
+    Buffer<float> logits;           // [logit rows, vocabulary]
+    Buffer<float> predicted;        // [a few rows, vocabulary]: logits that only predictions need
     ops::LinearScratch linear;
     ops::AttentionScratch attention;
+    ops::ExpertsScratch experts;
   };
 
   std::shared_ptr<const Loaded> loaded_;

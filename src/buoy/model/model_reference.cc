@@ -29,6 +29,15 @@ std::vector<Number> product(const std::vector<Number>& input, const Weight& weig
   return out;
 }
 
+template <typename Number>
+std::vector<Number> swiglu_product(const std::vector<Number>& input, const Weight& gate_weight,
+                                   const Weight& up_weight, const Weight& down) {
+  std::vector<Number> gate = product(input, gate_weight, {});
+  const std::vector<Number> up = product(input, up_weight, {});
+  for (size_t i = 0; i < gate.size(); ++i) gate[i] = gate[i] / (1 + std::exp(-gate[i])) * up[i];
+  return product(gate, down, {});
+}
+
 // Half-split rotation of [rows, heads, head_dim] by the row's position.
 template <typename Number>
 void rotate(std::vector<Number>& states, std::int64_t heads, std::int64_t head_dim,
@@ -152,10 +161,36 @@ auto PlainPass<Number>::attend(const LayerWeights& layer, const Numbers& normed,
 
 template <typename Number>
 auto PlainPass<Number>::mlp(const LayerWeights& layer, const Numbers& normed) const -> Numbers {
-  Numbers gate = product(normed, layer.gate, {});
-  const Numbers up = product(normed, layer.up, {});
-  for (size_t i = 0; i < gate.size(); ++i) gate[i] = gate[i] / (1 + std::exp(-gate[i])) * up[i];
-  return product(gate, layer.down, {});
+  Numbers out;
+  if (!layer.gate.empty()) out = swiglu_product(normed, layer.gate, layer.up, layer.down);
+  if (!layer.mixture.any()) return out;
+  Numbers routed = mixture(layer.mixture, normed);
+  if (!out.empty()) add(routed, out);
+  return routed;
+}
+
+template <typename Number>
+auto PlainPass<Number>::mixture(const MixtureWeights& mixture, const Numbers& normed) const -> Numbers {
+  const ops::RouterRule rule = router_rule_of(*config_.experts);
+  const Numbers logits = product(normed, mixture.router, {});
+  const std::int64_t rows = std::ssize(normed) / config_.hidden;
+  Numbers out(normed.size(), 0);
+  std::vector<std::int32_t> chosen(static_cast<size_t>(rule.chosen));
+  std::vector<double> weights(chosen.size());
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::vector<double> z(logits.begin() + row * rule.experts,
+                                logits.begin() + (row + 1) * rule.experts);
+    ops::route_reference(rule, z.data(), mixture.bias.empty() ? nullptr : mixture.bias.data(),
+                         {chosen.data(), weights.data(), nullptr});
+    const Numbers state(normed.begin() + row * config_.hidden, normed.begin() + (row + 1) * config_.hidden);
+    for (size_t n = 0; n < chosen.size(); ++n) {
+      const ops::ExpertWeights& expert = mixture.experts[static_cast<size_t>(chosen[n])];
+      const Numbers term = swiglu_product(state, expert.gate, expert.up, expert.down);
+      for (size_t j = 0; j < term.size(); ++j)
+        out[static_cast<size_t>(row * config_.hidden) + j] += static_cast<Number>(weights[n]) * term[j];
+    }
+  }
+  return out;
 }
 
 template <typename Number>

@@ -40,6 +40,7 @@ class PlainPass {
   Numbers attend(const LayerWeights& layer, const Numbers& normed, const SequenceInput& sequence,
                  const probe::Change& change) const;
   Numbers mlp(const LayerWeights& layer, const Numbers& normed) const;
+  Numbers mixture(const MixtureWeights& mixture, const Numbers& normed) const;
 
   const ModelConfig& config_;
   const ModelWeights& weights_;

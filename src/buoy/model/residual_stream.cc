@@ -119,6 +119,11 @@ std::vector<std::int64_t> ResidualStream::rows_behind_attention() const {
   std::vector<std::int64_t> out;
   for (size_t n = 0; n < observations_.size(); ++n) {
     const ResidualRequest& request = observations_[n].request.residual;
+    if (observations_[n].request.routing) {
+      for (std::int64_t row = 0; row < batch_.sequences[n].rows(); ++row)
+        out.push_back(batch_.first_rows[n] + row);
+      continue;
+    }
     if (!request.behind_attention()) continue;
     for (const auto row : request.rows) out.push_back(batch_.first_rows[n] + row);
   }
@@ -128,6 +133,11 @@ std::vector<std::int64_t> ResidualStream::rows_behind_attention() const {
 bool ResidualStream::leaves_out_mlp() const {
   return changes_ && std::all_of(observations_.begin(), observations_.end(),
                                  [](const LayerObservation& one) { return one.change.mlp_scale == 0.0f; });
+}
+
+bool ResidualStream::reads_routing() const {
+  return std::any_of(observations_.begin(), observations_.end(),
+                     [](const LayerObservation& one) { return one.request.routing; });
 }
 
 void ResidualStream::change(ResidualPoint point, const StreamRows& rows) const {

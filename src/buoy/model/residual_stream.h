@@ -40,10 +40,12 @@ class ResidualStream {
                  std::span<const LayerObservation> observations);
 
   bool any() const { return reads_ || changes_; }
-  // Packed rows that are read behind the attention, ascending in each sequence.
+  // Packed rows that are read behind the attention, ascending in each sequence; all of those whose routers
+  // are watched.
   std::vector<std::int64_t> rows_behind_attention() const;
   // No row of the batch needs its MLP.
   bool leaves_out_mlp() const;
+  bool reads_routing() const;
 
   void pass(probe::ResidualPoint point, const StreamRows& rows);  // changes, then reads
   void read_attention_out(const StreamRows& rows);

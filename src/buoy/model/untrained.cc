@@ -60,6 +60,24 @@ class Maker {
     return z ^ (z >> 32);
   }
 
+  ops::ExpertWeights mlp(std::int64_t width, std::int64_t layer) {
+    const std::int64_t hidden = config_.hidden;
+    ops::ExpertWeights out;
+    out.gate = matrix(width, hidden, of_inputs(hidden));
+    out.up = matrix(width, hidden, of_inputs(hidden));
+    out.down = matrix(hidden, width, of_addend(width, layer));
+    return out;
+  }
+
+  MixtureWeights mixture(std::int64_t layer) {
+    const ExpertConfig& experts = *config_.experts;
+    MixtureWeights out;
+    out.router = matrix(experts.count, config_.hidden, of_inputs(config_.hidden));
+    if (experts.bias) out.bias.assign(static_cast<std::size_t>(experts.count), 0.0f);
+    for (std::int64_t e = 0; e < experts.count; ++e) out.experts.push_back(mlp(experts.width, layer));
+    return out;
+  }
+
   LayerWeights layer(std::int64_t number) {
     const ModelConfig& c = config_;
     const std::int64_t queries = c.heads * c.head_dim, keys = c.kv_heads * c.head_dim;
@@ -70,9 +88,12 @@ class Maker {
     out.key = matrix(keys, c.hidden, of_inputs(c.hidden));
     out.value = matrix(keys, c.hidden, of_inputs(c.hidden));
     out.attention_out = matrix(c.hidden, queries, of_addend(queries, number));
-    out.gate = matrix(c.mlp_hidden, c.hidden, of_inputs(c.hidden));
-    out.up = matrix(c.mlp_hidden, c.hidden, of_inputs(c.hidden));
-    out.down = matrix(c.hidden, c.mlp_hidden, of_addend(c.mlp_hidden, number));
+    const std::int64_t width = is_mixture(c, number) ? c.experts->shared_width : c.mlp_hidden;
+    if (width > 0) {
+      const auto plain = mlp(width, number);
+      out.gate = plain.gate, out.up = plain.up, out.down = plain.down;
+    }
+    if (is_mixture(c, number)) out.mixture = mixture(number);
     if (traits_.qkv_bias) {
       out.query_bias.assign(static_cast<std::size_t>(queries), 0.0f);
       out.key_bias.assign(static_cast<std::size_t>(keys), 0.0f);

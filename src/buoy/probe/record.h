@@ -40,6 +40,14 @@ struct PredictionRecord {
   std::vector<float> top_probabilities;  // [rows, top]
 };
 
+// What a layer's router decided for every row. Empty where the layer has no experts.
+struct RoutingRecord {
+  std::vector<std::int32_t> experts;  // [rows, chosen], best first
+  std::vector<float> weights;         // [rows, chosen], on what the experts return
+  std::vector<float> entropy;         // [rows], nats, of the router's distribution over all experts
+  std::vector<float> load;            // [experts], rows that chose each
+};
+
 // What was asked for at one address; the rest is empty.
 struct LayerRecord {
   LayerStates states;                  // sizes always, pointers when asked
@@ -59,6 +67,7 @@ struct LayerRecord {
   std::vector<float> dense;       // [heads, queries, keys]
   std::vector<float> dense_mean;  // [queries, keys]
   ResidualRecord residual;
+  RoutingRecord routing;
   PredictionRecord predictions;  // alone, in a record whose layer is kWholeForward
 };
 

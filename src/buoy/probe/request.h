@@ -53,6 +53,7 @@ struct LayerRequest {
   bool states = false;      // queries, keys and values
 
   ResidualRequest residual;  // of the stream that attention and MLP add to
+  bool routing = false;      // of every row, where the layer has experts
 
   bool needs_second_pass() const {
     return received || entropy || log_sum_exp || first_share || looks_closely();
@@ -61,7 +62,8 @@ struct LayerRequest {
   std::int64_t sets() const { return key_sets ? key_sets->count() : 0; }
   bool needs_normaliser() const { return needs_second_pass() || dense || dense_mean; }
   bool needs_moments() const { return qk_after || qk_before || norms || value_norm; }
-  bool any() const { return needs_normaliser() || needs_moments() || states || residual.any(); }
+  bool behind_attention() const { return residual.any() || routing; }
+  bool any() const { return needs_normaliser() || needs_moments() || states || behind_attention(); }
 };
 
 // Rows of a forward whose distribution over the vocabulary is wanted, in any order. Logits that nobody else

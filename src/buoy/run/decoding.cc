@@ -45,7 +45,7 @@ DecodeOptions with_tokens(const ModelConfig& config, DecodeOptions options,
 
 // A2D models that do not decode blocks take LLaDA's loop.
 bool uses_llada_loop(const ModelConfig& config) {
-  return config.family == Family::kLlada || is_a2d(config.family);
+  return config.family == Family::kLlada || config.family == Family::kLladaMoe || is_a2d(config.family);
 }
 
 // Configs of some families never name it, and the publisher's id may lie beyond a vocabulary.
@@ -138,7 +138,7 @@ void refuse_observing(const ModelConfig& config, const DecodeOptions& options) {
 std::uint64_t forwards_of(Family family, const DecodeOptions& o) {
   if (!is_masked_diffusion(family)) return static_cast<std::uint64_t>(o.max_new_tokens);
   // One for each token at most, and one to store a block; blocks have at least one token each.
-  if (family == Family::kSdar || family == Family::kFastDllm)
+  if (family == Family::kSdar || family == Family::kSdarMoe || family == Family::kFastDllm)
     return 2 * static_cast<std::uint64_t>(o.max_new_tokens);
   const auto steps = static_cast<std::uint64_t>(o.steps.value_or(o.max_new_tokens));
   return o.cfg_scale.value_or(0) > 0 ? 2 * steps : steps;

@@ -27,6 +27,19 @@ std::int64_t Weight::size() const {
   return count;
 }
 
+Weight rows_of(const Weight& matrix, std::int64_t first, std::int64_t count) {
+  BUOY_CHECK(matrix.shape.size() == 2 && first >= 0 && count >= 0 && first + count <= matrix.rows());
+  const auto offset = static_cast<size_t>(first * matrix.columns()) * size_of(matrix.dtype);
+  return {matrix.data + offset, matrix.dtype, {count, matrix.columns()}};
+}
+
+Weight matrix_of(const Weight& stacked, std::int64_t number) {
+  BUOY_CHECK(stacked.shape.size() == 3 && number >= 0 && number < stacked.shape[0]);
+  const std::int64_t rows = stacked.shape[1], columns = stacked.shape[2];
+  const auto offset = static_cast<size_t>(number * rows * columns) * size_of(stacked.dtype);
+  return {stacked.data + offset, stacked.dtype, {rows, columns}};
+}
+
 std::string describe_shape(const std::vector<std::int64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }

@@ -21,6 +21,10 @@ struct Weight {
   std::int64_t size() const;
 };
 
+// Rows of a matrix, and one of several matrices in a tensor [count, rows, columns]: in place.
+Weight rows_of(const Weight& matrix, std::int64_t first, std::int64_t count);
+Weight matrix_of(const Weight& stacked, std::int64_t number);
+
 std::string describe_shape(const std::vector<std::int64_t>& shape);  // "[4096, 12288]"
 
 // Converts `count` stored numbers starting at element `first` of `weight` to float.

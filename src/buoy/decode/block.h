@@ -105,7 +105,9 @@ class BlockMachine final : public StepMachine {
   std::optional<std::vector<ops::ChoiceRule>> choice_rules() const override;
   StepRecord advance_chosen(std::span<const ops::RowChoice> choices) override;
   // Rows of a sub-block alone, over keys that may be stale, are no forward of the row.
-  bool observable() const override { return !options_.block_cache; }
+  bool observable() const override {
+    return !options_.block_cache && options_.before != ops::BeforeGrid::kWhole;
+  }
   std::int32_t forward() const override { return forward_; }
   // That of the finished row: where finished blocks are stored causally, blocks of 1.
   std::optional<model::BlockGrid> grid() const override {

@@ -81,6 +81,8 @@ class StepMachine {
   virtual std::int32_t forward() const { return step_; }
   // Where its blocks lie; none: the mask of the model.
   virtual std::optional<model::BlockGrid> grid() const { return std::nullopt; }
+  // That of a forward over the whole row, where the model's own mask would not do.
+  virtual std::optional<model::BlockGrid> row_grid() const { return grid(); }
   // Positions of the row that were decoded, with the prompt: behind them masks are left over.
   virtual std::int64_t decoded_length() const { return std::ssize(row_); }
   // Another one in the same state, between two steps: it may go another way. Null where there can be none.

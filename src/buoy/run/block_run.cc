@@ -56,7 +56,7 @@ observe::BlockRun note_block_run(const Context& context, model::Model& model, de
 
 std::shared_ptr<const observe::BlockRun> largest_block_run(const ModelConfig& config,
                                                            const Request& request) {
-  if (!may_decode_blocks(config.family) || !decode::decodes_blocks(config, request.decode)) return nullptr;
+  if (!decode::decodes_blocks(config, request.decode)) return nullptr;
   auto run = std::make_shared<observe::BlockRun>();
   const auto slots = static_cast<size_t>(std::max(request.decode.max_new_tokens, 0));
   run->block = config.block_length.value_or(1);

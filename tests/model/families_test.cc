@@ -216,7 +216,6 @@ TEST(FamilyRefusals, TheUnderscoredNameOfA2dIsTheSameModel) {
   EXPECT_EQ(Model::load(derived.folder()).config().family, Family::kA2dQwen3);
 }
 
-
 TEST(FamilyRefusals, AGridOfAModelWithoutBlocks) {
   Model model = Model::load(data_folder() / "goldens" / golden_cases().front());
   const std::vector<std::int32_t> tokens = {1, 2, 3};

@@ -6,8 +6,8 @@
 
 #include <memory>
 
-#include "buoy/decode/block_families.h"
 #include "buoy/decode/autoregressive.h"
+#include "buoy/decode/block_families.h"
 #include "buoy/decode/dream.h"
 #include "buoy/decode/drive.h"
 #include "buoy/decode/llada.h"
@@ -109,8 +109,8 @@ std::unique_ptr<decode::StepMachine> machine_of(const model::Model& model, const
     case decode::kRnd1:
       return std::make_unique<decode::Rnd1Machine>(prompt, decode::rnd1_options(options));
     case decode::kAutoregressive:
-      return std::make_unique<decode::AutoregressiveMachine>(
-          prompt, decode::autoregressive_options(options), model.new_cache());
+      return std::make_unique<decode::AutoregressiveMachine>(prompt, decode::autoregressive_options(options),
+                                                             model.new_cache());
     default:
       break;
   }
@@ -126,7 +126,7 @@ struct Happened {
   std::int32_t denoised = 0;
   std::vector<StepKind> kinds;
   std::vector<std::array<std::int64_t, 2>> rows;  // the first that each forward ran, and where they end
-  std::vector<double> confidences;  // to the bit
+  std::vector<double> confidences;                // to the bit
 };
 
 Happened drive(const Context& context, model::Model& model, decode::StepMachine& machine) {

@@ -32,7 +32,8 @@ void check_options(const BlockOptions& o) {
   }
   if (o.block_cache && !o.cached)
     throw_usage_error({field_name("block_cache"), "a cache of finished blocks", "none"});
-  BUOY_CHECK(!o.block_cache || o.seed_rule == BlockSeed::kFollows);  // a block's first position is known there
+  BUOY_CHECK(!o.block_cache ||
+             o.seed_rule == BlockSeed::kFollows);  // a block's first position is known there
   if (!o.editing) return;
   check_bounds("editing_threshold", o.editing->threshold);
   check_bounds("max_post_steps", o.editing->most_post_steps);
@@ -57,7 +58,7 @@ BlockMachine::BlockMachine(std::span<const std::int32_t> prompt, const BlockOpti
     begin_ = end_ = prompt_end / b * b;
     // A family that seeds its blocks counts the one with the prompt's tail among those that were asked for.
     last_end_ = seed_follows() ? end_ + options.max_new_tokens / b * b
-                                     : (prompt_end + options.max_new_tokens + b - 1) / b * b;
+                               : (prompt_end + options.max_new_tokens + b - 1) / b * b;
     if (!seed_follows()) extend_row(last_end_);
   }
   const bool seeded = seeds() && end_ > 0 && prompt_end == end_;
@@ -110,9 +111,9 @@ void BlockMachine::begin_block() {
   if (std::ssize(row_) < end_) extend_row(end_);
   BUOY_CHECK(!seeds() || !is_mask(begin_));
   const BlockSchedule& schedule = options_.schedule;
-  const std::int64_t masks = schedule.over_whole_block
-                                 ? options_.block_length
-                                 : std::count(row_.begin() + begin_, row_.begin() + end_, options_.mask_token);
+  const std::int64_t masks =
+      schedule.over_whole_block ? options_.block_length
+                                : std::count(row_.begin() + begin_, row_.begin() + end_, options_.mask_token);
   counts_.clear();
   if (schedule.rule == BlockSchedule::Rule::kQuota) counts_ = quota_counts(masks, schedule.steps);
   if (schedule.rule == BlockSchedule::Rule::kDllm) counts_ = dllm_counts(masks, schedule.steps);
@@ -149,8 +150,7 @@ void BlockMachine::end_block() {
 }
 
 model::BlockGrid BlockMachine::forward_grid() const {
-  if (options_.before != ops::BeforeGrid::kCausal)
-    return {options_.block_length, origin_, options_.before};
+  if (options_.before != ops::BeforeGrid::kCausal) return {options_.block_length, origin_, options_.before};
   if (phase_ != Phase::kDenoise) return {1};
   return {options_.block_length, begin_, options_.before};
 }

@@ -25,7 +25,8 @@ enum class BlockOrder {
 enum class BlockSeed {
   kNone,     // it is a mask like the others
   kFollows,  // the likeliest token follows each stored block, the last one too; only whole blocks are decoded
-  kBegins,   // each block begins with one, drawn by its probability; a stop token does not keep it from beginning
+  kBegins,   // each block begins with one, drawn by its probability; a stop token does not keep it from
+             // beginning
 };
 
 // A stop token with no mask before it ends the run in the middle of a block.
@@ -37,9 +38,9 @@ enum class MidBlockStop {
 
 // A written token of the block is written again where another one is surer than the threshold.
 struct BlockEditing {
-  double threshold = 0.9;          // strict
+  double threshold = 0.9;             // strict
   std::int32_t most_post_steps = 16;  // steps of a block behind its last mask
-  double repeat_penalty = 0;       // taken from the logit of the token that stands before the position
+  double repeat_penalty = 0;          // taken from the logit of the token that stands before the position
 };
 
 // How a token is proposed at a temperature above 0.
@@ -68,7 +69,7 @@ struct BlockOptions {
   BlockOrder order = BlockOrder::kConfidence;
   double threshold = 1;
   bool threshold_itself = false;  // is sure enough
-  BlockSchedule schedule = {};  // masks to fill in each step of a block
+  BlockSchedule schedule = {};    // masks to fill in each step of a block
   BlockDraw draw = BlockDraw::kNoise;
   double temperature = 0, cfg_scale = 0;
   std::optional<std::int64_t> top_k;

@@ -94,7 +94,8 @@ std::vector<size_t> BlockMachine::choose(std::span<const ops::RowChoice> proposa
   std::vector<Scored> scored;
   for (const size_t i : masks) {
     double score = proposals[i].confidence;
-    const bool enough = score > options_.threshold || (options_.threshold_itself && score == options_.threshold);
+    const bool enough =
+        score > options_.threshold || (options_.threshold_itself && score == options_.threshold);
     if (options_.order == BlockOrder::kThreshold && enough) sure.push_back(i);
     if (options_.order == BlockOrder::kLeftToRight) score = -static_cast<double>(i);
     if (options_.order == BlockOrder::kRandom) {

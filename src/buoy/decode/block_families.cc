@@ -92,8 +92,8 @@ BlockOptions fast_dllm(const ModelConfig& config, const DecodeOptions& o) {
   return out;
 }
 
-// The prompt and finished blocks are stored by causal forwards, each of which gives the first token of the next
-// block; or, with a bidirectional context, as wholes.
+// The prompt and finished blocks are stored by causal forwards, each of which gives the first token of the
+// next block; or, with a bidirectional context, as wholes.
 BlockOptions nemotron(const ModelConfig& config, const DecodeOptions& o) {
   BlockOptions out = common(config, o);
   out.origin = GridOrigin::kPromptEnd;

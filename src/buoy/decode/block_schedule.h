@@ -8,8 +8,8 @@ namespace buoy::decode {
 // How many masks are to be filled in each step of a block.
 struct BlockSchedule {
   enum class Rule {
-    kQuota,       // as evenly as whole numbers allow, larger numbers first
-    kDllm,        // the dllm library's rounding
+    kQuota,    // as evenly as whole numbers allow, larger numbers first
+    kDllm,     // the dllm library's rounding
     kAtLeast,  // so many in each step, until none is left
   };
   Rule rule = Rule::kQuota;

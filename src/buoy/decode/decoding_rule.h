@@ -26,8 +26,8 @@ std::optional<std::string> default_rule(Family family);
 // family's.
 Loops loop_of(const ModelConfig& config, const DecodeOptions& options);
 
-// What that loop reads the model as: masks that become tokens, or a next token. Like the next two, no check of
-// the rule.
+// What that loop reads the model as: masks that become tokens, or a next token. Like the next two, no check
+// of the rule.
 bool decodes_masks(const ModelConfig& config, const DecodeOptions& options);
 // Which keys a forward over a whole row sees.
 AttentionMaskKind mask_of(const ModelConfig& config, const DecodeOptions& options);

@@ -40,9 +40,10 @@ DreamAlgorithm dream_algorithm(const std::string& name, bool open_dcoder) {
   if (name == "maskgit_plus") return DreamAlgorithm::kMaskgitPlus;
   if (name == "topk_margin") return DreamAlgorithm::kTopkMargin;
   if (name == "entropy") return DreamAlgorithm::kEntropy;
-  throw_usage_error({field_name("algorithm"),
-                     std::string("one of origin, maskgit_plus, topk_margin, entropy") + (open_dcoder ? ", p2" : ""),
-                     '"' + name + '"'});
+  throw_usage_error(
+      {field_name("algorithm"),
+       std::string("one of origin, maskgit_plus, topk_margin, entropy") + (open_dcoder ? ", p2" : ""),
+       '"' + name + '"'});
 }
 
 DreamOptions options_of_both(const DecodeOptions& o, const char* algorithm, bool open_dcoder) {

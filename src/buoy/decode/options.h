@@ -118,44 +118,51 @@ inline constexpr std::array kDecodeOptions = {
     DecodeOption{
         "decoding_rule", &DecodeOptions::decoding_rule, kAsksForRule, kAny, Identity::kStored,
         "what the config does not say. A2D, required: mdlm (LLaDA's loop) or bd3lm (blocks over a cache). "
-        "LLaDA2, required:\nllada2 or llada21 (edits tokens). Nemotron-Labs-Diffusion: diffusion (default) or "
+        "LLaDA2, required:\nllada2 or llada21 (edits tokens). Nemotron-Labs-Diffusion: diffusion (default) "
+        "or "
         "autoregressive. Qwen2:\nautoregressive (default) or open_dcoder (masks, all tokens see each other)"},
     DecodeOption{"steps", &DecodeOptions::steps, kLlada | kDream | kBd3lm | kRnd1 | kOpenDcoder, kFromOne,
                  Identity::kStored, "denoising steps (default: as many as tokens)"},
     DecodeOption{"steps_per_block", &DecodeOptions::steps_per_block, kSdar | kNemotron | kLlada2, kFromOne,
                  Identity::kStored,
                  "SDAR, Nemotron, llada2: denoising steps of a block (default: as many as it has positions)"},
-    DecodeOption{"block_length", &DecodeOptions::block_length, kLlada | kBlocks, kFromOne, Identity::kStored,
-                 "block size. LLaDA, mdlm: default one block. bd3lm, LLaDA2: 32. SDAR, Fast-dLLM v2, Nemotron: "
-                 "the config's"},
+    DecodeOption{
+        "block_length", &DecodeOptions::block_length, kLlada | kBlocks, kFromOne, Identity::kStored,
+        "block size. LLaDA, mdlm: default one block. bd3lm, LLaDA2: 32. SDAR, Fast-dLLM v2, Nemotron: "
+        "the config's"},
     DecodeOption{"sub_block_length", &DecodeOptions::sub_block_length, kFastDllm, kFromOne, Identity::kStored,
                  "Fast-dLLM v2: parts of a block that are decoded from left to right (default 8)"},
-    DecodeOption{"algorithm", &DecodeOptions::algorithm, kLlada | kDream | kBd3lm | kSdar | kOpenDcoder, kAny,
-                 Identity::kStored,
-                 "order of unmasking. LLaDA, mdlm, bd3lm: low_confidence (default), random. Dream: origin "
-                 "(default),\nmaskgit_plus, topk_margin, entropy (the publisher's recipe). SDAR: "
-                 "low_confidence_dynamic (default),\nlow_confidence_static, sequential. open_dcoder: as Dream "
-                 "(default entropy), p2 (hides unsure tokens again)"},
-    DecodeOption{"threshold", &DecodeOptions::threshold, kSdar | kFastDllm | kNemotron | kLlada2 | kLlada21,
-                 kNotNegative, Identity::kStored,
-                 "reveal every position that is surer than this. SDAR, dynamic: default 0.85. Fast-dLLM v2: "
-                 "0.9; 1 is one token\na forward. LLaDA2: 0.95. Nemotron: none by default; as sure is enough"},
-    DecodeOption{"bidirectional_context", &DecodeOptions::bidirectional_context, kNemotron, kAny,
-                 Identity::kStored,
-                 "Nemotron, diffusion: the prompt and finished blocks see themselves as wholes; no token of a "
-                 "block is known before"},
-    DecodeOption{"minimal_topk", &DecodeOptions::minimal_topk, kLlada2, kFromOne, Identity::kStored,
-                 "llada2: a block has at most so many steps as it takes to fill the answer with this many tokens "
-                 "each (default 1)"},
+    DecodeOption{
+        "algorithm", &DecodeOptions::algorithm, kLlada | kDream | kBd3lm | kSdar | kOpenDcoder, kAny,
+        Identity::kStored,
+        "order of unmasking. LLaDA, mdlm, bd3lm: low_confidence (default), random. Dream: origin "
+        "(default),\nmaskgit_plus, topk_margin, entropy (the publisher's recipe). SDAR: "
+        "low_confidence_dynamic (default),\nlow_confidence_static, sequential. open_dcoder: as Dream "
+        "(default entropy), p2 (hides unsure tokens again)"},
+    DecodeOption{
+        "threshold", &DecodeOptions::threshold, kSdar | kFastDllm | kNemotron | kLlada2 | kLlada21,
+        kNotNegative, Identity::kStored,
+        "reveal every position that is surer than this. SDAR, dynamic: default 0.85. Fast-dLLM v2: "
+        "0.9; 1 is one token\na forward. LLaDA2: 0.95. Nemotron: none by default; as sure is enough"},
+    DecodeOption{
+        "bidirectional_context", &DecodeOptions::bidirectional_context, kNemotron, kAny, Identity::kStored,
+        "Nemotron, diffusion: the prompt and finished blocks see themselves as wholes; no token of a "
+        "block is known before"},
+    DecodeOption{
+        "minimal_topk", &DecodeOptions::minimal_topk, kLlada2, kFromOne, Identity::kStored,
+        "llada2: a block has at most so many steps as it takes to fill the answer with this many tokens "
+        "each (default 1)"},
     DecodeOption{"editing_threshold", &DecodeOptions::editing_threshold, kLlada21, kNotNegative,
-                 Identity::kStored, "llada21: replace tokens where another one is surer than this (default 0.9)"},
+                 Identity::kStored,
+                 "llada21: replace tokens where another one is surer than this (default 0.9)"},
     DecodeOption{"max_post_steps", &DecodeOptions::max_post_steps, kLlada21, kNotNegative, Identity::kStored,
                  "llada21: steps of a block behind its last mask, at most (default 16)"},
     DecodeOption{"num_to_transfer", &DecodeOptions::num_to_transfer, kLlada21, kFromOne, Identity::kStored,
                  "llada21: masks to fill in a step where fewer are sure enough (default 1)"},
     DecodeOption{"repeat_penalty", &DecodeOptions::repeat_penalty, kLlada21, kNotNegative, Identity::kStored,
                  "llada21: taken from the logit of the token before the position (default 0)"},
-    DecodeOption{"eos_early_stop", &DecodeOptions::eos_early_stop, kLlada2 | kLlada21, kAny, Identity::kStored,
+    DecodeOption{"eos_early_stop", &DecodeOptions::eos_early_stop, kLlada2 | kLlada21, kAny,
+                 Identity::kStored,
                  "llada2: stop in the middle of a block, too. llada21: stop after a block with an end token"},
     DecodeOption{"entropy_bound", &DecodeOptions::entropy_bound, kRnd1, kNotNegative, Identity::kStored,
                  "RND1: reveal the positions whose entropies add up to at most this, beside the largest"},

@@ -97,8 +97,7 @@ std::vector<std::int32_t> Rnd1Machine::within_bound(const std::vector<Proposal>&
 StepRecord Rnd1Machine::advance(std::span<const LogitRows> logits) {
   StepRecord record{step_, options_.steps, {}};
   std::vector<Proposal> proposals;
-  for (size_t i = 0; i < masked_.size(); ++i)
-    proposals.push_back(propose(logits[0].row(i), masked_[i]));
+  for (size_t i = 0; i < masked_.size(); ++i) proposals.push_back(propose(logits[0].row(i), masked_[i]));
   const std::int64_t to_come = options_.steps - 1 - step_, open = std::ssize(masked_);
   std::vector<std::int32_t> chosen;
   if (options_.entropy_bound && to_come > 0) {

@@ -26,10 +26,10 @@ Rnd1Options rnd1_options(const DecodeOptions& options);
 // UsageError for values that make no sense together; the machine looks too.
 void check_options(const Rnd1Options& options);
 
-// RND1's sampler: of N masks, floor(N s / T) stay masked behind the step that is s steps before the last, those
-// of the highest entropy. With a bound, those are revealed, surest first, whose entropies add up to no more
-// than the bound beside the largest of them; the last step reveals what is left. The logits of position p come
-// from row p - 1.
+// RND1's sampler: of N masks, floor(N s / T) stay masked behind the step that is s steps before the last,
+// those of the highest entropy. With a bound, those are revealed, surest first, whose entropies add up to no
+// more than the bound beside the largest of them; the last step reveals what is left. The logits of position
+// p come from row p - 1.
 class Rnd1Machine final : public StepMachine {
  public:
   Rnd1Machine(std::span<const std::int32_t> prompt, const Rnd1Options& options);

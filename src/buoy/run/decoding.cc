@@ -143,10 +143,11 @@ void refuse_observing(const ModelConfig& config, const DecodeOptions& options) {
   if (loop == decode::kOpenDcoder) {
     const std::string order = options.algorithm.value_or("entropy");
     if (order == "p2" || order == "origin") {
-      throw_usage_error({field_name("algorithm"),
-                         "one that keeps what it reveals, in as many steps as were asked for, where forwards are "
-                         "observed",
-                         '"' + order + '"'});
+      throw_usage_error(
+          {field_name("algorithm"),
+           "one that keeps what it reveals, in as many steps as were asked for, where forwards are "
+           "observed",
+           '"' + order + '"'});
     }
   }
   if (loop != decode::kRnd1) return;

@@ -263,7 +263,8 @@ trace::Manifest describe_run(const model::Model& model, const DecodeOptions& dec
   manifest.tokenizer_sha256 = tokenizer_sum(folder);
   // A default that decides how the model is read is part of what was run.
   DecodeOptions decided = decoding;
-  if (!decided.decoding_rule && may_decode_blocks(c.family)) decided.decoding_rule = decode::default_rule(c.family);
+  if (!decided.decoding_rule && may_decode_blocks(c.family))
+    decided.decoding_rule = decode::default_rule(c.family);
   manifest.decoding = dump_json(describe_decoding(decided));
   manifest.seed = decoding.seed;
   return manifest;

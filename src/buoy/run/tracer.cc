@@ -90,8 +90,7 @@ ChangedRow Tracer::changed_row(const ItemPrompt& prompt) const {
 Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, const MakeProbe& make_probe) {
   DecodeOptions decode = request_.decode;
   decode.seed += number;
-  if (decode::decodes_blocks(model_.config(), decode))
-    return watch_blocks(prompt, decode, make_probe);
+  if (decode::decodes_blocks(model_.config(), decode)) return watch_blocks(prompt, decode, make_probe);
   auto machine = make_machine(model_, decode, prompt.prompt.ids, tokenizer_);
   decode::StepMachine* machines[] = {machine.get()};
   const bool diffusion = decode::decodes_masks(model_.config(), request_.decode);
@@ -175,7 +174,8 @@ trace::Sample Tracer::frame(const ItemPrompt& prompt, const decode::StepMachine&
   set(trace::kRegionNames, trace::format_text_list(subject.regions.names));
   set(trace::kGroupNames, trace::format_text_list(subject.groups.names()));
   set(trace::kGoldRegions, trace::format_text_list(subject.regions.gold));
-  set(trace::kAttention, std::string(attention_text(subject, decode::mask_of(model_.config(), request_.decode))));
+  set(trace::kAttention,
+      std::string(attention_text(subject, decode::mask_of(model_.config(), request_.decode))));
   if (subject.blocks) {
     set(trace::kBlockLength, std::to_string(subject.blocks->block));
     set(trace::kGridOrigin, std::to_string(subject.blocks->origin));

@@ -110,8 +110,9 @@ TriedPrompts StudySizes::try_prompts(const Asking& asking, const std::vector<que
 // `looks` are passes over the whole row beside decoding.
 double StudySizes::work_of(const Asking& asking, const TriedPrompts& tried, std::uint64_t looks) {
   const Family family = asking.model.config->family;
-  const std::uint64_t rows =
-      looks + (decode::decodes_masks(*asking.model.config, asking.request.decode) ? run::forwards_of(family, asking.request.decode) : 1);
+  const std::uint64_t rows = looks + (decode::decodes_masks(*asking.model.config, asking.request.decode)
+                                          ? run::forwards_of(family, asking.request.decode)
+                                          : 1);
   return static_cast<double>(rows) * tried.tokens * static_cast<double>(asking.model.stored_bytes);
 }
 

@@ -13,7 +13,7 @@ struct HeadsToFinish {
   const float *cosines, *sines;           // [positions, head_dim / 2]
   const float* query_scales;              // [positions], or null: factors on queries; keys have the next
   float key_scale;
-  const std::int32_t* positions;          // [rows]
+  const std::int32_t* positions;  // [rows]
   const float *bias, *query_norm, *key_norm;
   float eps;
   std::int32_t* flag;

@@ -25,6 +25,7 @@ double positive_or(const JsonObject& scaling, const char* key, double absent) {
 YarnRopeScaling read_yarn(const JsonObject& scaling, double theta, std::int64_t context) {
   constexpr const char* kOriginal = "original_max_position_embeddings";
   constexpr double kBetaFast = 32, kBetaSlow = 1;  // transformers' defaults
+  if (!(theta > 1)) scaling.fail("rope_theta", "a number above 1");
   YarnRopeScaling out{};
   scaling.required_number(kOriginal);
   out.original_context = positive_or(scaling, kOriginal, 0);

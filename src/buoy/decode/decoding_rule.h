@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "buoy/checkpoint/config.h"
 #include "buoy/decode/options.h"
 
 namespace buoy::decode {

@@ -47,6 +47,8 @@ DecodeOptions with_tokens(const ModelConfig& config, DecodeOptions options,
 // Configs of some families never name it, and the publisher's id may lie beyond a vocabulary.
 void require_mask(const ModelConfig& config, const DecodeOptions& options) {
   if (options.mask_token) return;
+  if (decode::loop_of(config, options) == decode::kOpenDcoder)
+    throw_usage_error({field_name("mask_token"), "an id: config.json has no mask_token_id", "none"});
   throw_usage_error(
       {field_name("mask_token"),
        fmt::format(
@@ -89,7 +91,10 @@ void check_decoding(const ModelConfig& config, const DecodeOptions& o) {
 
 void check_mask_token(const ModelConfig& config, const DecodeOptions& given,
                       const std::optional<text::Tokenizer>& tokenizer) {
-  if (!may_decode_blocks(config.family) || given.mask_token || !tokenizer || !config.mask_token) return;
+  const bool published = may_decode_blocks(config.family) || config.family == Family::kRnd1 ||
+                         config.family == Family::kLladaMoe;
+  if (!published || given.mask_token || !tokenizer || !config.mask_token) return;
+  if (!decode::decodes_masks(config, given)) return;
   if (!tokenizer->has_token(*config.mask_token)) {
     throw_usage_error(
         {field_name("mask_token"),

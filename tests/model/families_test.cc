@@ -10,6 +10,7 @@
 #include "buoy/base/error.h"
 #include "buoy/model/block_grid.h"
 #include "buoy/model/model.h"
+#include "buoy/model/model_reference.h"
 #include "support/fails_with.h"
 #include "support/family_case.h"
 
@@ -178,6 +179,61 @@ TEST(BlockCacheBits, CachedEqualsRecomputed) {
       EXPECT_EQ(cache.length(), end);
       begin = end;
     }
+  }
+}
+
+// A prefix that was stored causally, or as one block, then a block over it: the bits of one forward under a
+// grid with that prefix before it.
+TEST(BlockCacheBits, APrefixInTheCacheEqualsTheGridBehindIt) {
+  ThreadPool threads(2);
+  const Context context{threads};
+  const std::vector<std::int32_t> tokens = {5, 16, 27, 38, 49, 50, 51, 52, 53};
+  const auto rows = all_rows(tokens.size()), block_rows = all_rows(4);
+  for (const char* name : {"nemotron-f32", "nemotron-bf16"}) {
+    Model model = Model::load(family_folder(name));
+    const std::int64_t vocabulary = model.config().vocabulary;
+    for (const auto before : {ops::BeforeGrid::kCausal, ops::BeforeGrid::kWhole}) {
+      SequenceInput whole{tokens, rows};
+      whole.grid = BlockGrid{4, 5, before};
+      const float* logits = model.forward(context, {&whole, 1});
+      const std::vector<float> expected(logits, logits + 9 * vocabulary);
+      model::KvCache cache = model.new_cache();
+      const auto prefix_rows = all_rows(5);
+      SequenceInput prefix{std::span(tokens).first(5), prefix_rows, &cache};
+      prefix.grid = before == ops::BeforeGrid::kCausal ? BlockGrid{1} : BlockGrid{5};
+      const float* stored = model.forward(context, {&prefix, 1});
+      EXPECT_TRUE(std::equal(stored, stored + 5 * vocabulary, expected.begin()));
+      SequenceInput block{std::span(tokens).subspan(5), block_rows, &cache};
+      block.grid = whole.grid;
+      block.extends_cache = false;
+      const float* over = model.forward(context, {&block, 1});
+      EXPECT_TRUE(std::equal(over, over + 4 * vocabulary, expected.begin() + 5 * vocabulary)) << name;
+
+      // Packed beside a causal sequence and another grid.
+      std::vector<SequenceInput> inputs = {{tokens, rows}, whole, {std::span(tokens).first(7), {}}};
+      inputs[2].grid = BlockGrid{2};
+      const float* packed = model.forward(context, inputs);
+      EXPECT_TRUE(std::equal(expected.begin(), expected.end(), packed + 9 * vocabulary)) << "packed";
+    }
+  }
+}
+
+// The oracle in double knows YaRN, scaled queries and what precedes a grid.
+TEST(ModelReference, HoldsForNemotron) {
+  ThreadPool threads(2);
+  const Golden golden(family_folder("nemotron-f32"));
+  Model model = Model::load(golden.folder());
+  const auto ids = golden.ids("A.ids");
+  const auto rows = all_rows(ids.size());
+  for (const auto& [name, grid] :
+       {Reading{"causal", std::nullopt},
+        Reading{"causal5_then_block4", BlockGrid{4, 5, ops::BeforeGrid::kCausal}},
+        Reading{"prompt5_then_blocks2", BlockGrid{2, 5, ops::BeforeGrid::kWhole}}}) {
+    SequenceInput input{ids, rows};
+    input.grid = grid;
+    const auto states = model::ModelReference(model.config(), model.weights()).forward(input);
+    const auto exact = golden.numbers(std::string("A.") + name + ".logits_f64");
+    EXPECT_LT(rms_difference(states.logits, exact), 1e-9) << name;
   }
 }
 

@@ -51,6 +51,7 @@ class BlockTrace : public ::testing::TestWithParam<TracedFamily> {
     o.mask_token = mask_ = small ? 50 : 75;
     o.max_new_tokens = 16;
     if (GetParam().rule != nullptr) o.decoding_rule = GetParam().rule;
+    if (model_.model.config().family == Family::kLlada2) o.block_length = 4;
     if (edits()) o.editing_threshold = o.threshold = 0.5;
     if (is_a2d(model_.model.config().family)) o.decoding_rule = "bd3lm", o.block_length = 8, o.steps = 6;
     request_.observe = "all,rows,dense-mean,states,residual,residual-norms,head-out,lens,predictions";

@@ -179,11 +179,11 @@ TEST(Readings, BidirectionalContextIsNotTraced) {
   request.ids->ids = {1, 2, 3};
   const TempFolder scratch;
   request.folder = scratch / "trace";
-  EXPECT_TRUE(fails_with<UsageError>(
+  EXPECT_TRUE(fails_with<InputError>(
       [&] {
         run_trace({threads}, model, make_trace_run(request, model), {[](const auto&) {}, [] {}});
       },
-      {"`bidirectional_context`", "off where forwards are observed"}));
+      {"every sample failed", "`bidirectional_context`", "off where forwards are observed"}));
 }
 
 }  // namespace

@@ -57,8 +57,8 @@ std::string name_of_template(const std::string& name_or_file) {
   return std::filesystem::path(name_or_file).filename().string();
 }
 
-// The default of a model that is read in two ways. Next-token models that may be asked for another one keep the
-// identity they always had.
+// The default of a model that is read in two ways. Next-token models that may be asked for another one keep
+// the identity they always had.
 std::optional<std::string> stored_default_rule(Family family) {
   return has_two_readings(family) ? decode::default_rule(family) : std::nullopt;
 }

@@ -41,7 +41,7 @@ Decoding::Decoding(const Decoding& other)
 
 std::optional<std::int32_t> Decoding::mask_token() const {
   const auto& config = model_->config();
-  if (!is_masked_diffusion(config.family)) return std::nullopt;
+  if (!decode::decodes_masks(config, request_->decode)) return std::nullopt;
   return request_->decode.mask_token ? request_->decode.mask_token : config.mask_token;
 }
 

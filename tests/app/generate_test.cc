@@ -73,7 +73,7 @@ TEST(Generate, EveryGoldenRunThroughTheCommandLine) {
   }
 }
 
-std::vector<std::string> family_arguments(const std::filesystem::path& folder, const Json& run) {
+std::vector<std::string> family_arguments(const std::filesystem::path& folder, const Json& run, bool a2d) {
   std::vector<std::string> arguments = {
       "generate", "--json",
       "--model",  folder.string(),
@@ -89,15 +89,39 @@ std::vector<std::string> family_arguments(const std::filesystem::path& folder, c
                                                     {"threshold", "--threshold"},
                                                     {"cfg_scale", "--cfg-scale"},
                                                     {"schedule", "--schedule"},
-                                                    {"top_p", "--top-p"}};
+                                                    {"top_p", "--top-p"},
+                                                    {"steps_per_block", "--steps-per-block"},
+                                                    {"minimal_topk", "--minimal-topk"},
+                                                    {"editing_threshold", "--editing-threshold"},
+                                                    {"max_post_steps", "--max-post-steps"},
+                                                    {"num_to_transfer", "--num-to-transfer"},
+                                                    {"repeat_penalty", "--repeat-penalty"},
+                                                    {"entropy_bound", "--entropy-bound"},
+                                                    {"algorithm", "--algorithm"},
+                                                    {"alg_temp", "--alg-temp"},
+                                                    {"eps", "--eps"}};
   const auto add = [&](const std::string& flag, const std::string& value) {
     arguments.push_back(flag);
     arguments.push_back(value);
   };
   const std::string loop = run.at("loop");
-  if (loop == "mdlm" || loop == "bd3lm") add("--decoding-rule", loop);
-  for (const auto& [key, value] : run.at("options").items()) {
-    if (key == "stop_token_ids") {
+  const Json& options = run.at("options");
+  if (a2d || (loop != "mdlm" && loop != "sdar" && loop != "fast_dllm" && loop != "rnd1"))
+    add("--decoding-rule", loop == "nemotron" ? "diffusion" : loop);
+  for (const auto& [key, value] : options.items()) {
+    if (value.is_null() || key == "greedy" || key == "bound_order") continue;
+    if (loop == "autoregressive" && key == "mask_token_id") continue;  // there is none
+    if (key == "steps" && loop == "llada2") {
+      add("--steps-per-block", value.dump());
+    } else if (key == "temperature" && options.value("greedy", false)) {
+      add("--entropy-temperature", value.dump());
+    } else if (key == "eos_token_id") {
+      add("--eos-token-id", value.dump());
+    } else if (key == "causal_context") {
+      if (!value.get<bool>()) arguments.push_back("--bidirectional-context");
+    } else if (key == "eos_early_stop") {
+      if (value.get<bool>()) arguments.push_back("--eos-early-stop");
+    } else if (key == "stop_token_ids") {
       add("--eos-token-id", fmt::format("{}", fmt::join(value.get<std::vector<int>>(), ",")));
     } else if (key == "remasking") {
       const std::string order = value;
@@ -115,13 +139,13 @@ std::vector<std::string> family_arguments(const std::filesystem::path& folder, c
 
 TEST(Generate, EveryRunOfBlockDecodingThroughTheCommandLine) {
   int compared = 0;
-  for (const auto& name : testing::dense_block_cases()) {
+  for (const auto& name : testing::decoding_cases()) {
     for (const Json& run : testing::read_family_runs(name)) {
       SCOPED_TRACE(name + " " + run.at("name").get<std::string>());
       if (run.at("options").contains("stop_token_ids") && run.at("options")["stop_token_ids"].empty())
         continue;  // the program takes the config's
       const testing::ChangedFamily changed(name, run.value("config", Json::object()));
-      const auto result = run_buoy(family_arguments(changed.folder(), run));
+      const auto result = run_buoy(family_arguments(changed.folder(), run, name.starts_with("a2d")));
       if (run.at("ids").empty()) {
         // Published code writes nothing then.
         EXPECT_EQ(result.exit_code, 2);

@@ -43,6 +43,11 @@ TEST(Inspect, SaysBlockLengthAndRuleOfModelsThatDecodeBlocks) {
   EXPECT_EQ(old["states_block_length"], false);
   EXPECT_FALSE(a2d.contains("block_length"));
   EXPECT_EQ(a2d["decoding_rules"], Json({"mdlm", "bd3lm"}));
+  const Json nemotron = facts_of("nemotron-f32");
+  EXPECT_EQ(nemotron["decoding_rules"], Json({"diffusion", "autoregressive"}));
+  EXPECT_EQ(nemotron["rope_scaling"], "yarn");
+  EXPECT_EQ(nemotron["attention_mask"], "causal");
+  EXPECT_FALSE(facts_of("open-dcoder-f32").contains("decoding_rules")) << "a Qwen2 as far as its config goes";
   const auto said = run_buoy({"inspect", (testing::data_folder() / "families/sdar-old-config-f32").string()});
   EXPECT_NE(said.out.find("4 positions (the config does not say"), std::string::npos) << said.out;
   const auto rule = run_buoy({"inspect", (testing::data_folder() / "families/a2d-qwen2-f32").string()});

@@ -50,10 +50,13 @@ std::vector<Loop> loops() {
   bd3lm.schedule.steps = 3;
   BlockOptions fast = sized(32, 8, 4);
   fast.draw = BlockDraw::kProportional;
-  fast.shifted_rows = fast.seeds_blocks = fast.stops_inside_block = true;
+  fast.shifted_rows = true;
+  fast.seed_rule = decode::BlockSeed::kFollows;
+  fast.stops_after_block = false;
+  fast.mid_block_stop = decode::MidBlockStop::kWhenItStands;
   fast.order = BlockOrder::kThreshold;
   fast.threshold = 0.5;
-  fast.schedule.rule = decode::BlockSchedule::Rule::kOneAtLeast;
+  fast.schedule.rule = decode::BlockSchedule::Rule::kAtLeast;
   return {
       {"sdar", "sdar-f32", sdar},
       {"sdar_threshold", "sdar-f32",

@@ -63,7 +63,8 @@ inline FakeStep step(decode::StepMachine& machine, const FakeModel& model) {
       const auto one = model(past + row);
       block.insert(block.end(), one.begin(), one.end());
     }
-    if (forward.cache != nullptr) forward.cache->advance(static_cast<std::int64_t>(forward.tokens.size()));
+    if (forward.cache != nullptr && forward.extends_cache)
+      forward.cache->advance(static_cast<std::int64_t>(forward.tokens.size()));
   }
   for (const auto& block : logits) rows.push_back({block.data(), kVocabulary});
   taken.record = machine.advance(rows);

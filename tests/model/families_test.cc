@@ -8,7 +8,9 @@
 #include <numeric>
 
 #include "buoy/base/error.h"
+#include "buoy/model/block_grid.h"
 #include "buoy/model/model.h"
+#include "buoy/model/model_reference.h"
 #include "support/fails_with.h"
 #include "support/family_case.h"
 
@@ -51,6 +53,20 @@ struct Reading {
   std::optional<BlockGrid> grid;
 };
 
+// Of Nemotron: the prompt and what was decoded before, causally, then a block; or the prompt as a whole, then
+// blocks. A model that is causal by itself is asked to see everything.
+std::vector<Reading> readings_of(const ModelConfig& config) {
+  using ops::BeforeGrid;
+  const bool causal = mask_of(config) == AttentionMaskKind::kCausal;
+  return {{"full", causal ? std::optional(model::whole_sequence()) : std::nullopt},
+          {"causal", std::nullopt},
+          {"block4", BlockGrid{4}},
+          {"block8", BlockGrid{8}},
+          {"block4_origin3", BlockGrid{4, 3}},
+          {"causal5_then_block4", BlockGrid{4, 5, BeforeGrid::kCausal}},
+          {"prompt5_then_blocks2", BlockGrid{2, 5, BeforeGrid::kWhole}}};
+}
+
 class FamilyParity : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(FamilyParity, LogitsAndAttention) {
@@ -61,9 +77,7 @@ TEST_P(FamilyParity, LogitsAndAttention) {
   const auto ids = golden.ids("A.ids");
   const auto rows = all_rows(ids.size());
   int readings = 0;
-  for (const Reading& reading :
-       {Reading{"full", std::nullopt}, Reading{"block4", BlockGrid{4}}, Reading{"block8", BlockGrid{8}},
-        Reading{"block4_origin3", BlockGrid{4, 3}}}) {
+  for (const Reading& reading : readings_of(model.config())) {
     const std::string name = std::string("A.") + reading.name;
     if (!golden.has(name + ".logits_f64")) continue;
     SCOPED_TRACE(name);
@@ -89,10 +103,35 @@ TEST_P(FamilyParity, LogitsAndAttention) {
     }
     ++readings;
   }
-  EXPECT_GE(readings, GetParam() == "a2d-qwen3-f32" || GetParam() == "sdar-f32" ? 2 : 1);
+  const std::map<std::string, int> several = {
+      {"a2d-qwen3-f32", 2}, {"sdar-f32", 2}, {"nemotron-f32", 3}, {"open-dcoder-f32", 2}};
+  const auto expected = several.find(GetParam());
+  EXPECT_GE(readings, expected == several.end() ? 1 : expected->second);
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, FamilyParity, ::testing::ValuesIn(dense_block_cases()),
+// Readings with other keys in the config: YaRN's factor 0.25, and an attention factor that is not 1.
+TEST(FamilyReadings, OfOtherConfigs) {
+  for (const char* name : {"nemotron-f32"}) {
+    const Golden golden(family_folder(name));
+    const auto path = golden.folder() / "readings.json";
+    const Json readings = parse_json(read_file(path), path.string());
+    ASSERT_EQ(readings.size(), 2u);
+    for (const auto& [reading, keys] : readings.items()) {
+      SCOPED_TRACE(std::string(name) + " " + reading);
+      const ChangedFamily changed(name, keys);
+      Model model = Model::load(changed.folder());
+      ThreadPool threads(2);
+      const auto ids = golden.ids("A.ids");
+      const auto rows = all_rows(ids.size());
+      const SequenceInput input{ids, rows};
+      const float* logits = model.forward({threads}, {&input, 1});
+      expect_within(golden, "A." + reading + ".logits",
+                    {logits, logits + ids.size() * static_cast<size_t>(model.config().vocabulary)});
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, FamilyParity, ::testing::ValuesIn(dense_family_cases()),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -140,6 +179,61 @@ TEST(BlockCacheBits, CachedEqualsRecomputed) {
       EXPECT_EQ(cache.length(), end);
       begin = end;
     }
+  }
+}
+
+// A prefix that was stored causally, or as one block, then a block over it: the bits of one forward under a
+// grid with that prefix before it.
+TEST(BlockCacheBits, APrefixInTheCacheEqualsTheGridBehindIt) {
+  ThreadPool threads(2);
+  const Context context{threads};
+  const std::vector<std::int32_t> tokens = {5, 16, 27, 38, 49, 50, 51, 52, 53};
+  const auto rows = all_rows(tokens.size()), block_rows = all_rows(4);
+  for (const char* name : {"nemotron-f32", "nemotron-bf16"}) {
+    Model model = Model::load(family_folder(name));
+    const std::int64_t vocabulary = model.config().vocabulary;
+    for (const auto before : {ops::BeforeGrid::kCausal, ops::BeforeGrid::kWhole}) {
+      SequenceInput whole{tokens, rows};
+      whole.grid = BlockGrid{4, 5, before};
+      const float* logits = model.forward(context, {&whole, 1});
+      const std::vector<float> expected(logits, logits + 9 * vocabulary);
+      model::KvCache cache = model.new_cache();
+      const auto prefix_rows = all_rows(5);
+      SequenceInput prefix{std::span(tokens).first(5), prefix_rows, &cache};
+      prefix.grid = before == ops::BeforeGrid::kCausal ? BlockGrid{1} : BlockGrid{5};
+      const float* stored = model.forward(context, {&prefix, 1});
+      EXPECT_TRUE(std::equal(stored, stored + 5 * vocabulary, expected.begin()));
+      SequenceInput block{std::span(tokens).subspan(5), block_rows, &cache};
+      block.grid = whole.grid;
+      block.extends_cache = false;
+      const float* over = model.forward(context, {&block, 1});
+      EXPECT_TRUE(std::equal(over, over + 4 * vocabulary, expected.begin() + 5 * vocabulary)) << name;
+
+      // Packed beside a causal sequence and another grid.
+      std::vector<SequenceInput> inputs = {{tokens, rows}, whole, {std::span(tokens).first(7), {}}};
+      inputs[2].grid = BlockGrid{2};
+      const float* packed = model.forward(context, inputs);
+      EXPECT_TRUE(std::equal(expected.begin(), expected.end(), packed + 9 * vocabulary)) << "packed";
+    }
+  }
+}
+
+// The oracle in double knows YaRN, scaled queries and what precedes a grid.
+TEST(ModelReference, HoldsForNemotron) {
+  ThreadPool threads(2);
+  const Golden golden(family_folder("nemotron-f32"));
+  Model model = Model::load(golden.folder());
+  const auto ids = golden.ids("A.ids");
+  const auto rows = all_rows(ids.size());
+  for (const auto& [name, grid] :
+       {Reading{"causal", std::nullopt},
+        Reading{"causal5_then_block4", BlockGrid{4, 5, ops::BeforeGrid::kCausal}},
+        Reading{"prompt5_then_blocks2", BlockGrid{2, 5, ops::BeforeGrid::kWhole}}}) {
+    SequenceInput input{ids, rows};
+    input.grid = grid;
+    const auto states = model::ModelReference(model.config(), model.weights()).forward(input);
+    const auto exact = golden.numbers(std::string("A.") + name + ".logits_f64");
+    EXPECT_LT(rms_difference(states.logits, exact), 1e-9) << name;
   }
 }
 

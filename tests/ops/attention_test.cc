@@ -117,6 +117,18 @@ TEST(VisibleEnd, IsTheMask) {
   EXPECT_EQ(ops::visible_end({MaskKind::kBlockCausal, 4}, 5, 3, 9), 4);
   EXPECT_EQ(ops::visible_end({MaskKind::kBlockCausal, 4}, 5, 4, 9), 8);
   EXPECT_EQ(ops::visible_end({MaskKind::kBlockCausal, 4}, 5, 8, 9), 9);
+  // Rows before a grid from position 5: in blocks counted downwards, causally, or as a whole.
+  using ops::BeforeGrid;
+  const auto before = [](BeforeGrid rule) {
+    std::vector<std::int64_t> seen;
+    for (std::int64_t p = 0; p < 12; ++p)
+      seen.push_back(ops::visible_end({MaskKind::kBlockCausal, 4}, 0, p, 11, 5, rule));
+    return seen;
+  };
+  using Ends = std::vector<std::int64_t>;
+  EXPECT_EQ(before(BeforeGrid::kBlocks), (Ends{1, 5, 5, 5, 5, 9, 9, 9, 9, 11, 11, 11}));
+  EXPECT_EQ(before(BeforeGrid::kCausal), (Ends{1, 2, 3, 4, 5, 9, 9, 9, 9, 11, 11, 11}));
+  EXPECT_EQ(before(BeforeGrid::kWhole), (Ends{5, 5, 5, 5, 5, 9, 9, 9, 9, 11, 11, 11}));
   // Row i sees the keys below max(i + 1, prefix).
   const ops::AttentionMask prefix{MaskKind::kPrefix, 0};
   EXPECT_EQ(ops::visible_end(prefix, 0, 0, 9), 1);

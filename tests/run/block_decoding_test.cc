@@ -79,7 +79,10 @@ TEST(BlockDecodingRefusals, AnA2dModelThatIsNotToldItsRule) {
   options.decoding_rule = "ar";
   EXPECT_TRUE(refused("a2d-qwen2-f32", options, {"`decoding_rule`", "expected mdlm or bd3lm", "\"ar\""}));
   options.decoding_rule = "bd3lm";
-  EXPECT_TRUE(refused("sdar-f32", options, {"`decoding_rule`", "a model it belongs to (A2D)", "found SDAR"}));
+  EXPECT_TRUE(
+      refused("sdar-f32", options,
+              {"`decoding_rule`", "a model it belongs to (A2D, LLaDA2, Nemotron-Labs-Diffusion and Qwen2)",
+               "found SDAR"}));
 }
 
 TEST(BlockDecodingRefusals, OptionsOfOtherLoopsAndWordsThatMeanNothing) {

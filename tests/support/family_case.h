@@ -25,11 +25,26 @@ inline std::vector<std::string> dense_block_cases() {
           "sdar-f32",      "sdar-old-config-f32", "fast-dllm-v2-f32"};
 }
 
+// Those with dense layers that are attended in blocks in some of their readings, or decoded as masks though
+// their config says nothing of it.
+inline std::vector<std::string> dense_family_cases() {
+  auto cases = dense_block_cases();
+  cases.insert(cases.end(), {"nemotron-f32", "nemotron-bf16", "open-dcoder-f32", "illada-f32"});
+  return cases;
+}
+
 // Those with experts.
 inline std::vector<std::string> expert_cases() {
   return {"qwen3-moe-f32", "qwen3-moe-bf16",     "qwen3-moe-stacked-f32", "mixtral-f32",
           "llada-moe-f32", "llada-moe-bias-f32", "sdar-moe-f32",          "rnd1-f32",
           "llada2-f32",    "llada2-bf16"};
+}
+
+// Those whose decoding runs are a matter of blocks, of masks, or of both readings of one model.
+inline std::vector<std::string> decoding_cases() {
+  auto cases = dense_family_cases();
+  cases.insert(cases.end(), {"sdar-moe-f32", "rnd1-f32", "llada2-f32", "llada2-bf16"});
+  return cases;
 }
 
 // Runs of decode.json. A run without a choice has an infinite margin, which Python writes and JSON does not

@@ -47,8 +47,8 @@ class PlainBf16 {
         queries = norm(queries, layer.query_norm);
         keys = norm(keys, layer.key_norm);
       }
-      rotate(queries, c.heads);
-      rotate(keys, c.kv_heads);
+      rotate(queries, c.heads, true);
+      rotate(keys, c.kv_heads, false);
       add(stream,
           linear(attention(queries, keys, values, rows, prefix, grid), rows, layer.attention_out, {}));
       const auto wide = norm(stream, layer.mlp_norm);
@@ -137,7 +137,8 @@ class PlainBf16 {
     return out;
   }
 
-  void rotate(std::vector<float>& states, std::int64_t heads) const {
+  void rotate(std::vector<float>& states, std::int64_t heads, bool queries) const {
+    const auto scales = model::rotary_scales_of(checkpoint_.config().rope);
     const auto frequencies = model::rope_frequencies_of(checkpoint_.config().rope);
     const auto dim = static_cast<size_t>(checkpoint_.config().head_dim), pairs = frequencies.size();
     for (size_t first = 0; first < states.size(); first += dim) {
@@ -150,6 +151,10 @@ class PlainBf16 {
         states[first + j] = round(round(a * cosine) - round(b * sine));
         states[first + j + pairs] = round(round(b * cosine) + round(a * sine));
       }
+      const double scale = queries ? scales.of_query(static_cast<std::int64_t>(position)) : scales.of_key();
+      if (!scales.any()) continue;
+      for (size_t d = 0; d < dim; ++d)
+        states[first + d] = round(states[first + d] * static_cast<float>(scale));
     }
   }
 
@@ -169,6 +174,8 @@ class PlainBf16 {
         if (grid) {
           auto end = grid->origin % grid->block;  // of the first block, unless the grid begins at 0
           while (end <= static_cast<std::int64_t>(r)) end += grid->block;
+          if (static_cast<std::int64_t>(r) < grid->origin && grid->before != ops::BeforeGrid::kBlocks)
+            end = grid->before == ops::BeforeGrid::kWhole ? grid->origin : static_cast<std::int64_t>(r) + 1;
           seen = std::min(count, static_cast<size_t>(end));
         }
         std::vector<float> p(seen);

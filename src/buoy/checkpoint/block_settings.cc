@@ -23,6 +23,8 @@ FamilyDefaults defaults_of(Family family) {
       return {"block_size", 4, 151669};
     case Family::kFastDllm:
       return {"bd_size", 32, 151665};
+    case Family::kNemotron:
+      return {"block_size", 32, 100};
     case Family::kLlada2:
       return {nullptr, 32, 156895};
     case Family::kLladaMoe:
@@ -42,6 +44,12 @@ void read_block_settings(const JsonObject& config, ModelConfig& out) {
     config.fail("use_regular_causal", "false: the prompt, too, is attended in blocks");
   for (const char* key : {"delete_token_id", "split_token_id", "expert_capacity", "image_token_offset"}) {
     if (config.has(key)) config.fail(key, fmt::format("no such key in a {}", out.architecture));
+  }
+  if (out.family == Family::kNemotron) {
+    // Trained otherwise, it would be decoded wrongly.
+    if (const auto paradigm = config.text("dlm_paradigm"); paradigm && *paradigm != "bidirectional")
+      config.fail("dlm_paradigm", "\"bidirectional\"");
+    if (config.has("sliding_window")) config.fail("sliding_window", "null: every layer sees all tokens");
   }
   const FamilyDefaults defaults = defaults_of(out.family);
   if (defaults.block_key != nullptr) {

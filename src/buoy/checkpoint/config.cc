@@ -14,6 +14,7 @@
 #include "buoy/checkpoint/block_settings.h"
 #include "buoy/checkpoint/expert_settings.h"
 #include "buoy/checkpoint/unsupported_settings.h"
+#include "buoy/checkpoint/yarn_settings.h"
 
 namespace buoy {
 namespace {
@@ -23,7 +24,7 @@ struct KnownArchitecture {
   Family family;
 };
 
-constexpr std::array<KnownArchitecture, 17> kArchitectures = {
+constexpr std::array<KnownArchitecture, 18> kArchitectures = {
     {{"LLaDAModelLM", Family::kLlada},
      {"DreamModel", Family::kDream},
      {"LlamaForCausalLM", Family::kLlama},
@@ -34,6 +35,7 @@ constexpr std::array<KnownArchitecture, 17> kArchitectures = {
      {"A2DQwen2LMHeadModel", Family::kA2dQwen2},
      {"SDARForCausalLM", Family::kSdar},
      {"Fast_dLLM_QwenForCausalLM", Family::kFastDllm},
+     {"NemotronLabsDiffusionModel", Family::kNemotron},
      {"Qwen3MoeForCausalLM", Family::kQwen3Moe},
      {"MixtralForCausalLM", Family::kMixtral},
      {"LLaDAMoEModel", Family::kLladaMoe},
@@ -114,9 +116,17 @@ void read_rope(const JsonObject& config, ModelConfig& out) {
                        fmt::format("{} of {}", rotary, out.head_dim)});
   }
 
+  if (!scaling && out.family == Family::kNemotron)
+    config.fail("rope_parameters", "an object with the numbers of YaRN");
   if (!scaling) return;
   const char* type_key = spelling(*scaling, {"rope_type", "type"});
   const auto type = scaling->text(type_key);
+  // Of one family is it known, by what was compared, that it is computed as its publisher does.
+  if (out.family == Family::kNemotron) {
+    if (type != "yarn") scaling->fail(type_key, "\"yarn\"");
+    out.rope.yarn = read_yarn(*scaling, out.rope.theta, out.context);
+    return;
+  }
   if (type ? *type == "default" : !scaling->has("factor")) return;
   if (type != "llama3") scaling->fail(type_key, "\"llama3\" or \"default\"");
   out.rope.scaling =
@@ -211,6 +221,8 @@ std::string_view name_of(Family family) {
       return "SDAR";
     case Family::kFastDllm:
       return "Fast-dLLM v2";
+    case Family::kNemotron:
+      return "Nemotron-Labs-Diffusion";
     case Family::kQwen3Moe:
       return "Qwen3-MoE";
     case Family::kMixtral:
@@ -232,13 +244,21 @@ bool is_masked_diffusion(Family family) {
          family == Family::kRnd1 || may_decode_blocks(family);
 }
 
+bool may_be_masked_diffusion(Family family) {
+  return family == Family::kQwen2;
+}
+
 bool is_a2d(Family family) {
   return family == Family::kA2dQwen3 || family == Family::kA2dQwen2;
 }
 
 bool may_decode_blocks(Family family) {
   return is_a2d(family) || family == Family::kSdar || family == Family::kFastDllm ||
-         family == Family::kSdarMoe || family == Family::kLlada2;
+         family == Family::kSdarMoe || family == Family::kLlada2 || has_two_readings(family);
+}
+
+bool has_two_readings(Family family) {
+  return family == Family::kNemotron;
 }
 
 bool has_experts(Family family) {
@@ -261,6 +281,7 @@ std::string_view name_of(AttentionMaskKind mask) {
 }
 
 AttentionMaskKind mask_of(const ModelConfig& config) {
+  if (has_two_readings(config.family)) return AttentionMaskKind::kCausal;
   if (may_decode_blocks(config.family) && !is_a2d(config.family)) return AttentionMaskKind::kBlocks;
   return config.stated_mask.value_or(is_masked_diffusion(config.family) ? AttentionMaskKind::kFull
                                                                         : AttentionMaskKind::kCausal);

@@ -22,6 +22,7 @@ enum class Family {
   kA2dQwen2,
   kSdar,
   kFastDllm,
+  kNemotron,
   kQwen3Moe,
   kMixtral,
   kLladaMoe,
@@ -36,6 +37,12 @@ bool is_masked_diffusion(Family family);
 // what they were trained for, which their config does not say.
 bool may_decode_blocks(Family family);
 bool is_a2d(Family family);
+// Reads the next token as well as masks, by the same weights: what it decodes with is asked for.
+bool has_two_readings(Family family);
+
+// Some models with this architecture predict masks though they carry a next-token model's name
+// (Open-dCoder): they are run as such where somebody asks for it.
+bool may_be_masked_diffusion(Family family);
 bool has_experts(Family family);
 
 // Which keys a query sees: those up to itself; those and the whole prompt; all; those up to the end of its
@@ -53,10 +60,22 @@ struct Llama3RopeScaling {
   double original_context;
 };
 
+// YaRN's frequencies, and queries that grow with their position.
+struct YarnRopeScaling {
+  double factor;
+  double original_context;
+  double beta_fast;
+  double beta_slow;
+  // On cosines and sines: stated, or from these two.
+  std::optional<double> attention_factor, mscale, mscale_all_dim;
+  double query_beta;  // queries: times 1 + query_beta ln(1 + floor(position / original_context))
+};
+
 struct RopeConfig {
   double theta = 10000.0;
   std::int64_t rotary_dim = 0;  // leading dimensions of a head that rotate
   std::optional<Llama3RopeScaling> scaling;
+  std::optional<YarnRopeScaling> yarn;
 };
 
 // config.json (and generation_config.json), whatever key names the family uses.
@@ -86,8 +105,8 @@ struct ModelConfig {
 };
 
 // The mask the file states, else that of the family: blocks where it has no other reading, else full for
-// masked diffusion, causal for the others. (A2D models may be run with blocks all the same:
-// SequenceInput::grid.)
+// masked diffusion, causal for the others and for those with two readings. (A2D models and the latter may be
+// run with blocks all the same: SequenceInput::grid.)
 AttentionMaskKind mask_of(const ModelConfig& config);
 
 // Whether the MLP of a layer is a mixture of experts, and the width of the widest plain MLP, shared experts

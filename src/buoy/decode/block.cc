@@ -32,7 +32,12 @@ void check_options(const BlockOptions& o) {
   }
   if (o.block_cache && !o.cached)
     throw_usage_error({field_name("block_cache"), "a cache of finished blocks", "none"});
-  BUOY_CHECK(!o.block_cache || o.seeds_blocks);  // a block's first position is always known there
+  BUOY_CHECK(!o.block_cache ||
+             o.seed_rule == BlockSeed::kFollows);  // a block's first position is known there
+  if (!o.editing) return;
+  check_bounds("editing_threshold", o.editing->threshold);
+  check_bounds("max_post_steps", o.editing->most_post_steps);
+  check_bounds("repeat_penalty", o.editing->repeat_penalty);
 }
 
 BlockMachine::BlockMachine(std::span<const std::int32_t> prompt, const BlockOptions& options,
@@ -47,15 +52,17 @@ BlockMachine::BlockMachine(std::span<const std::int32_t> prompt, const BlockOpti
   if (options.origin == GridOrigin::kPromptEnd) {
     origin_ = begin_ = end_ = prompt_end;
     last_end_ = prompt_end + options.max_new_tokens;
+    if (options.before != ops::BeforeGrid::kBlocks)  // every block is a whole one
+      last_end_ = prompt_end + (options.max_new_tokens + b - 1) / b * b;
   } else {
     begin_ = end_ = prompt_end / b * b;
     // A family that seeds its blocks counts the one with the prompt's tail among those that were asked for.
-    last_end_ = options.seeds_blocks ? end_ + options.max_new_tokens / b * b
-                                     : (prompt_end + options.max_new_tokens + b - 1) / b * b;
-    if (!options.seeds_blocks) extend_row(last_end_);
+    last_end_ = seed_follows() ? end_ + options.max_new_tokens / b * b
+                               : (prompt_end + options.max_new_tokens + b - 1) / b * b;
+    if (!seed_follows()) extend_row(last_end_);
   }
-  const bool seeded = options.seeds_blocks && end_ > 0 && prompt_end == end_;
-  const bool row_wanted = options.seeds_blocks ? seeded : options.shifted_rows;
+  const bool seeded = seeds() && end_ > 0 && prompt_end == end_;
+  const bool row_wanted = seeds() ? seeded : options.shifted_rows;
   const bool stored = options.cached && end_ > 0 && end_ < last_end_;
   if (!stored && !row_wanted) begin_block();
 }
@@ -95,22 +102,24 @@ std::span<const std::int32_t> BlockMachine::generated() const {
 }
 
 void BlockMachine::begin_block() {
-  const bool seeded = options_.seeds_blocks;
-  if (end_ >= last_end_ || (seeded && stop_stands())) {
+  if (end_ >= last_end_ || (seed_follows() && stop_stands())) {
     phase_ = Phase::kFinished;
     return;
   }
   begin_ = end_;
   end_ = std::min(begin_ + options_.block_length, last_end_);
   if (std::ssize(row_) < end_) extend_row(end_);
-  BUOY_CHECK(!seeded || !is_mask(begin_));
+  BUOY_CHECK(!seeds() || !is_mask(begin_));
   const BlockSchedule& schedule = options_.schedule;
-  const std::int64_t masks = schedule.over_whole_block ? options_.block_length : end_ - begin_;
+  const std::int64_t masks =
+      schedule.over_whole_block ? options_.block_length
+                                : std::count(row_.begin() + begin_, row_.begin() + end_, options_.mask_token);
   counts_.clear();
   if (schedule.rule == BlockSchedule::Rule::kQuota) counts_ = quota_counts(masks, schedule.steps);
   if (schedule.rule == BlockSchedule::Rule::kDllm) counts_ = dllm_counts(masks, schedule.steps);
   std::erase(counts_, 0);  // a step that fills nothing is no step
   step_in_block_ = 0;
+  post_steps_ = 0;
   block_cache_.reset();
   phase_ = Phase::kDenoise;
   sub_end_ = begin_;
@@ -129,20 +138,26 @@ void BlockMachine::begin_sub_block() {
 void BlockMachine::end_block() {
   const bool more = end_ < last_end_;
   const bool stopped =
-      !options_.seeds_blocks && std::any_of(row_.begin() + prompt_length_, row_.begin() + end_,
-                                            [&](auto token) { return is_stop(token); });
-  if (!options_.seeds_blocks && (stopped || !more)) {
+      options_.stops_after_block && std::any_of(row_.begin() + prompt_length_, row_.begin() + end_,
+                                                [&](auto token) { return is_stop(token); });
+  if (!seed_follows() && (stopped || !more)) {
     phase_ = Phase::kFinished;
-  } else if (options_.cached || needs_row_before()) {
+  } else if (cache_.length() < end_ && (options_.cached || needs_row_before())) {
     phase_ = Phase::kStoreBlock;
   } else {
     begin_block();
   }
 }
 
+model::BlockGrid BlockMachine::forward_grid() const {
+  if (options_.before != ops::BeforeGrid::kCausal) return {options_.block_length, origin_, options_.before};
+  if (phase_ != Phase::kDenoise) return {1};
+  return {options_.block_length, begin_, options_.before};
+}
+
 model::SequenceInput BlockMachine::input(std::span<const std::int32_t> tokens, model::KvCache* cache) const {
   model::SequenceInput out{tokens, logit_rows_, cache};
-  out.grid = grid();
+  out.grid = forward_grid();
   return out;
 }
 
@@ -177,7 +192,7 @@ std::vector<model::SequenceInput> BlockMachine::denoising_forwards() {
   candidates_.clear();
   logit_rows_.clear();
   for (std::int64_t p = sub_begin_; p < sub_end_; ++p) {
-    if (!is_mask(p)) continue;
+    if (!is_mask(p) && !may_be_edited(p)) continue;
     candidates_.push_back(static_cast<std::int32_t>(p));
     // The first row of a block stands in for the one before it; who needs that one has it (row_before_).
     const std::int64_t lowest = part ? sub_begin_ : begin_;
@@ -194,7 +209,9 @@ std::vector<model::SequenceInput> BlockMachine::denoising_forwards() {
   std::vector<model::SequenceInput> forwards = {input(tokens, options_.cached ? &cache_ : nullptr)};
   if (options_.cfg_scale > 0)
     forwards.push_back(input(without_prompt(first, end), options_.cached ? &unconditional_cache_ : nullptr));
-  for (auto& forward : forwards) forward.extends_cache = false;
+  // A forward that changes nothing leaves final keys and values: behind the last mask, any may be it.
+  const bool may_be_last = options_.editing && !has_masks(begin_, end_);
+  for (auto& forward : forwards) forward.extends_cache = may_be_last;
   return forwards;
 }
 
@@ -222,12 +239,16 @@ StepRecord BlockMachine::advance(std::span<const LogitRows> logits) {
   std::vector<ops::RowChoice> proposals;
   if (phase_ != Phase::kDenoise) {
     if (needs_row_before()) row_before_ = row_of(logits, 0);
-    if (options_.seeds_blocks) proposals.push_back(greedy_choice(row_before_));
+    if (seeds()) proposals.push_back(propose_seed());
     return settle(proposals);
   }
   for (size_t i = 0; i < candidates_.size(); ++i) {
-    const bool before = options_.shifted_rows && !options_.seeds_blocks && candidates_[i] == begin_;
-    proposals.push_back(propose(before ? row_before_ : row_of(logits, i), candidates_[i]));
+    const std::int32_t position = candidates_[i];
+    const bool before = options_.shifted_rows && !seeds() && position == begin_;
+    std::vector<double> row = before ? row_before_ : row_of(logits, i);
+    if (options_.editing && position > begin_)
+      row[static_cast<size_t>(row_[static_cast<size_t>(position - 1)])] -= options_.editing->repeat_penalty;
+    proposals.push_back(propose(std::move(row), options_.draw, position));
   }
   return settle(proposals);
 }
@@ -239,15 +260,16 @@ StepRecord BlockMachine::advance_chosen(std::span<const ops::RowChoice> choices)
 
 StepRecord BlockMachine::settle(std::span<const ops::RowChoice> proposals) {
   ++forward_;
-  const auto blocks = (last_end_ - origin_ + options_.block_length - 1) / options_.block_length;
-  const bool one_by_one = options_.schedule.rule == BlockSchedule::Rule::kOneAtLeast;
-  const auto most =
-      one_by_one ? options_.max_new_tokens : static_cast<std::int32_t>(blocks) * options_.schedule.steps;
+  const auto blocks =
+      static_cast<std::int32_t>((last_end_ - origin_ + options_.block_length - 1) / options_.block_length);
+  std::int32_t most = blocks * options_.schedule.steps;
+  if (options_.schedule.rule == BlockSchedule::Rule::kAtLeast) most = options_.max_new_tokens;
+  if (options_.editing) most = blocks * (options_.block_length + options_.editing->most_post_steps);
   StepRecord record{step_, std::max(most, step_ + 1), {}};
   if (phase_ != Phase::kDenoise) {
     record.kind = phase_ == Phase::kStorePrompt ? StepKind::kPrefill : StepKind::kFinish;
     // Behind a prompt that ends inside a block no token is missing.
-    if (options_.seeds_blocks && std::ssize(row_) == end_) {
+    if (seeds() && std::ssize(row_) == end_) {
       extend_row(end_ + 1);
       const ops::RowChoice& seed = proposals.front();
       reveal(record, static_cast<std::int32_t>(end_), seed.token, seed.confidence);
@@ -255,16 +277,34 @@ StepRecord BlockMachine::settle(std::span<const ops::RowChoice> proposals) {
     begin_block();
     return record;
   }
-  for (const size_t i : choose(proposals))
+  const bool masks_were_there = has_masks(begin_, end_);
+  std::vector<size_t> written = choose(proposals);
+  const std::vector<size_t> edits = choose_edits(proposals);
+  written.insert(written.end(), edits.begin(), edits.end());
+  std::sort(written.begin(), written.end());
+  bool stop_written = false;
+  for (const size_t i : written) {
     reveal(record, candidates_[i], proposals[i].token, proposals[i].confidence);
+    stop_written = stop_written || is_stop(proposals[i].token);
+  }
   ++step_;
   ++step_in_block_;
-  if (options_.stops_inside_block && stop_stands()) {
-    phase_ = Phase::kFinished;
-  } else if (!has_masks(sub_begin_, sub_end_)) {
-    begin_sub_block();
-  }
+  end_step(masks_were_there, stop_written, edits.size());
   return record;
+}
+
+void BlockMachine::end_step(bool masks_were_there, bool stop_written, size_t edits) {
+  const bool asked = options_.mid_block_stop == MidBlockStop::kWhenItStands ||
+                     (options_.mid_block_stop == MidBlockStop::kWhenWritten && stop_written);
+  if (asked && stop_stands()) {
+    phase_ = Phase::kFinished;
+    return;
+  }
+  if (has_masks(sub_begin_, sub_end_)) return;
+  if (!options_.editing) return begin_sub_block();
+  if (!masks_were_there && edits == 0) return end_block();
+  if (cache_.length() > begin_) cache_.shorten(begin_);  // what was stored was not the last word
+  if (++post_steps_ > options_.editing->most_post_steps) end_block();
 }
 
 }  // namespace buoy::decode

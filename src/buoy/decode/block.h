@@ -21,6 +21,28 @@ enum class BlockOrder {
   kRandom,
 };
 
+// Whether a block's first token is chosen by the row before it, when what precedes the block is stored.
+enum class BlockSeed {
+  kNone,     // it is a mask like the others
+  kFollows,  // the likeliest token follows each stored block, the last one too; only whole blocks are decoded
+  kBegins,   // each block begins with one, drawn by its probability; a stop token does not keep it from
+             // beginning
+};
+
+// A stop token with no mask before it ends the run in the middle of a block.
+enum class MidBlockStop {
+  kNever,
+  kWhenItStands,
+  kWhenWritten,  // only in a step that wrote a stop token
+};
+
+// A written token of the block is written again where another one is surer than the threshold.
+struct BlockEditing {
+  double threshold = 0.9;             // strict
+  std::int32_t most_post_steps = 16;  // steps of a block behind its last mask
+  double repeat_penalty = 0;          // taken from the logit of the token that stands before the position
+};
+
 // How a token is proposed at a temperature above 0.
 enum class BlockDraw {
   kNoise,         // Gumbel noise on the logits; the confidence is that of the clean ones
@@ -36,14 +58,18 @@ struct BlockOptions {
   // Row p - 1 of the logits is for position p. The row before a block is then that of the forward that stored
   // what precedes it.
   bool shifted_rows = false;
-  // A block's first token is the likeliest of the row before it, chosen when that was stored. Only whole
-  // blocks are decoded then, and one token follows the last of them.
-  bool seeds_blocks = false;
-  bool stops_inside_block = false;  // at a stop token with no mask before it; else after a block
+  // What precedes the blocks: in blocks too; causally, and stored so, finished blocks as well (the origin is
+  // then that of each block); or the prompt as one block.
+  ops::BeforeGrid before = ops::BeforeGrid::kBlocks;
+  BlockSeed seed_rule = BlockSeed::kNone;
+  bool stops_after_block = true;  // behind a block, where a stop token is among what was generated
+  MidBlockStop mid_block_stop = MidBlockStop::kNever;
+  std::optional<BlockEditing> editing;
 
   BlockOrder order = BlockOrder::kConfidence;
-  double threshold = 1;         // strict
-  BlockSchedule schedule = {};  // masks to fill in each step of a block
+  double threshold = 1;
+  bool threshold_itself = false;  // is sure enough
+  BlockSchedule schedule = {};    // masks to fill in each step of a block
   BlockDraw draw = BlockDraw::kNoise;
   double temperature = 0, cfg_scale = 0;
   std::optional<std::int64_t> top_k;
@@ -80,10 +106,14 @@ class BlockMachine final : public StepMachine {
   std::optional<std::vector<ops::ChoiceRule>> choice_rules() const override;
   StepRecord advance_chosen(std::span<const ops::RowChoice> choices) override;
   // Rows of a sub-block alone, over keys that may be stale, are no forward of the row.
-  bool observable() const override { return !options_.block_cache; }
+  bool observable() const override {
+    return !options_.block_cache && options_.before != ops::BeforeGrid::kWhole;
+  }
   std::int32_t forward() const override { return forward_; }
+  // That of the finished row: where finished blocks are stored causally, blocks of 1.
   std::optional<model::BlockGrid> grid() const override {
-    return model::BlockGrid{options_.block_length, origin_};
+    if (options_.before == ops::BeforeGrid::kCausal) return model::BlockGrid{1};
+    return model::BlockGrid{options_.block_length, origin_, options_.before};
   }
   std::int64_t decoded_length() const override;
   // Once finished: at most as many as were asked for, up to and with the first stop token.
@@ -99,12 +129,19 @@ class BlockMachine final : public StepMachine {
   bool has_masks(std::int64_t begin, std::int64_t end) const;
   bool is_stop(std::int32_t token) const;
   bool stop_stands() const;
-  bool needs_row_before() const { return options_.shifted_rows || options_.seeds_blocks; }
+  bool seeds() const { return options_.seed_rule != BlockSeed::kNone; }
+  bool seed_follows() const { return options_.seed_rule == BlockSeed::kFollows; }
+  bool needs_row_before() const { return options_.shifted_rows || seeds(); }
+  // Written by the loop itself, and not of the prompt.
+  bool may_be_edited(std::int64_t position) const {
+    return options_.editing && position >= prompt_length_ && !is_mask(position);
+  }
   void extend_row(std::int64_t end);
   void begin_block();
   void end_block();
   void begin_sub_block();
 
+  model::BlockGrid forward_grid() const;
   model::SequenceInput input(std::span<const std::int32_t> tokens, model::KvCache* cache) const;
   std::vector<model::SequenceInput> storing_forwards();
   std::vector<model::SequenceInput> denoising_forwards();
@@ -112,11 +149,14 @@ class BlockMachine final : public StepMachine {
   // Logits of wanted row i under guidance, the mask forbidden.
   std::vector<double> row_of(std::span<const LogitRows> logits, size_t i) const;
   // The draw of a proposal at a temperature above 0.
-  DrawAddress draw_address(std::int32_t position) const;
-  ops::RowChoice propose(std::vector<double> row, std::int32_t position) const;
+  DrawAddress draw_address(BlockDraw draw, std::int32_t position) const;
+  ops::RowChoice propose(std::vector<double> row, BlockDraw draw, std::int32_t position) const;
+  ops::RowChoice propose_seed() const;
   // Goes on with what is proposed for the wanted rows of the forward.
   StepRecord settle(std::span<const ops::RowChoice> proposals);
   std::vector<size_t> choose(std::span<const ops::RowChoice> proposals) const;
+  std::vector<size_t> choose_edits(std::span<const ops::RowChoice> proposals) const;
+  void end_step(bool masks_were_there, bool stop_written, size_t edits);
 
   BlockOptions options_;
   model::KvCache cache_, unconditional_cache_;
@@ -128,8 +168,9 @@ class BlockMachine final : public StepMachine {
   std::int64_t last_end_ = 0;  // where the last block ends
   std::vector<std::int64_t> counts_;
   size_t step_in_block_ = 0;
+  std::int32_t post_steps_ = 0;              // behind the block's last mask
   std::int32_t forward_ = 0;                 // those that store are counted, too
-  std::vector<std::int32_t> candidates_;     // masks of the sub-block
+  std::vector<std::int32_t> candidates_;     // masks of the sub-block, and what may be edited
   std::vector<std::int32_t> logit_rows_;     // of the forward
   std::vector<std::int32_t> unconditional_;  // the row with the prompt masked
   std::vector<double> row_before_;           // logits of the row before the block

@@ -11,7 +11,7 @@ namespace buoy::decode {
 namespace {
 
 constexpr std::int32_t kDllmBlock = 32, kFastSubBlock = 8;
-constexpr double kSdarThreshold = 0.85, kFastThreshold = 0.9, kFastTopP = 0.95;
+constexpr double kSdarThreshold = 0.85, kFastThreshold = 0.9, kFastTopP = 0.95, kLlada2Threshold = 0.95;
 
 std::int32_t block_length(const ModelConfig& config, const DecodeOptions& o) {
   const auto known = static_cast<std::int32_t>(config.block_length.value_or(kDllmBlock));
@@ -80,35 +80,91 @@ BlockOptions fast_dllm(const ModelConfig& config, const DecodeOptions& o) {
   BlockOptions out = common(config, o);
   out.draw = BlockDraw::kProportional;
   out.sub_block_length = o.sub_block_length.value_or(std::min(kFastSubBlock, out.block_length));
-  out.shifted_rows = out.seeds_blocks = out.stops_inside_block = true;
+  out.shifted_rows = true;
+  out.seed_rule = BlockSeed::kFollows;
+  out.stops_after_block = false;  // no block begins behind a stop token
+  out.mid_block_stop = MidBlockStop::kWhenItStands;
   out.order = BlockOrder::kThreshold;
   out.threshold = o.threshold.value_or(kFastThreshold);
   out.top_p = o.top_p.value_or(kFastTopP);
-  out.schedule.rule = BlockSchedule::Rule::kOneAtLeast;
+  out.schedule.rule = BlockSchedule::Rule::kAtLeast;
   out.block_cache = o.block_cache;
+  return out;
+}
+
+// The prompt and finished blocks are stored by causal forwards, each of which gives the first token of the
+// next block; or, with a bidirectional context, as wholes.
+BlockOptions nemotron(const ModelConfig& config, const DecodeOptions& o) {
+  BlockOptions out = common(config, o);
+  out.origin = GridOrigin::kPromptEnd;
+  out.before = o.bidirectional_context ? ops::BeforeGrid::kWhole : ops::BeforeGrid::kCausal;
+  out.seed_rule = o.bidirectional_context ? BlockSeed::kNone : BlockSeed::kBegins;
+  out.mid_block_stop = MidBlockStop::kWhenItStands;
+  out.schedule.steps = o.steps_per_block.value_or(out.block_length);
+  if (o.threshold) {
+    out.order = BlockOrder::kThreshold;
+    out.threshold = *o.threshold;
+    out.threshold_itself = true;
+    out.schedule.rule = BlockSchedule::Rule::kAtLeast;
+    if (out.schedule.steps < out.block_length) {
+      throw_usage_error({field_name("steps_per_block"),
+                         fmt::format("{}, the block length, beside a threshold", out.block_length),
+                         std::to_string(out.schedule.steps)});
+    }
+  }
+  return out;
+}
+
+BlockOptions llada2_of_both(const ModelConfig& config, const DecodeOptions& o) {
+  BlockOptions out = common(config, o);
+  out.draw = BlockDraw::kProportional;
+  out.order = BlockOrder::kThreshold;
+  out.threshold = o.threshold.value_or(kLlada2Threshold);
+  return out;
+}
+
+BlockOptions llada2(const ModelConfig& config, const DecodeOptions& o) {
+  BlockOptions out = llada2_of_both(config, o);
+  const std::int32_t most = o.max_new_tokens / o.minimal_topk.value_or(1);
+  if (most < 1) {
+    throw_usage_error({field_name("minimal_topk"),
+                       fmt::format("at most {} ({})", field_name("max_new_tokens"), o.max_new_tokens),
+                       std::to_string(*o.minimal_topk)});
+  }
+  out.schedule.steps = std::min(o.steps_per_block.value_or(out.block_length), most);
+  out.schedule.over_whole_block = true;
+  if (o.eos_early_stop) out.mid_block_stop = MidBlockStop::kWhenWritten;
+  return out;
+}
+
+// A token may change again as long as its block is decoded.
+BlockOptions llada21(const ModelConfig& config, const DecodeOptions& o) {
+  BlockOptions out = llada2_of_both(config, o);
+  BlockEditing editing;
+  editing.threshold = o.editing_threshold.value_or(editing.threshold);
+  editing.most_post_steps = o.max_post_steps.value_or(editing.most_post_steps);
+  editing.repeat_penalty = o.repeat_penalty.value_or(0);
+  out.editing = editing;
+  out.schedule.rule = BlockSchedule::Rule::kAtLeast;
+  out.schedule.least = o.num_to_transfer.value_or(1);
+  out.stops_after_block = o.eos_early_stop;
   return out;
 }
 
 }  // namespace
 
-bool decodes_blocks(const ModelConfig& config, const DecodeOptions& options) {
-  if (!is_a2d(config.family)) return may_decode_blocks(config.family);
-  const std::string rule = options.decoding_rule.value_or("none");
-  if (rule != "mdlm" && rule != "bd3lm") {
-    throw_usage_error({field_name("decoding_rule"),
-                       "mdlm or bd3lm, whichever the model was trained for: its config.json does not say",
-                       options.decoding_rule ? '"' + rule + '"' : rule});
-  }
-  return rule == "bd3lm";
-}
-
 BlockOptions block_options(const ModelConfig& config, const DecodeOptions& options) {
-  switch (config.family) {
-    case Family::kSdar:
-    case Family::kSdarMoe:
+  switch (loop_of(config, options)) {
+    case kSdar:
       return sdar(config, options);
-    case Family::kFastDllm:
+    case kFastDllm:
       return fast_dllm(config, options);
+    case kNemotron:
+      return nemotron(config, options);
+    case kLlada2:
+      return llada2(config, options);
+    case kLlada21:
+      return llada21(config, options);
     default:
       BUOY_CHECK(is_a2d(config.family));
       return bd3lm(config, options);

@@ -1,12 +1,10 @@
 #pragma once
 
 #include "buoy/decode/block.h"
+#include "buoy/decode/decoding_rule.h"
 #include "buoy/decode/options.h"
 
 namespace buoy::decode {
-
-// Whether these options decode in blocks over a cache; UsageError where an A2D model is not told its rule.
-bool decodes_blocks(const ModelConfig& config, const DecodeOptions& options);
 
 // What the options come to for the family's block decoding; `mask_token` must be known. UsageError for a
 // block length that the config contradicts, and for words that mean nothing.

@@ -8,7 +8,8 @@
 
 namespace buoy::decode {
 
-enum class DreamAlgorithm { kOrigin, kMaskgitPlus, kTopkMargin, kEntropy };
+// kP2 judges every position anew at each step: the least probable ones become masks (again).
+enum class DreamAlgorithm { kOrigin, kMaskgitPlus, kTopkMargin, kEntropy, kP2 };
 
 struct DreamOptions {
   std::int32_t max_new_tokens = 128;
@@ -20,12 +21,17 @@ struct DreamOptions {
   double alg_temp = 0;
   double eps = 1e-3;
   std::int32_t mask_token = 0;
+  // Open-dCoder, whose body carries a next-token model's name: all tokens are to see each other. It ends as
+  // soon as nothing is masked.
+  bool open_dcoder = false;
+  bool forbid_mask = false;  // as a proposal; else a position for which it is proposed stays masked
   std::uint64_t seed = 0;
 };
 
 // What the options come to for this loop; `mask_token` must be known. UsageError for an algorithm there is
 // none of.
 DreamOptions dream_options(const DecodeOptions& options);
+DreamOptions open_dcoder_options(const DecodeOptions& options);
 
 // UsageError for values that make no sense together; the machine looks too.
 void check_options(const DreamOptions& options);
@@ -39,7 +45,8 @@ class DreamMachine final : public StepMachine {
  public:
   DreamMachine(std::span<const std::int32_t> prompt, const DreamOptions& options);
 
-  bool finished() const override { return step_ == options_.steps; }
+  bool finished() const override { return step_ == options_.steps || (options_.open_dcoder && full_); }
+  std::optional<model::BlockGrid> row_grid() const override;
   std::vector<model::SequenceInput> next_forwards() override;
   StepRecord advance(std::span<const LogitRows> logits) override;
   std::optional<std::vector<ops::ChoiceRule>> choice_rules() const override;
@@ -58,10 +65,13 @@ class DreamMachine final : public StepMachine {
   Proposal propose(std::span<const float> logits, std::int32_t position) const;
   float reveal_share() const;
   StepRecord settle(const std::function<Proposal(size_t masked)>& propose_at);
+  StepRecord settle_p2(const std::function<Proposal(size_t place)>& propose_at);
 
   DreamOptions options_;
   std::vector<float> times_;
-  std::vector<std::int32_t> masked_;
+  std::vector<std::int32_t> free_;    // masks at the beginning
+  std::vector<std::int32_t> masked_;  // positions that are proposed for; p2: all free ones
+  bool full_ = false;                 // nothing is masked
   std::vector<std::int32_t> logit_rows_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/base/field_name.h"
+#include "buoy/decode/decoding_rule.h"
 
 namespace buoy::decode {
 namespace {
@@ -16,9 +17,12 @@ std::string describe_loops(Loops loops) {
   const auto add = [&](Loops one, const char* name) {
     if ((loops & one) != 0) out += (out.empty() ? "" : " and ") + std::string(name);
   };
-  if (loops == kA2d) return "A2D";
+  if (loops == kAsksForRule) return "A2D, LLaDA2, Nemotron-Labs-Diffusion and Qwen2";
   add(kLlada, "LLaDA"), add(kDream, "Dream"), add(kAutoregressive, "autoregressive models");
   add(kBd3lm, "A2D with the rule bd3lm"), add(kSdar, "SDAR"), add(kFastDllm, "Fast-dLLM v2");
+  add(kNemotron, "Nemotron-Labs-Diffusion with the rule diffusion"), add(kRnd1, "RND1");
+  add(kLlada2, "LLaDA2 with the rule llada2"), add(kLlada21, "LLaDA2 with the rule llada21");
+  add(kOpenDcoder, "Qwen2 with the rule open_dcoder");
   return out;
 }
 
@@ -93,17 +97,23 @@ const DecodeOption& find_option(std::string_view key) {
 }
 
 Loops loops_of(Family family, const DecodeOptions& options) {
+  if (const auto rules = decoding_rules(family); !rules.empty()) {
+    const auto asked = options.decoding_rule ? options.decoding_rule : default_rule(family);
+    Loops all = 0;
+    for (const auto& rule : rules) {
+      if (asked == rule.name) return kAsksForRule | rule.loop;
+      all |= rule.loop;
+    }
+    return kAsksForRule | all;
+  }
   switch (family) {
     case Family::kLlada:
     case Family::kLladaMoe:
       return kLlada;
     case Family::kDream:
       return kDream;
-    case Family::kA2dQwen3:
-    case Family::kA2dQwen2:
-      return kA2d | (options.decoding_rule == "mdlm"    ? kLlada
-                     : options.decoding_rule == "bd3lm" ? kBd3lm
-                                                        : kLlada | kBd3lm);
+    case Family::kRnd1:
+      return kRnd1;
     case Family::kSdar:
     case Family::kSdarMoe:
       return kSdar;
@@ -130,6 +140,10 @@ void copy_option(const DecodeOption& option, const DecodeOptions& from, DecodeOp
 }
 
 DecodeOptions fitting(Family family, DecodeOptions options) {
+  const auto rules = decoding_rules(family);
+  if (std::none_of(rules.begin(), rules.end(),
+                   [&](const DecodingRule& rule) { return options.decoding_rule == rule.name; }))
+    options.decoding_rule.reset();  // of another model
   const Loops loops = loops_of(family, options);
   for (const auto& option : kDecodeOptions) {
     if ((option.loops & loops) == 0) copy_option(option, DecodeOptions{}, options);
@@ -138,10 +152,6 @@ DecodeOptions fitting(Family family, DecodeOptions options) {
 }
 
 void check_options(const ModelConfig& config, const DecodeOptions& options) {
-  if (config.family == Family::kRnd1 || config.family == Family::kLlada2) {
-    throw_usage_error({field_name("model"), "a family whose way to decode Buoy knows",
-                       fmt::format("{}, of which it has the forward pass alone", name_of(config.family))});
-  }
   for (const auto& option : kDecodeOptions) {
     if ((option.loops & loops_of(config.family, options)) == 0 && is_given(option, options))
       throw_usage_error({field_name(option.key),

@@ -53,6 +53,12 @@ void StepMachine::reveal(StepRecord& record, std::int32_t position, std::int32_t
   record.reveals.push_back({position, token, confidence});
 }
 
+void StepMachine::hide(StepRecord& record, std::int32_t position, std::int32_t mask_token) {
+  row_[static_cast<size_t>(position)] = mask_token;
+  revealed_at_[static_cast<size_t>(position)] = -1;
+  record.hidden_again.push_back(position);
+}
+
 std::vector<std::int32_t> highest(std::vector<Scored> candidates, std::int64_t count) {
   const auto kept = std::clamp<std::int64_t>(count, 0, static_cast<std::int64_t>(candidates.size()));
   std::partial_sort(candidates.begin(), candidates.begin() + kept, candidates.end(),

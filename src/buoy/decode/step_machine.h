@@ -27,6 +27,7 @@ struct StepRecord {
   std::int32_t steps = 0;  // how many there will be at most
   std::vector<Reveal> reveals;
   StepKind kind = StepKind::kDenoise;
+  std::vector<std::int32_t> hidden_again = {};  // positions whose token was taken back: masks again
 };
 
 // What somebody else than the loop's own rule writes in a step. A mask instead of a token takes one back.
@@ -80,6 +81,8 @@ class StepMachine {
   virtual std::int32_t forward() const { return step_; }
   // Where its blocks lie; none: the mask of the model.
   virtual std::optional<model::BlockGrid> grid() const { return std::nullopt; }
+  // That of a forward over the whole row, where the model's own mask would not do.
+  virtual std::optional<model::BlockGrid> row_grid() const { return grid(); }
   // Positions of the row that were decoded, with the prompt: behind them masks are left over.
   virtual std::int64_t decoded_length() const { return std::ssize(row_); }
   // Another one in the same state, between two steps: it may go another way. Null where there can be none.
@@ -103,6 +106,7 @@ class StepMachine {
   // advance_edited() of a row that has all its positions from the beginning.
   StepRecord edit_masked_row(std::span<const Edit> edits, std::int32_t mask_token, std::int32_t steps);
   void reveal(StepRecord& record, std::int32_t position, std::int32_t token, double confidence);
+  void hide(StepRecord& record, std::int32_t position, std::int32_t mask_token);
 
   std::vector<std::int32_t> row_;
   std::vector<std::int32_t> revealed_at_;

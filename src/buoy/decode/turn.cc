@@ -24,7 +24,7 @@ Turn next_turn(StepMachine& machine, std::int64_t sequence) {
 Turn final_look(StepMachine& machine, std::int64_t sequence, std::int64_t step) {
   Turn turn{
       &machine, {{std::span(machine.row()).first(static_cast<size_t>(machine.decoded_length())), {}}}, true};
-  turn.forwards[0].grid = machine.grid();
+  turn.forwards[0].grid = machine.row_grid();
   turn.forwards[0].address = {sequence, step, 0, 0};
   turn.forwards[0].prefix = machine.prompt_length();
   return turn;

@@ -14,6 +14,15 @@ constexpr std::int64_t kWholeSequence = std::int64_t{1} << 40;
 
 }  // namespace
 
+bool takes_grid(const ModelConfig& config) {
+  return may_decode_blocks(config.family) ||
+         (may_be_masked_diffusion(config.family) && mask_of(config) == AttentionMaskKind::kCausal);
+}
+
+BlockGrid whole_sequence() {
+  return {kWholeSequence};
+}
+
 ops::MaskKind mask_kind(const ModelConfig& config, std::span<const SequenceInput> sequences) {
   const bool any = std::any_of(sequences.begin(), sequences.end(),
                                [](const SequenceInput& sequence) { return sequence.grid.has_value(); });
@@ -21,13 +30,14 @@ ops::MaskKind mask_kind(const ModelConfig& config, std::span<const SequenceInput
 }
 
 BlockGrid grid_of(const ModelConfig& config, const SequenceInput& sequence) {
-  if (!may_decode_blocks(config.family)) return {};
+  if (!takes_grid(config)) return {};
   if (sequence.grid) return *sequence.grid;
+  if (mask_of(config) == AttentionMaskKind::kCausal) return {1};
   return {config.block_length.value_or(kWholeSequence), 0};
 }
 
 void check_blocks(const ModelConfig& config, const SequenceInput& sequence) {
-  if (sequence.grid && !may_decode_blocks(config.family)) {
+  if (sequence.grid && !takes_grid(config)) {
     throw_usage_error({"grid", "a model that may decode blocks", std::string(name_of(config.family))});
   }
   if (sequence.grid && (sequence.grid->block < 1 || sequence.grid->origin < 0)) {

@@ -25,6 +25,8 @@ FamilyTraits traits_of(Family family) {
       return sdar_traits();
     case Family::kFastDllm:
       return fast_dllm_traits();
+    case Family::kNemotron:
+      return nemotron_traits();
     case Family::kQwen3Moe:
       return qwen3_moe_traits();
     case Family::kMixtral:
@@ -68,12 +70,23 @@ ops::RouterRule router_rule_of(const ExpertConfig& experts) {
 }
 
 std::vector<double> rope_frequencies_of(const RopeConfig& config) {
+  if (const auto& y = config.yarn) {
+    return ops::yarn_frequencies(config.theta, config.rotary_dim,
+                                 {y->factor, y->original_context, y->beta_fast, y->beta_slow});
+  }
   std::optional<ops::RopeScaling> scaling;
   if (config.scaling) {
     const auto& s = *config.scaling;
     scaling = ops::RopeScaling{s.factor, s.low_freq_factor, s.high_freq_factor, s.original_context};
   }
   return ops::rope_frequencies(config.theta, config.rotary_dim, scaling);
+}
+
+ops::RotaryScales rotary_scales_of(const RopeConfig& config) {
+  if (!config.yarn) return {};
+  const YarnRopeScaling& y = *config.yarn;
+  return {y.attention_factor.value_or(ops::yarn_attention_factor(y.factor, y.mscale, y.mscale_all_dim)),
+          y.query_beta, y.original_context};
 }
 
 }  // namespace buoy::model

@@ -7,6 +7,7 @@
 #include "buoy/checkpoint/config.h"
 #include "buoy/ops/attention/attention.h"
 #include "buoy/ops/experts/experts.h"
+#include "buoy/ops/pointwise/yarn.h"
 
 namespace buoy::model {
 
@@ -49,6 +50,7 @@ FamilyTraits a2d_qwen3_traits();
 FamilyTraits a2d_qwen2_traits();
 FamilyTraits sdar_traits();
 FamilyTraits fast_dllm_traits();
+FamilyTraits nemotron_traits();
 FamilyTraits qwen3_moe_traits();
 FamilyTraits mixtral_traits();
 FamilyTraits llada_moe_traits();
@@ -65,5 +67,6 @@ ops::MaskKind attention_mask(const ModelConfig& config);
 ops::RouterRule router_rule_of(const ExpertConfig& experts);
 
 std::vector<double> rope_frequencies_of(const RopeConfig& config);
+ops::RotaryScales rotary_scales_of(const RopeConfig& config);
 
 }  // namespace buoy::model

@@ -31,6 +31,12 @@ void KvCache::drop_appended() {
   for (auto& values : values_) values.resize(static_cast<size_t>(length_ * width_));
 }
 
+void KvCache::shorten(std::int64_t rows) {
+  BUOY_CHECK(rows >= 0 && rows <= length_);
+  length_ = rows;
+  drop_appended();
+}
+
 void KvCache::reserve(std::int64_t rows) {
   if (stretch_ == nullptr || rows <= stretch_->rows) return;
   auto larger = std::make_unique<Stretch>(stretch_->pool);

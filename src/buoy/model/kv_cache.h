@@ -28,6 +28,8 @@ class KvCache {
   // In the place of rows that are there.
   void replace(std::int64_t layer, std::int64_t first, const float* keys, const float* values,
                std::int64_t rows);
+  // Forgets all but the first `rows` rows.
+  void shorten(std::int64_t rows);
   // Forgets rows that were appended and not advanced over.
   void drop_appended();
 

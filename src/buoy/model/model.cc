@@ -86,7 +86,9 @@ KvCache Model::new_cache() const {
 }
 
 Model::Model(std::shared_ptr<const Loaded> loaded)
-    : loaded_(std::move(loaded)), rope_(rope_frequencies_of(config().rope)) {}
+    : loaded_(std::move(loaded)),
+      rope_(rope_frequencies_of(config().rope)),
+      rotary_scales_(rotary_scales_of(config().rope)) {}
 
 Model Model::sibling() const {
   BUOY_CHECK(pass_ == nullptr);
@@ -257,6 +259,10 @@ Model::UnfinishedRecords Model::attention_layer(const Context& context, std::int
                   {queries, rows * c.heads, c.head_dim, layer.query_norm.data(), c.norm_eps, queries});
     ops::rms_norm(context, {keys, rows * c.kv_heads, c.head_dim, layer.key_norm.data(), c.norm_eps, keys});
   }
+  if (rotary_scales_.any()) {
+    ops::scale_rows(context, rotary_scales_, {queries, query_width, packed.positions, true});
+    ops::scale_rows(context, rotary_scales_, {keys, key_width, packed.positions});
+  }
   keep_unrotated(packed, observations);
   ops::rope(context, rope_, {queries, c.heads, c.head_dim, packed.positions});
   ops::rope(context, rope_, {keys, c.kv_heads, c.head_dim, packed.positions});
@@ -289,7 +295,8 @@ Model::UnfinishedRecords Model::attention_layer(const Context& context, std::int
         .row_sum = nullptr,
         .prefix = input.prefix_length(),
         .block = grid.block,
-        .grid_origin = grid.origin};
+        .grid_origin = grid.origin,
+        .before_grid = grid.before};
     if (!observations.empty()) attach(observations[n], c.heads, sequence);
     sequences.push_back(sequence);
   }

@@ -157,6 +157,7 @@ class Model {
 
   std::shared_ptr<const Loaded> loaded_;
   ops::RopeTable rope_;
+  ops::RotaryScales rotary_scales_;
   Workspace work_;
   std::unique_ptr<DevicePass> pass_;  // null: on the CPU
 };

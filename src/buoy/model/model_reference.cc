@@ -112,6 +112,15 @@ auto PlainPass<Number>::attend(const LayerWeights& layer, const Numbers& normed,
     keys = norm(keys, layer.key_norm);
   }
   const std::vector<double> frequencies = rope_frequencies_of(c.rope);
+  const ops::RotaryScales scales = rotary_scales_of(c.rope);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto of_query = static_cast<Number>(scales.of_query(row)),
+               of_key = static_cast<Number>(scales.of_key());
+    for (std::int64_t i = 0; i < c.heads * c.head_dim; ++i)
+      queries[static_cast<size_t>(row * c.heads * c.head_dim + i)] *= of_query;
+    for (std::int64_t i = 0; i < c.kv_heads * c.head_dim; ++i)
+      keys[static_cast<size_t>(row * c.kv_heads * c.head_dim + i)] *= of_key;
+  }
   rotate(queries, c.heads, c.head_dim, frequencies);
   rotate(keys, c.kv_heads, c.head_dim, frequencies);
   Numbers out(static_cast<size_t>(rows * c.heads * c.head_dim), 0);
@@ -120,7 +129,7 @@ auto PlainPass<Number>::attend(const LayerWeights& layer, const Numbers& normed,
     const std::int64_t kv_head = head / (c.heads / c.kv_heads);
     for (std::int64_t row = 0; row < rows; ++row) {
       const std::int64_t end =
-          ops::visible_end({mask, grid.block}, sequence.prefix_length(), row, rows, grid.origin);
+          ops::visible_end({mask, grid.block}, sequence.prefix_length(), row, rows, grid.origin, grid.before);
       const Number* query = queries.data() + (row * c.heads + head) * c.head_dim;
       const bool per_head = std::ssize(change.key_bias) > rows;
       Number sum = 0, largest = -std::numeric_limits<Number>::infinity();

@@ -6,14 +6,17 @@
 #include <vector>
 
 #include "buoy/model/kv_cache.h"
+#include "buoy/ops/attention/attention.h"
 #include "buoy/probe/request.h"
 
 namespace buoy::model {
 
-// Blocks of `block` positions, one of which begins at the origin: a query sees the blocks up to its own.
+// Blocks of `block` positions, one of which begins at the origin: a query sees the blocks up to its own, or,
+// before the origin, what `before` says.
 struct BlockGrid {
   std::int64_t block = 0;
   std::int64_t origin = 0;
+  ops::BeforeGrid before = ops::BeforeGrid::kBlocks;
 };
 
 // One sequence of a packed batch.

@@ -56,15 +56,16 @@ observe::BlockRun note_block_run(const Context& context, model::Model& model, de
 
 std::shared_ptr<const observe::BlockRun> largest_block_run(const ModelConfig& config,
                                                            const Request& request) {
-  if (!may_decode_blocks(config.family) || !decode::decodes_blocks(config, request.decode)) return nullptr;
+  if (!decode::decodes_blocks(config, request.decode)) return nullptr;
   auto run = std::make_shared<observe::BlockRun>();
   const auto slots = static_cast<size_t>(std::max(request.decode.max_new_tokens, 0));
   run->block = config.block_length.value_or(1);
-  // A step for each token and a forward to store each block, which has at least one; the prompt; the final
-  // row.
-  run->kinds.resize(2 * slots + 2);
+  // The prompt and the final row beside what decoding takes.
+  run->kinds.resize(static_cast<size_t>(forwards_of(config.family, request.decode)) + 2);
   run->rows_run.resize(2 * run->kinds.size());
-  run->reveals.resize(3 * slots);
+  // A token that may be edited may be written by every forward.
+  const bool edits = decode::loop_of(config, request.decode) == decode::kLlada21;
+  run->reveals.resize(3 * (edits ? run->kinds.size() * static_cast<size_t>(run->block) : slots));
   return run;
 }
 

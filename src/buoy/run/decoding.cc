@@ -10,6 +10,7 @@
 #include "buoy/decode/block_families.h"
 #include "buoy/decode/dream.h"
 #include "buoy/decode/llada.h"
+#include "buoy/decode/rnd1.h"
 #include "buoy/questions/score/metrics.h"
 
 namespace buoy::run {
@@ -43,14 +44,11 @@ DecodeOptions with_tokens(const ModelConfig& config, DecodeOptions options,
   return options;
 }
 
-// A2D models that do not decode blocks take LLaDA's loop.
-bool uses_llada_loop(const ModelConfig& config) {
-  return config.family == Family::kLlada || config.family == Family::kLladaMoe || is_a2d(config.family);
-}
-
 // Configs of some families never name it, and the publisher's id may lie beyond a vocabulary.
 void require_mask(const ModelConfig& config, const DecodeOptions& options) {
   if (options.mask_token) return;
+  if (decode::loop_of(config, options) == decode::kOpenDcoder)
+    throw_usage_error({field_name("mask_token"), "an id: config.json has no mask_token_id", "none"});
   throw_usage_error(
       {field_name("mask_token"),
        fmt::format(
@@ -69,25 +67,34 @@ void check_decoding(const ModelConfig& config, const DecodeOptions& o) {
     require_mask(config, options);
     const auto block = decode::block_options(config, options);
     decode::check_options(block);
-    if (block.seeds_blocks && block.max_new_tokens < block.block_length) {
+    if (block.seed_rule == decode::BlockSeed::kFollows && block.max_new_tokens < block.block_length) {
       throw_usage_error({field_name("max_new_tokens"),
                          fmt::format("at least {}, a block: {} decodes whole ones", block.block_length,
                                      name_of(config.family)),
                          std::to_string(block.max_new_tokens)});
     }
-  } else if (uses_llada_loop(config)) {
-    require_mask(config, options);
-    decode::check_options(decode::llada_options(options));
-  } else if (config.family == Family::kDream) {
-    decode::check_options(decode::dream_options(options));
-  } else {
-    decode::check_options(decode::autoregressive_options(options));
+    return;
+  }
+  const decode::Loops loop = decode::loop_of(config, o);
+  if (loop == decode::kAutoregressive) return decode::check_options(decode::autoregressive_options(options));
+  require_mask(config, options);
+  if (loop == decode::kLlada) return decode::check_options(decode::llada_options(options));
+  if (loop == decode::kDream) return decode::check_options(decode::dream_options(options));
+  if (loop == decode::kRnd1) return decode::check_options(decode::rnd1_options(options));
+  BUOY_CHECK(loop == decode::kOpenDcoder);
+  decode::check_options(decode::open_dcoder_options(options));
+  if (mask_of(config) != AttentionMaskKind::kCausal) {
+    throw_usage_error({field_name("decoding_rule"), "autoregressive where config.json states a mask",
+                       '"' + *o.decoding_rule + '"'});
   }
 }
 
 void check_mask_token(const ModelConfig& config, const DecodeOptions& given,
                       const std::optional<text::Tokenizer>& tokenizer) {
-  if (!may_decode_blocks(config.family) || given.mask_token || !tokenizer || !config.mask_token) return;
+  const bool published = may_decode_blocks(config.family) || config.family == Family::kRnd1 ||
+                         config.family == Family::kLladaMoe;
+  if (!published || given.mask_token || !tokenizer || !config.mask_token) return;
+  if (!decode::decodes_masks(config, given)) return;
   if (!tokenizer->has_token(*config.mask_token)) {
     throw_usage_error(
         {field_name("mask_token"),
@@ -116,30 +123,61 @@ std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, con
     return std::make_unique<decode::BlockMachine>(prompt, decode::block_options(config, options),
                                                   model.new_cache());
   }
-  if (uses_llada_loop(config))
+  const decode::Loops loop = decode::loop_of(config, options);
+  if (loop == decode::kLlada)
     return std::make_unique<decode::LladaMachine>(prompt, decode::llada_options(options));
-  if (config.family == Family::kDream)
+  if (loop == decode::kDream)
     return std::make_unique<decode::DreamMachine>(prompt, decode::dream_options(options));
+  if (loop == decode::kOpenDcoder)
+    return std::make_unique<decode::DreamMachine>(prompt, decode::open_dcoder_options(options));
+  if (loop == decode::kRnd1)
+    return std::make_unique<decode::Rnd1Machine>(prompt, decode::rnd1_options(options));
   return std::make_unique<decode::AutoregressiveMachine>(prompt, decode::autoregressive_options(options),
                                                          cache ? std::move(*cache) : model.new_cache());
 }
 
 void refuse_observing(const ModelConfig& config, const DecodeOptions& options) {
-  if (!may_decode_blocks(config.family)) return;
-  if (decode::decodes_blocks(config, options)) {
+  const decode::Loops loop = decode::loop_of(config, options);
+  if ((loop & decode::kBlocks) != 0) {
     throw_usage_error({field_name("model"), "a family that can be observed so while it decodes",
                        fmt::format("{}: it decodes blocks, which `trace` alone records (`keep` full)",
                                    name_of(config.family))});
   }
   if (decode::wants_dllm_schedule(options))
     throw_usage_error({field_name("schedule"), "quota where forwards are observed", "\"dllm\""});
+  if (loop == decode::kOpenDcoder) {
+    const std::string order = options.algorithm.value_or("entropy");
+    if (order == "p2" || order == "origin") {
+      throw_usage_error(
+          {field_name("algorithm"),
+           "one that keeps what it reveals, in as many steps as were asked for, where forwards are "
+           "observed",
+           '"' + order + '"'});
+    }
+  }
+  if (loop != decode::kRnd1) return;
+  if (options.entropy_bound)
+    throw_usage_error({field_name("entropy_bound"), "none where forwards are observed", "one"});
+  if (options.steps.value_or(0) > options.max_new_tokens) {
+    throw_usage_error({field_name("steps"),
+                       fmt::format("at most {}, a step for each token, where forwards are observed",
+                                   options.max_new_tokens),
+                       std::to_string(*options.steps)});
+  }
 }
 
 std::uint64_t forwards_of(Family family, const DecodeOptions& o) {
-  if (!is_masked_diffusion(family)) return static_cast<std::uint64_t>(o.max_new_tokens);
-  // One for each token at most, and one to store a block; blocks have at least one token each.
-  if (family == Family::kSdar || family == Family::kSdarMoe || family == Family::kFastDllm)
-    return 2 * static_cast<std::uint64_t>(o.max_new_tokens);
+  const auto tokens = static_cast<std::uint64_t>(o.max_new_tokens);
+  const decode::Loops loops = decode::loops_of(family, o) & decode::kAll;
+  if (loops == decode::kAutoregressive) return tokens;
+  // Behind the last mask of a block come steps that edit; blocks have at least one token each.
+  constexpr std::uint64_t kPostSteps = decode::BlockEditing{}.most_post_steps;
+  if ((loops & decode::kLlada21) != 0) {
+    const auto post = o.max_post_steps ? static_cast<std::uint64_t>(*o.max_post_steps) : kPostSteps;
+    return tokens * (2 + post);
+  }
+  // One for each token at most, and one to store a block.
+  if ((loops & decode::kBlocks) != 0 && (loops & decode::kBd3lm) == 0) return 2 * tokens;
   const auto steps = static_cast<std::uint64_t>(o.steps.value_or(o.max_new_tokens));
   return o.cfg_scale.value_or(0) > 0 ? 2 * steps : steps;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "buoy/decode/decoding_rule.h"
 #include "buoy/decode/options.h"
 #include "buoy/decode/step_machine.h"
 #include "buoy/model/model.h"

@@ -45,7 +45,7 @@ std::vector<QuestionCell> plan_cells(const EvaluationSpec& spec, const std::vect
   for (const auto& model : spec.models) {
     const ModelConfig config = read_config(model.path);
     settle(spec.chat_use, spec.chat, model.path);
-    const bool diffusion = is_masked_diffusion(config.family);
+    const bool diffusion = decode::decodes_masks(config, fitting(config.family, spec.decoding(model.name)));
     if (!has_tokenizer(model.path)) need_tokenizer(std::nullopt, model.path);
     for (std::size_t d = 0; d < spec.data.size(); ++d) {
       for (const auto& condition : spec.conditions) {

@@ -18,6 +18,7 @@
 #include "buoy/base/version.h"
 #include "buoy/checkpoint/hub_cache.h"
 #include "buoy/checkpoint/weights_identity.h"
+#include "buoy/decode/decoding_rule.h"
 #include "buoy/model/memory.h"
 #include "buoy/questions/prompt/prompt_template.h"
 #include "buoy/run/change/changes.h"
@@ -56,6 +57,12 @@ std::string name_of_template(const std::string& name_or_file) {
   return std::filesystem::path(name_or_file).filename().string();
 }
 
+// The default of a model that is read in two ways. Next-token models that may be asked for another one keep
+// the identity they always had.
+std::optional<std::string> stored_default_rule(Family family) {
+  return has_two_readings(family) ? decode::default_rule(family) : std::nullopt;
+}
+
 template <typename Value>
 const Value& plain(const Value& value) {
   return value;
@@ -84,6 +91,7 @@ Json describe_model_files(const fs::path& folder) {
               {"tokenizer_sha256", tokenizer_sum(folder).value_or("")},
               {"tokenizer_config_sha256", sum_if_there(folder / "tokenizer_config.json")},
               {"chat_template_sha256", sum_if_there(folder / "chat_template.jinja")}};
+  if (const auto rule = stored_default_rule(family)) out["default_rule"] = *rule;
   if (const auto snapshot = hub_snapshot_of(folder)) out["commit"] = snapshot->commit;
   return out;
 }
@@ -259,7 +267,10 @@ trace::Manifest describe_run(const model::Model& model, const DecodeOptions& dec
                     .weights_sha256 = untrained.empty() ? weights_identity(model.checkpoint())
                                                         : sha256_of_text(untrained + "\n" + config_sum)};
   manifest.tokenizer_sha256 = tokenizer_sum(folder);
-  manifest.decoding = dump_json(describe_decoding(decoding));
+  // A default that decides how the model is read is part of what was run.
+  DecodeOptions decided = decoding;
+  if (!decided.decoding_rule) decided.decoding_rule = stored_default_rule(c.family);
+  manifest.decoding = dump_json(describe_decoding(decided));
   manifest.seed = decoding.seed;
   return manifest;
 }

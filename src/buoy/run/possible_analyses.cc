@@ -19,7 +19,8 @@ std::optional<analysis::ObservedSample> facts_of_sample(const LoadedModel& model
                         std::max<std::int64_t>(run.request.decode.max_new_tokens, 0);
     const observe::RecordLayout layout(run.request.plan(), subject_of(config, run.request, prompt, tokens));
     return facts_of(layout,
-                    {prompt, n, is_masked_diffusion(config.family), mask_of(config), run.request.final_row},
+                    {prompt, n, decode::decodes_masks(config, run.request.decode),
+                     decode::mask_of(config, run.request.decode), run.request.final_row},
                     model.tokenizer.has_value());
   } catch (const UsageError&) {
     return std::nullopt;  // it will fail, and say why

@@ -94,7 +94,8 @@ SampleBytes expected_bytes(const ModelConfig& config, const Request& request, co
                       std::max<std::int64_t>(request.decode.max_new_tokens, 0);
   const auto subject =
       subject_of(config, request, prompt, tokens, std::nullopt, largest_block_run(config, request));
-  const LivePrompt live{prompt, 0, is_masked_diffusion(config.family), mask_of(config), request.final_row};
+  const LivePrompt live{prompt, 0, decode::decodes_masks(config, request.decode),
+                        decode::mask_of(config, request.decode), request.final_row};
   trace::Manifest manifest;
   manifest.model.layers = config.layers, manifest.model.heads = config.heads;
   manifest.model.kv_heads = config.kv_heads, manifest.model.head_dim = config.head_dim;

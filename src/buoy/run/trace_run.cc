@@ -219,8 +219,7 @@ TraceRunResult run_trace(const Context& context, LoadedModel& model, const Trace
   check_decoding(model.model.config(), asked.request.decode);
   TraceRun run = asked;
   const ModelConfig& config = model.model.config();
-  run.manifest.blocks =
-      may_decode_blocks(config.family) && decode::decodes_blocks(config, run.request.decode);
+  run.manifest.blocks = decode::decodes_blocks(config, run.request.decode);
   // Analyses take whole rows: those of blocks are in the look at the final row, which a trace holds.
   if (run.manifest.blocks && (!run.analyses.names.empty() || run.request.keep != trace::Level::kFull))
     refuse_observing(config, run.request.decode);

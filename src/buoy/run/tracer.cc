@@ -48,7 +48,7 @@ observe::Subject subject_of(const ModelConfig& c, const Request& request, const 
                        fmt::format("no {}: a {} has no experts", observe::kRouting, name_of(c.family)),
                        std::string(observe::kRouting)});
   }
-  const bool diffusion = is_masked_diffusion(c.family);
+  const bool diffusion = decode::decodes_masks(c, request.decode);
   const auto prompt_length = static_cast<std::int64_t>(prompt.prompt.ids.size());
   observe::Regions regions = prompt.regions;
   add_answer(regions, tokens - prompt_length);
@@ -65,7 +65,7 @@ observe::Subject subject_of(const ModelConfig& c, const Request& request, const 
           .hidden = c.hidden,
           .experts = c.experts ? c.experts->count : 0,
           .chosen = c.experts ? c.experts->chosen : 0,
-          .prediction_offset = model::traits_of(c.family).prediction_offset,
+          .prediction_offset = decode::prediction_offset(c, request.decode),
           .mask_token = diffusion ? request.decode.mask_token.value_or(*c.mask_token) : -1,
           .end_tokens = end_tokens(c, request.decode, tokenizer),
           .regions = std::move(regions),
@@ -81,8 +81,7 @@ Tracer::Tracer(const Context& context, model::Model& model, Request request,
       plan_(request_.plan()),
       tokenizer_(std::move(tokenizer)) {
   const ModelConfig& config = model_.config();
-  if (request_.changes.any() && may_decode_blocks(config.family) &&
-      decode::decodes_blocks(config, request_.decode))
+  if (request_.changes.any() && decode::decodes_blocks(config, request_.decode))
     throw_usage_error({"changes", "a family that can be changed while it decodes",
                        fmt::format("{}: it can be traced, and not changed yet", name_of(config.family))});
 }
@@ -98,11 +97,10 @@ ChangedRow Tracer::changed_row(const ItemPrompt& prompt) const {
 Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, const MakeProbe& make_probe) {
   DecodeOptions decode = request_.decode;
   decode.seed += number;
-  if (may_decode_blocks(model_.config().family) && decode::decodes_blocks(model_.config(), decode))
-    return watch_blocks(prompt, decode, make_probe);
+  if (decode::decodes_blocks(model_.config(), decode)) return watch_blocks(prompt, decode, make_probe);
   auto machine = make_machine(model_, decode, prompt.prompt.ids, tokenizer_);
   decode::StepMachine* machines[] = {machine.get()};
-  const bool diffusion = is_masked_diffusion(model_.config().family);
+  const bool diffusion = decode::decodes_masks(model_.config(), request_.decode);
   // What is written behind a prompt changes no row before it: one pass over the final row holds every step's
   // attention. Only then is its length known.
   const ChangedRow row = changed_row(prompt);
@@ -119,6 +117,7 @@ Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, co
     std::vector<model::SequenceInput> inputs = {{machine->row(), {}}};
     inputs[0].address.step = watched.steps - 1;
     inputs[0].prefix = machine->prompt_length();
+    inputs[0].grid = machine->row_grid();
     model_.forward(context_, inputs, probe);
   }
   return {std::move(watched), std::move(machine)};
@@ -129,7 +128,8 @@ Tracer::Watched Tracer::watch_blocks(const ItemPrompt& prompt, const DecodeOptio
   const auto fresh = [&] { return make_machine(model_, decode, prompt.prompt.ids, tokenizer_); };
   const auto scout = fresh();
   if (!scout->observable())
-    throw_usage_error({field_name("block_cache"), "off where forwards are observed", "on"});
+    throw_usage_error({decode.block_cache ? field_name("block_cache") : field_name("bidirectional_context"),
+                       "off where forwards are observed", "on"});
   auto run =
       std::make_shared<const observe::BlockRun>(note_block_run(context_, model_, *scout, request_.final_row));
   const std::int64_t tokens = scout->decoded_length();
@@ -176,12 +176,13 @@ trace::Sample Tracer::frame(const ItemPrompt& prompt, const decode::StepMachine&
   const auto set = [&](std::string_view key, std::string value) {
     sample.metadata[std::string(key)] = std::move(value);
   };
-  const bool diffusion = is_masked_diffusion(model_.config().family);
+  const bool diffusion = decode::decodes_masks(model_.config(), request_.decode);
   set(trace::kPromptLength, std::to_string(machine.prompt_length()));
   set(trace::kRegionNames, trace::format_text_list(subject.regions.names));
   set(trace::kGroupNames, trace::format_text_list(subject.groups.names()));
   set(trace::kGoldRegions, trace::format_text_list(subject.regions.gold));
-  set(trace::kAttention, std::string(attention_text(subject, mask_of(model_.config()))));
+  set(trace::kAttention,
+      std::string(attention_text(subject, decode::mask_of(model_.config(), request_.decode))));
   if (subject.blocks) {
     set(trace::kBlockLength, std::to_string(subject.blocks->block));
     set(trace::kGridOrigin, std::to_string(subject.blocks->origin));

@@ -227,7 +227,8 @@ class Examination {
         if (condition.axis == "prompt") look_at_template(where, condition.value);
         if (!condition.order && !condition.slots && !condition.steps) continue;
         for_models(entry.models, [&](const auto& model, const ModelConfig& config) {
-          if (!run::applies(condition, is_masked_diffusion(config.family))) return;
+          const auto decoding = run::fitting(config.family, plan_.decoding(model, entry));
+          if (!run::applies(condition, decode::decodes_masks(config, decoding))) return;
           attempt(fmt::format("{}, {}", where, model.name), [&] {
             run::check_decoding(
                 config,

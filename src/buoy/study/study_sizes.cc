@@ -110,8 +110,9 @@ TriedPrompts StudySizes::try_prompts(const Asking& asking, const std::vector<que
 // `looks` are passes over the whole row beside decoding.
 double StudySizes::work_of(const Asking& asking, const TriedPrompts& tried, std::uint64_t looks) {
   const Family family = asking.model.config->family;
-  const std::uint64_t rows =
-      looks + (is_masked_diffusion(family) ? run::forwards_of(family, asking.request.decode) : 1);
+  const std::uint64_t rows = looks + (decode::decodes_masks(*asking.model.config, asking.request.decode)
+                                          ? run::forwards_of(family, asking.request.decode)
+                                          : 1);
   return static_cast<double>(rows) * tried.tokens * static_cast<double>(asking.model.stored_bytes);
 }
 
@@ -169,7 +170,8 @@ StudyPart StudySizes::evaluation(const study::EvaluateEntry& entry) {
       const auto& data = found->second;
       const std::size_t count = std::min(data.count, entry.request.read.limit);
       for (const auto& condition : conditions) {
-        if (!run::applies(condition, is_masked_diffusion(family))) continue;
+        const auto decoding = run::fitting(family, spec.decoding(entry_of_model->name));
+        if (!run::applies(condition, decode::decodes_masks(*model.config, decoding))) continue;
         run::Request request = spec;
         request.decode =
             run::fitting(family, run::decoding_of(condition, spec.decoding(entry_of_model->name)));

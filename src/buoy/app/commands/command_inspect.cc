@@ -18,6 +18,7 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/progress.h"
 #include "buoy/checkpoint/hub_cache.h"
+#include "buoy/decode/decoding_rule.h"
 #include "buoy/model/memory.h"
 #include "buoy/study/memory_line.h"
 #include "buoy/text/chat/chat_template.h"
@@ -82,7 +83,8 @@ void describe_config(const ModelConfig& c, Json& facts) {
   facts["attention_mask"] = name_of(mask_of(c));
   if (c.block_length) facts["block_length"] = *c.block_length;
   if (c.block_length) facts["states_block_length"] = c.states_block_length;
-  if (is_a2d(c.family)) facts["decoding_rules"] = {"mdlm", "bd3lm"};
+  for (const auto& rule : decode::decoding_rules(c.family))
+    if (may_decode_blocks(c.family)) facts["decoding_rules"].push_back(rule.name);
   facts["layers"] = c.layers;
   facts["hidden"] = c.hidden;
   facts["heads"] = c.heads;
@@ -94,7 +96,7 @@ void describe_config(const ModelConfig& c, Json& facts) {
   facts["context"] = c.context;
   facts["tied_head"] = c.tied_head;
   facts["rope_theta"] = c.rope.theta;
-  facts["rope_scaling"] = c.rope.scaling ? "llama3" : "none";
+  facts["rope_scaling"] = c.rope.scaling ? "llama3" : c.rope.yarn ? "yarn" : "none";
   if (c.mask_token) facts["mask_token"] = *c.mask_token;
   facts["eos_tokens"] = c.eos_tokens;
 }

@@ -19,6 +19,7 @@
 #include "buoy/base/progress.h"
 #include "buoy/checkpoint/config.h"
 #include "buoy/checkpoint/shard_index.h"
+#include "buoy/decode/decoding_rule.h"
 #include "buoy/questions/data/data_summary.h"
 #include "buoy/questions/prompt/prompt_template.h"
 #include "buoy/retrieve/index.h"
@@ -57,6 +58,13 @@ void count_answers(const fs::path& folder, InspectionSheet& sheet) {
 
 Json table_json(const fs::path& file) {
   return read_json_file(file, kLongestJson);
+}
+
+// Between which the config does not decide.
+std::string decoding_rules_of(Family family) {
+  std::vector<std::string_view> names;
+  for (const auto& rule : decode::decoding_rules(family)) names.push_back(rule.name);
+  return may_decode_blocks(family) ? fmt::format("{}", fmt::join(names, " or ")) : "";
 }
 
 }  // namespace
@@ -183,7 +191,8 @@ void inspect_config(const fs::path& file, bool json) {
   sheet.add("shape", fmt::format("{} layers, width {}, {} heads of {} ({} for keys and values), MLP {}",
                                  c.layers, c.hidden, c.heads, c.head_dim, c.kv_heads, c.mlp_hidden));
   if (c.block_length) sheet.add("blocks", fmt::format("{} positions", *c.block_length));
-  if (is_a2d(c.family)) sheet.add("rule", "mdlm or bd3lm: the config does not say");
+  if (const std::string rules = decoding_rules_of(c.family); !rules.empty())
+    sheet.add("rule", rules + ": the config does not say");
   sheet.add("vocabulary", fmt::format("{} rows", c.vocabulary));
   sheet.add("context", fmt::format("{} tokens", c.context));
   sheet.print(json);

@@ -121,6 +121,11 @@ void DevicePass::State::start(std::span<const SequenceInput> given, probe::Probe
     if (std::exchange(pool_place, pool->keys(0)) != pool->keys(0)) graphs.clear();
   }
   batch.emplace(inputs);
+  // A model that sees no blocks by itself is asked to once: its plan has room for grids from then on.
+  if (mask != mask_kind(config, inputs) && mask != ops::MaskKind::kBlockCausal) {
+    mask = ops::MaskKind::kBlockCausal;
+    plan.reset();
+  }
   asking = probe;
   predictions.emplace(*batch, config, probe);
   observer.start(*batch, probe, key_step());
@@ -134,17 +139,22 @@ void DevicePass::State::set_sequences() {
   for (size_t n = 0; n < inputs.size(); ++n) {
     const SequenceInput& input = inputs[n];
     const BlockGrid grid = grid_of(config, input);
+    if (grid.before == ops::BeforeGrid::kCausal && input.past() < grid.origin) {
+      throw_usage_error({"grid", "on a GPU, causal rows before the blocks in a forward of their own",
+                         fmt::format("rows from {}, blocks from {}", input.past(), grid.origin)});
+    }
     const std::int64_t first_key = cached ? input.cache->first_pool_row() : batch->first_rows[n];
     sequences.push_back({static_cast<std::int32_t>(batch->first_rows[n]),
                          static_cast<std::int32_t>(input.rows()), static_cast<std::int32_t>(input.past()),
                          static_cast<std::int32_t>(first_key), static_cast<std::int32_t>(input.key_rows()),
                          static_cast<std::int32_t>(input.prefix_length()), grid.block,
-                         static_cast<std::int32_t>(grid.origin)});
+                         static_cast<std::int32_t>(grid.origin), grid.before == ops::BeforeGrid::kWhole});
   }
   const auto same = [](const ops::PackedSequence& a, const ops::PackedSequence& b) {
     return a.query_start == b.query_start && a.query_rows == b.query_rows &&
            a.first_position == b.first_position && a.key_start == b.key_start && a.key_rows == b.key_rows &&
-           a.prefix == b.prefix && a.block == b.block && a.grid_origin == b.grid_origin;
+           a.prefix == b.prefix && a.block == b.block && a.grid_origin == b.grid_origin &&
+           a.whole_before_grid == b.whole_before_grid;
   };
   if (std::ranges::equal(sequences, planned, same)) return;  // as at every step of a diffusion
   plan->set_sequences(sequences, stream, key_step());
@@ -197,14 +207,23 @@ void DevicePass::State::grow_for(const LayerWants& wants) {
 void DevicePass::State::grow_rope() {
   rope.grow(rope_positions);
   const size_t bytes = static_cast<size_t>(rope_positions * rope.pairs()) * sizeof(float);
-  rope_memory.reserve(2 * bytes);
+  const size_t scales = rotary_scales.any() ? static_cast<size_t>(rope_positions) * sizeof(float) : 0;
+  rope_memory.reserve(2 * bytes + scales);
   copy_to_device(stream, rope_memory.data(), rope.cosines(0), bytes);
   copy_to_device(stream, rope_memory.as<std::byte>() + bytes, rope.sines(0), bytes);
+  if (scales == 0) return;
+  std::vector<float> of_query;
+  for (std::int64_t p = 0; p < rope_positions; ++p)
+    of_query.push_back(static_cast<float>(rotary_scales.of_query(p)));
+  copy_to_device(stream, rope_memory.as<std::byte>() + 2 * bytes, of_query.data(), scales);
+  stream.synchronize();  // the numbers here do not outlive the copy
 }
 
 ops::DeviceRopeTable DevicePass::State::rope_table() const {
   const float* cosines = rope_memory.as<float>();
-  return {cosines, cosines + rope_positions * rope.pairs(), rope.pairs()};
+  const std::int64_t angles = rope_positions * rope.pairs();
+  return {cosines, cosines + angles, rope.pairs(), rotary_scales.any() ? cosines + 2 * angles : nullptr,
+          static_cast<float>(rotary_scales.of_key())};
 }
 
 // Tokens, positions and row numbers through one pinned block.
@@ -274,7 +293,8 @@ void DevicePass::State::launch_layers(std::int64_t first, std::int64_t end, bool
   std::vector<std::int64_t> shape = {first, behind_last_use(end - 1) ? -end : end};
   for (const auto& input : inputs) {
     const BlockGrid grid = grid_of(config, input);
-    shape.insert(shape.end(), {input.rows(), grid.block, grid.origin, cached});
+    shape.insert(shape.end(),
+                 {input.rows(), grid.block, grid.origin, static_cast<std::int64_t>(grid.before), cached});
     if (observer.watching()) shape.push_back(rounded_up(input.key_rows(), key_step()));
   }
   if (observer.watching()) {

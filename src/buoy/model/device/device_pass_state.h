@@ -31,6 +31,7 @@ struct DevicePass::State {
         linear(timed_candidates),
         pool(std::make_shared<DeviceKvPool>(config.layers, config.kv_heads * config.head_dim)),
         rope(device_rope_frequencies(config)),
+        rotary_scales(rotary_scales_of(config.rope)),
         observer(config, weights.take_staging()) {}
 
   // The parts of a pass, in order.
@@ -84,8 +85,9 @@ struct DevicePass::State {
   DeviceWorkspace work;
   std::shared_ptr<DeviceKvPool> pool;
   ops::RopeTable rope;
+  ops::RotaryScales rotary_scales;
   std::int64_t rope_positions = 0;
-  DeviceMemory rope_memory;  // cosines, then sines
+  DeviceMemory rope_memory;  // cosines, then sines, then what queries are multiplied by, if anything
   ops::PlanLimits limits;
   std::optional<ops::AttentionPlan> plan;
   DeviceObserver observer;

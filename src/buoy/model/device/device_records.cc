@@ -290,6 +290,7 @@ void DeviceObserver::form_dense(const Context& context, const Slot& from, const 
   states.prefix = batch_->sequences[n].prefix_length();
   states.block = grid.block;
   states.grid_origin = grid.origin;
+  states.before_grid = grid.before;
   if (request.dense) record_.dense.resize(static_cast<size_t>(heads * query_rows * key_rows));
   if (request.dense_mean) record_.dense_mean.resize(static_cast<size_t>(query_rows * key_rows));
   const ops::AttentionMask mask{mask_kind(config_, batch_->sequences), 0};

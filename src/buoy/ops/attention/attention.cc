@@ -18,13 +18,15 @@ std::int64_t block_end(std::int64_t block, std::int64_t origin, std::int64_t pos
 }  // namespace
 
 std::int64_t visible_end(const AttentionMask& mask, std::int64_t prefix, std::int64_t position,
-                         std::int64_t keys, std::int64_t grid_origin) {
+                         std::int64_t keys, std::int64_t grid_origin, BeforeGrid before) {
   switch (mask.kind) {
     case MaskKind::kBidirectional:
       return keys;
     case MaskKind::kCausal:
       return std::min(keys, position + 1);
     case MaskKind::kBlockCausal:
+      if (position < grid_origin && before == BeforeGrid::kCausal) return std::min(keys, position + 1);
+      if (position < grid_origin && before == BeforeGrid::kWhole) return std::min(keys, grid_origin);
       return std::min(keys, block_end(mask.block, grid_origin, position));
     case MaskKind::kPrefix:
       return std::min(keys, std::max(position + 1, prefix));

@@ -13,15 +13,20 @@ namespace buoy::ops {
 // holds the whole sequence is bidirectional.
 enum class MaskKind { kBidirectional, kCausal, kBlockCausal, kPrefix };
 
+// kBlockCausal: what a query before the grid's origin sees. kBlocks: the blocks up to its own, counted
+// downwards from the origin; kCausal: what precedes it; kWhole: all before the origin.
+enum class BeforeGrid { kBlocks, kCausal, kWhole };
+
 struct AttentionMask {
   MaskKind kind = MaskKind::kBidirectional;
   std::int64_t block = 0;  // kBlockCausal: positions of a block
 };
 
 // Keys [0, visible_end) are seen by the query at `position` of a sequence of `keys` keys; `prefix` counts for
-// kPrefix alone, `grid_origin`, a position at which a block begins, for kBlockCausal alone.
+// kPrefix alone, `grid_origin`, a position at which a block begins, and `before` for kBlockCausal alone.
 std::int64_t visible_end(const AttentionMask& mask, std::int64_t prefix, std::int64_t position,
-                         std::int64_t keys, std::int64_t grid_origin = 0);
+                         std::int64_t keys, std::int64_t grid_origin = 0,
+                         BeforeGrid before = BeforeGrid::kBlocks);
 
 struct AttentionShape {
   std::int64_t heads;
@@ -51,6 +56,7 @@ struct AttentionSequence {
   // kBlockCausal: the sequence's own grid. A block begins at the origin; 0 positions a block: the mask's.
   std::int64_t block = 0;
   std::int64_t grid_origin = 0;
+  BeforeGrid before_grid = BeforeGrid::kBlocks;
 };
 
 // Of the query in row `row` of the sequence.
@@ -58,7 +64,7 @@ inline std::int64_t visible_end(const AttentionShape& shape, const AttentionSequ
                                 std::int64_t row) {
   const AttentionMask mask{shape.mask.kind, sequence.block > 0 ? sequence.block : shape.mask.block};
   return visible_end(mask, sequence.prefix, sequence.first_position + row, sequence.key_rows,
-                     sequence.grid_origin);
+                     sequence.grid_origin, sequence.before_grid);
 }
 
 struct AttentionScratch {

@@ -23,6 +23,8 @@ struct PackedSequence {
   // MaskKind::kBlockCausal: the sequence's own grid. A block begins at the origin; 0 positions: the mask's.
   std::int64_t block = 0;
   std::int32_t grid_origin = 0;
+  bool whole_before_grid =
+      false;  // a row before the origin sees all before it; else blocks, counted downwards
 };
 
 // The most a plan will be asked for.

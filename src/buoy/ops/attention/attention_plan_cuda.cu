@@ -143,8 +143,10 @@ void AttentionPlan::set_sequences(std::span<const PackedSequence> sequences, con
     const bool in_blocks = s.shape.mask.kind == MaskKind::kBlockCausal;
     s.sequences.push_back({q.query_start, q.query_rows, q.first_position, q.key_start, q.key_rows,
                            static_cast<std::int32_t>(s.columns), static_cast<std::int32_t>(s.padded_rows),
-                           prefixes ? q.prefix : 0, block,
-                           in_blocks ? (block - q.grid_origin % block) % block : 0,
+                           prefixes                           ? q.prefix
+                           : in_blocks && q.whole_before_grid ? q.grid_origin
+                                                              : 0,
+                           block, in_blocks ? (block - q.grid_origin % block) % block : 0,
                            static_cast<std::int32_t>(padded(q.key_rows, key_step))});
     s.all_seen &= visible_keys(s.sequences.back(), 0) == q.key_rows;
     s.rows = std::max<std::int64_t>(s.rows, q.query_start + q.query_rows);

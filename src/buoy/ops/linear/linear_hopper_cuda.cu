@@ -49,6 +49,8 @@ void describe_qkv(const DeviceLinearArgs& args, HopperLinearArgs& out) {
                .end = static_cast<int>(args.outputs),
                .cosines = qkv.rope.cosines,
                .sines = qkv.rope.sines,
+               .query_scales = qkv.rope.query_scales,
+               .key_scale = qkv.rope.key_scale,
                .positions = qkv.positions,
                .bias = qkv.bias,
                .query_norm = qkv.query_norm,

@@ -11,7 +11,9 @@ namespace buoy::ops {
 struct HeadsToFinish {
   int rows, first_key, first_value, end;  // columns: queries, keys, values
   const float *cosines, *sines;           // [positions, head_dim / 2]
-  const std::int32_t* positions;          // [rows]
+  const float* query_scales;              // [positions], or null: factors on queries; keys have the next
+  float key_scale;
+  const std::int32_t* positions;  // [rows]
   const float *bias, *query_norm, *key_norm;
   float eps;
   std::int32_t* flag;
@@ -38,6 +40,12 @@ struct RowAngles {
   }
 };
 
+// Of row half `h`; a row that is none has the factor of position 0.
+__device__ inline float query_scale(const HeadsToFinish& heads, int first_row, int h) {
+  const int row = first_row + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4 + 8 * h;
+  return heads.query_scales[row < heads.rows ? heads.positions[row] : 0];
+}
+
 // Turns row half `h` of the head whose first eight columns are `first_block` of the sums. Returns a NaN when
 // a number is not finite, else 0.
 template <int kDim>
@@ -58,10 +66,10 @@ __device__ float turn_head(float (&sums)[128], const RowAngles<kDim>& angles, in
   return not_finite;
 }
 
-// A warpgroup's sums [64, 256], whole heads. `angles` are those of both rows.
+// A warpgroup's sums [64, 256], whole heads, of rows from `first_row` on. `angles` are those of both rows.
 template <int kDim>
 __device__ void finish_heads(float (&sums)[128], const HeadsToFinish& heads,
-                             const RowAngles<kDim> (&angles)[2], int first_column) {
+                             const RowAngles<kDim> (&angles)[2], int first_row, int first_column) {
   constexpr int kBlocks = kDim / 8;
   const int q = threadIdx.x % 4;
   if (first_column >= heads.first_value && heads.bias == nullptr) return;
@@ -95,6 +103,11 @@ __device__ void finish_heads(float (&sums)[128], const HeadsToFinish& heads,
           const float2 weight = *reinterpret_cast<const float2*>(norm + 8 * i + 2 * q);
           at(i)[0] *= factor * weight.x, at(i)[1] *= factor * weight.y;
         }
+      }
+      if (heads.query_scales != nullptr) {
+        const float factor = column < heads.first_key ? query_scale(heads, first_row, h) : heads.key_scale;
+#pragma unroll
+        for (int i = 0; i < kBlocks; ++i) at(i)[0] *= factor, at(i)[1] *= factor;
       }
       not_finite += turn_head<kDim>(sums, angles[h], head * kBlocks, h);
     }

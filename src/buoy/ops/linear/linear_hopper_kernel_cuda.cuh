@@ -110,7 +110,7 @@ __device__ void run_epilogue(LinearSharedStorage<Tile>& smem,
       angles[1].load(args.heads, row, 1);
     }
     last_products_end();
-    finish_heads(sums[0], args.heads, angles, column);
+    finish_heads(sums[0], args.heads, angles, row, column);
   } else {
     last_products_end();
   }

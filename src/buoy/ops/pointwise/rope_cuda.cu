@@ -33,6 +33,10 @@ __device__ void scale(Unit& u, float factor, const float* weight, int unit, int 
   u.high.x *= factor * weight[half + 2 * unit];
   u.high.y *= factor * weight[half + 2 * unit + 1];
 }
+__device__ void multiply(Unit& u, float factor) {
+  u.low.x *= factor, u.low.y *= factor;
+  u.high.x *= factor, u.high.y *= factor;
+}
 __device__ float square(const Unit& u) {
   return u.low.x * u.low.x + u.low.y * u.low.y + u.high.x * u.high.x + u.high.y * u.high.y;
 }
@@ -125,6 +129,11 @@ __global__ void __launch_bounds__(kThreads) finish_wide_qkv_kernel(DeviceQkvArgs
     load_floats(args.rope.cosines + angle, cosine);
     load_floats(args.rope.sines + angle, sine);
     bool finite = true;
+    if (args.rope.query_scales != nullptr) {
+      const float factor = is_query ? args.rope.query_scales[args.positions[row]] : args.rope.key_scale;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) x.low[i] *= factor, x.high[i] *= factor;
+    }
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       const float a = x.low[i], b = x.high[i];
@@ -187,6 +196,8 @@ __global__ void __launch_bounds__(kThreads) finish_qkv_kernel(DeviceQkvArgs args
     if (unit >= half_words) continue;
     if (norm != nullptr) scale(units[k], factor, norm, unit, half);
     if (is_query || is_key) {
+      if (args.rope.query_scales != nullptr)
+        multiply(units[k], is_query ? args.rope.query_scales[position] : args.rope.key_scale);
       rotate(units[k], cosines, sines, unit);
       if (args.flag != nullptr && !finite(units[k])) atomicMin(args.flag, args.code);
     }

@@ -12,6 +12,9 @@ struct DeviceRopeTable {
   const float* cosines;  // [positions, pairs]
   const float* sines;    // [positions, pairs]
   std::int64_t pairs;
+  // As RotaryScales; null: no factors. Rotations do not hold them, so that states can be turned back.
+  const float* query_scales = nullptr;  // [positions]
+  float key_scale = 1.0f;
 };
 
 // Queries, keys and values of a batch: the heads of a row side by side, rows a stride apart.

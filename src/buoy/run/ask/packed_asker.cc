@@ -50,7 +50,8 @@ decode::StreamJob PackedAsker::begin(Asked given, bool from_prefix) {
   // Prompts share their beginning where what follows does not change it. What is kept would be that of all
   // heads.
   const auto& config = model_.config();
-  const bool shared = !is_masked_diffusion(config.family) && mask_of(config) == AttentionMaskKind::kCausal;
+  const bool shared =
+      !decode::decodes_masks(config, questioner_.decode()) && mask_of(config) == AttentionMaskKind::kCausal;
   if (from_prefix && shared && questioner_.cell().condition->heads_off.empty()) cache = prefixes_.start(ids);
   decode::StreamJob job{number, questioner_.machine(model_, asked.question, std::move(cache))};
   if (watched_) job.look = watched_->begin(number, asked.question.prompt, *job.machine, asked.as_f32);

@@ -53,6 +53,7 @@ class Questioner {
   std::optional<Question> prepare(const questions::Item& item, std::size_t number,
                                   const TakeAnswer& take) const;
   const QuestionCell& cell() const { return cell_; }
+  const DecodeOptions& decode() const { return decode_; }
   const std::optional<text::Tokenizer>& tokenizer() const { return model_.tokenizer; }
   std::optional<Request> observed() const;  // what is asked for, where attention is watched
   std::unique_ptr<decode::StepMachine> machine(const model::Model& model, const Question& question,

@@ -68,8 +68,9 @@ LiveTracer::UnderWay& LiveTracer::watch(const ToRun& sample, const StoredTypes& 
   const auto make_probe = [&](const observe::Subject& subject,
                               const decode::StepMachine& machine) -> probe::Probe& {
     const ModelConfig& config = model_.model.config();
-    const LivePrompt live{sample.prompt, sample.number, is_masked_diffusion(config.family), mask_of(config),
-                          tracer_.request().final_row};
+    const LivePrompt live{sample.prompt, sample.number,
+                          decode::decodes_masks(config, tracer_.request().decode),
+                          decode::mask_of(config, tracer_.request().decode), tracer_.request().final_row};
     const auto plan = sample.with_rows ? with_rows(tracer_.plan()) : tracer_.plan();
     now.sample.emplace(observe::RecordLayout(plan, subject), live, model_.tokenizer, [&](LiveRecord& record) {
       const auto start = Clock::now();

@@ -76,7 +76,7 @@ std::optional<decode::FinalLook> WatchedQuestions::begin(std::size_t number, con
   Watched& watched = *made;
   watched.number = number;
   watched.types = {request_.float16 ? trace::Storage::kF16 : trace::Storage::kF32, as_f32};
-  const bool diffusion = is_masked_diffusion(config_.family);
+  const bool diffusion = decode::decodes_masks(config_, request_.decode);
   std::optional<decode::FinalLook> look;
   if (diffusion) {
     look_on(watched, prompt, machine);
@@ -95,10 +95,11 @@ std::optional<decode::FinalLook> WatchedQuestions::begin(std::size_t number, con
 
 void WatchedQuestions::look_on(Watched& watched, const ItemPrompt& prompt,
                                const decode::StepMachine& machine) const {
-  const bool diffusion = is_masked_diffusion(config_.family);
+  const bool diffusion = decode::decodes_masks(config_, request_.decode);
   const auto subject = subject_of(config_, request_, prompt, std::ssize(machine.row()), tokenizer_);
   watched.sample.emplace(observe::RecordLayout(plan_, subject),
-                         LivePrompt{prompt, watched.number, diffusion, mask_of(config_), request_.final_row},
+                         LivePrompt{prompt, watched.number, diffusion,
+                                    decode::mask_of(config_, request_.decode), request_.final_row},
                          tokenizer_, [this, &watched](LiveRecord& record) {
                            const Seconds measured(times_.handing_on);
                            stream_.push(watched.work, record);

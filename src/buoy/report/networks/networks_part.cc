@@ -194,7 +194,7 @@ std::vector<std::string> contrast_readings(std::span<const claims::ArmContrast> 
       "number; no claim is judged by them) {} beyond the margin and beyond what untrained networks show; {} "
       "beyond the margin, without untrained networks of both arms to compare with; {} also without training, "
       "and so not told as an effect of it.",
-      counted(contrasts.size(), "difference"), counts[ContrastFinding::kBeyond],
+      buoy::counted(contrasts.size(), "difference"), counts[ContrastFinding::kBeyond],
       counts[ContrastFinding::kBeyondUnchecked], counts[ContrastFinding::kAlsoUntrained])};
   if (!untrained.empty())
     out.push_back(fmt::format(

@@ -26,9 +26,11 @@ std::string sibling_words(std::span<const claims::NetworkQuantity> siblings) {
     words.push_back(fmt::format("{} ({})", arm, networks.size()));
     all += networks.size();
   }
-  std::string out = all == 0 ? "" : fmt::format("{}: {}", counted(all, "network"), fmt::join(words, ", "));
+  std::string out =
+      all == 0 ? "" : fmt::format("{}: {}", buoy::counted(all, "network"), fmt::join(words, ", "));
   if (!controls.empty())
-    out += (out.empty() ? "" : "; ") + counted(controls.size(), "untrained control") + " of their configs";
+    out +=
+        (out.empty() ? "" : "; ") + buoy::counted(controls.size(), "untrained control") + " of their configs";
   return out;
 }
 

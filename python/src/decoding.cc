@@ -277,6 +277,7 @@ std::shared_ptr<HeldSample> Decoding::last_look(const std::string& observe) {
   OneStepProbe one_step(recorder, previous_);
   run::ChangingProbe changing(request_->changes, model_->config(), changed_row(), &one_step);
   std::vector<model::SequenceInput> inputs = {{machine_->row(), {}}};
+  inputs[0].grid = machine_->row_grid();
   inputs[0].address.step = machine_->step();
   inputs[0].prefix = machine_->prompt_length();
   use.model().forward(use.context(), inputs,

@@ -73,7 +73,8 @@ TEST_P(FamilyCuda, LogitsUnderEveryGrid) {
 TEST_P(FamilyCuda, LogitsWithoutAGrid) {
   const Ids tokens = ids(77, 3), rows = all_rows(tokens.size());
   const auto& stated = cpu_->model().config().block_length;
-  const Grid grid = stated ? Grid(BlockGrid{*stated, 0}) : std::nullopt;
+  const bool causal = mask_of(cpu_->model().config()) == AttentionMaskKind::kCausal;
+  const Grid grid = causal ? Grid(BlockGrid{1, 0}) : stated ? Grid(BlockGrid{*stated, 0}) : std::nullopt;
   const auto input = input_of(tokens, rows, std::nullopt);
   EXPECT_LE(relative_difference(gpu_->forward({input}).numbers, cpu_->forward({input}).numbers),
             bound(tokens, grid));
@@ -206,7 +207,34 @@ TEST_P(FamilyCuda, CachedBlocksAreObservedAsByTheCpu) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, FamilyCuda, ::testing::ValuesIn(testing::dense_block_cases()),
+// What precedes a block is stored causally, or as one block; the block over it sees all of it and of itself.
+TEST_P(FamilyCuda, ABlockOverACausalOrWholePrefix) {
+  const Ids prefix = ids(37, 12), block = ids(4, 13), block_rows = all_rows(4);
+  Ids tokens = prefix;
+  tokens.insert(tokens.end(), block.begin(), block.end());
+  for (const auto before : {ops::BeforeGrid::kCausal, ops::BeforeGrid::kWhole}) {
+    const BlockGrid grid{4, 37, before};
+    Bits ours[2];
+    for (int on_gpu = 0; on_gpu < 2; ++on_gpu) {
+      GoldenRun& run = on_gpu ? *gpu_ : *cpu_;
+      model::KvCache cache = run.model().new_cache();
+      run.forward(
+          {input_of(prefix, {}, before == ops::BeforeGrid::kCausal ? BlockGrid{1, 0} : grid, &cache)});
+      auto denoised = input_of(block, block_rows, grid, &cache);
+      denoised.extends_cache = false;
+      ours[on_gpu] = run.forward({denoised});
+    }
+    EXPECT_LE(relative_difference(ours[1].numbers, ours[0].numbers), bound(tokens, grid));
+  }
+}
+
+std::vector<std::string> cases_on_the_gpu() {
+  auto cases = testing::dense_block_cases();
+  cases.insert(cases.end(), {"nemotron-f32", "nemotron-bf16"});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, FamilyCuda, ::testing::ValuesIn(cases_on_the_gpu()),
                          testing::golden_case_name);
 
 }  // namespace

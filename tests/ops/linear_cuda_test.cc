@@ -247,7 +247,12 @@ TEST(LinearCuda, OwnKernelFinishesQkv) {
         reference.bias = normal_numbers(31, width);
         reference.query_norm = normal_numbers(32, dim);
         reference.key_norm = normal_numbers(33, dim);
+        reference.scales = {1.25, 0.1, 16};
       }
+      std::vector<float> of_query;
+      for (std::int64_t p = 0; p < 200; ++p)
+        of_query.push_back(static_cast<float>(reference.scales.of_query(p)));
+      const DeviceArray<float> query_scales(of_query);
       for (std::int32_t r = 0; r < rows; ++r) reference.positions.push_back((7 * r + 3) % 200);
       ops::RopeTable table(frequencies);
       table.grow(200);
@@ -264,6 +269,10 @@ TEST(LinearCuda, OwnKernelFinishesQkv) {
                              dim,
                              {cosines.data(), sines.data(), pairs},
                              positions.data()};
+      if (reference.scales.any()) {
+        qkv.rope.query_scales = query_scales.data();
+        qkv.rope.key_scale = static_cast<float>(reference.scales.of_key());
+      }
       qkv.bias = plain_heads ? nullptr : bias.data();
       qkv.query_norm = plain_heads ? nullptr : query_norm.data();
       qkv.key_norm = plain_heads ? nullptr : key_norm.data();

@@ -139,6 +139,16 @@ TEST(QkvCuda, EverythingBetweenProjectionAndAttention) {
                             dim,
                             {cosines.data(), sines.data(), pairs},
                             where.data()};
+    // Some with queries that grow with their position, and a factor on keys.
+    const ops::RotaryScales scales =
+        dim == 16 || dim == 64 ? ops::RotaryScales{1.25, 0.1, 8} : ops::RotaryScales{};
+    std::vector<float> of_query;
+    for (std::int64_t p = 0; p < 64; ++p) of_query.push_back(static_cast<float>(scales.of_query(p)));
+    const DeviceArray<float> query_scales(of_query);
+    if (scales.any()) {
+      args.rope.query_scales = query_scales.data();
+      args.rope.key_scale = static_cast<float>(scales.of_key());
+    }
     args.bias = b.data();
     args.query_norm = qn.data();
     args.key_norm = kn.data();
@@ -154,7 +164,8 @@ TEST(QkvCuda, EverythingBetweenProjectionAndAttention) {
 
     const QkvReference reference{heads,    kv_heads,   dim,
                                  bias,     query_norm, key_norm,
-                                 args.eps, positions,  {frequencies.begin(), frequencies.end()}};
+                                 args.eps, positions,  {frequencies.begin(), frequencies.end()},
+                                 scales};
     const std::vector<double> in_double(states.begin(), states.end());
     const auto exact = reference.finish<double>(in_double);
     const auto plain = reference.finish<float>(states);

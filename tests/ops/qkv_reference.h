@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "buoy/ops/pointwise/yarn.h"
+
 namespace buoy::testing {
 
 // What lies between the projection of queries, keys and values and the attention, as plain loops in double or
@@ -15,6 +17,7 @@ struct QkvReference {
   double eps = 1e-6;
   std::vector<std::int32_t> positions;  // of each row
   std::vector<double> frequencies;
+  ops::RotaryScales scales = {};
 
   std::int64_t width() const { return (heads + 2 * kv_heads) * dim; }
 
@@ -36,6 +39,8 @@ struct QkvReference {
           const auto& norm = h < heads ? query_norm : key_norm;
           for (size_t i = 0; i < x.size() && !norm.empty(); ++i)
             x[i] *= norm[i] / std::sqrt(sum / static_cast<T>(dim) + static_cast<T>(eps));
+          const double scale = h < heads ? scales.of_query(positions[r]) : scales.of_key();
+          for (T& value : x) value *= static_cast<T>(scale);
           rotate(x, positions[r]);
         }
         out.insert(out.end(), x.begin(), x.end());

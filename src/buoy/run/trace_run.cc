@@ -3,17 +3,28 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <cstdint>
 #include <map>
+#include <numeric>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "buoy/analysis/core/kept.h"
 #include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/base/interrupt.h"
 #include "buoy/decode/block_families.h"
 #include "buoy/run/identity.h"
 #include "buoy/run/live/deferred_sink.h"
 #include "buoy/run/live/trace_sink.h"
 #include "buoy/run/possible_analyses.h"
 #include "buoy/run/sample_workers.h"
+#include "buoy/shard/deal.h"
+#include "buoy/shard/parent_folder.h"
+#include "buoy/trace/manifest_json.h"
+#include "buoy/trace/parts.h"
 #include "buoy/trace/reader.h"
 
 namespace buoy::run {
@@ -65,12 +76,60 @@ std::int64_t row_length(const TraceRun& run) {
   return 0;
 }
 
-trace::TraceWriter resumed(const TraceRun& run) {
+// AnotherRun by the name of what was asked.
+template <typename Work>
+auto called_as_asked(const Work& work) {
   try {
-    return trace::TraceWriter::resume(run.folder, run.manifest);
+    return work();
   } catch (const trace::AnotherRun& other) {
     throw other.called(asked_as(other.field()));
   }
+}
+
+trace::TraceWriter resumed(const TraceRun& run) {
+  return called_as_asked([&] { return trace::TraceWriter::resume(run.folder, run.manifest); });
+}
+
+// A part plans its own samples, or all where it may take any.
+trace::TraceWriter part_writer(const TraceRun& run, const Part& part) {
+  trace::Manifest own = run.manifest;
+  if (!part.steals()) {
+    own.sample_ids.clear();
+    for (const auto n : part.order()) own.sample_ids.push_back(run.manifest.sample_ids[n]);
+  }
+  return called_as_asked([&] {
+    return part.steals() ? trace::TraceWriter::resume_part(part.folder(), own)
+                         : trace::TraceWriter::resume(part.folder(), own);
+  });
+}
+
+// What each sample is expected to cost; 0 for a prompt that cannot be made, which fails.
+std::vector<std::uint64_t> costs_of(const ModelConfig& config, const TraceRun& run) {
+  const auto& decode = run.request.decode;
+  const std::uint64_t forwards =
+      is_masked_diffusion(config.family) ? forwards_of(config.family, decode) : 0;
+  std::vector<std::uint64_t> costs(run.manifest.sample_ids.size(), 0);
+  for (std::size_t n = 0; n < costs.size(); ++n) {
+    try {
+      costs[n] = shard::expected_cost({run.prompt(n).prompt.ids.size(),
+                                       static_cast<std::uint64_t>(std::max(decode.max_new_tokens, 0)), forwards});
+    } catch (const UsageError&) {
+    } catch (const InputError&) {
+    }
+  }
+  return costs;
+}
+
+// The whole run in the folder that its parts share: as an unfinished trace, which every part compares with
+// its own request.
+void write_plan(const TraceRun& run) {
+  const auto& out = run.sharding->out;
+  if (shard::write_once(trace::manifest_path(out), trace::format_manifest(run.manifest))) return;
+  const auto plan = trace::parse_manifest(read_file(trace::manifest_path(out)), trace::manifest_path(out).string());
+  called_as_asked([&] {
+    trace::require_same_run(plan.manifest, run.manifest, trace::manifest_path(out).string());
+    return 0;
+  });
 }
 
 class Run {
@@ -86,6 +145,10 @@ class Run {
                                                       run.request, run.analyses.options.rules()));
     const analysis::TraceFacts facts{run.analyses.label, run.manifest};
     shared_.names = run.analyses.names;
+    if (run.sharding) {
+      begin_part(model.model.config());
+      return;
+    }
     for (const auto& name : shared_.names)
       shared_.analyses.push_back(analysis::find_analysis(name).make(facts, run.analyses.options));
     if (run.folder.empty()) return;
@@ -94,13 +157,31 @@ class Run {
   }
 
   // All samples: they end in the order of the run, whoever runs them.
-  void take_all(const std::function<void()>& step) {
-    workers_.run_in_order(run_.manifest.sample_ids.size(), [&](std::size_t n, int worker) {
-      return [&step, end = take(n, worker)] {
-        end();
-        step();
+  void take_all(const TraceRunProgress& progress) {
+    std::vector<std::size_t> numbers(run_.manifest.sample_ids.size());
+    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+    if (part_) {
+      numbers = part_->order();
+      shared_.ended = [&](const std::string& id) {
+        part_->done(number_of_.at(id));
+        progress.step();
       };
-    });
+      tell_part(progress);
+    }
+    try {
+      take(numbers, progress);
+      if (!part_) return;
+      const auto any = [](std::size_t) { return true; };
+      for (;;) {
+        for (const auto& tracer : tracers_) tracer->wait();
+        const auto left = part_->left_over(any);
+        if (left.empty()) return;
+        take(left, progress);
+      }
+    } catch (const Stopped&) {
+      for (const auto& tracer : tracers_) tracer->wait();
+      throw;
+    }
   }
 
   TraceRunResult finish(LiveTimes* times) {
@@ -113,14 +194,14 @@ class Run {
     for (const auto& id : ids) number.emplace(id, number.size());
     std::sort(shared_.failed.begin(), shared_.failed.end(),
               [&](const auto& a, const auto& b) { return number.at(a.id) < number.at(b.id); });
-    if (shared_.writer) shared_.writer->finish();
+    if (shared_.writer) part_ && part_->steals() ? shared_.writer->finish_part() : shared_.writer->finish();
     TraceRunResult result;
     for (const auto& [id, error] : shared_.failed) {
       result.failed.push_back({id, error});
       result.analysed.skipped.push_back({run_.analyses.label, id, error});
     }
-    result.samples = ids.size() - result.failed.size();
-    if (result.samples == 0) {
+    result.samples = (part_ ? taken_.load() : ids.size()) - result.failed.size();
+    if (result.samples == 0 && !part_) {
       const std::string where = run_.folder.empty() ? "" : run_.folder.string() + ": ";
       throw InputError(where + "every sample failed, the first with: " + result.failed.front().error);
     }
@@ -134,6 +215,71 @@ class Run {
   bool is_written(const std::string& id) {
     const std::lock_guard lock(shared_.mutex);
     return shared_.writer && shared_.writer->has(id);
+  }
+
+  void begin_part(const ModelConfig& config) {
+    const auto costs = costs_of(config, run_);
+    for (std::size_t n = 0; n < costs.size(); ++n) {
+      number_of_.emplace(run_.manifest.sample_ids[n], n);
+      can_be_made_.push_back(costs[n] > 0);
+    }
+    part_.emplace(*run_.sharding, costs);
+    write_plan(run_);
+    if (!shared_.names.empty()) {
+      const auto kept = analysis::describe_kept(shared_.names, run_.analyses.options);
+      shard::write_plan(shard::shards_folder(run_.sharding->out) / "analyses.json",
+                        dump_json(Json{{"names", kept.names}, {"settings", kept.settings}}) + '\n', "choice of analyses");
+    }
+    if (path_exists(trace::manifest_path(part_->folder()))) {
+      for (const auto& entry : trace::read_index(part_->folder()).entries) {
+        if (entry.status == trace::Status::kFailed) again_.insert(entry.id);
+      }
+    }
+    shared_.writer.emplace(part_writer(run_, *part_));
+    part_->opened();
+    for (const auto& id : run_.manifest.sample_ids) {
+      if (shared_.writer->has(id)) part_->done(number_of_.at(id));
+    }
+  }
+
+  void tell_part(const TraceRunProgress& progress) const {
+    if (!progress.part) return;
+    const auto& ids = run_.manifest.sample_ids;
+    const auto written = std::count_if(ids.begin(), ids.end(), [&](const auto& id) { return shared_.writer->has(id); });
+    progress.part(part_->own_count(), static_cast<std::size_t>(written));
+  }
+
+  void take(const std::vector<std::size_t>& numbers, const TraceRunProgress& progress) {
+    workers_.run_in_order(numbers.size(), [&](std::size_t i, int worker) -> SampleWorkers::Task {
+      stop_here();
+      const std::size_t n = numbers[i];
+      if (part_) {
+        const auto& id = run_.manifest.sample_ids[n];
+        if (is_written(id) || !part_->take(n, again_.contains(id))) return [] {};
+        ++taken_;
+        return take(n, worker);
+      }
+      return [&progress, end = take(n, worker)] {
+        end();
+        progress.step();
+      };
+    });
+  }
+
+  // Analyses of a part know nothing of the other samples: which of them maps draw is decided by numbers. (A
+  // sample that fails only when it is run moves the choice, which a part cannot know.)
+  std::shared_ptr<std::vector<std::unique_ptr<analysis::Analysis>>> analyses_of(std::size_t n) const {
+    if (!part_ || run_.request.keep == trace::Level::kFull) return nullptr;
+    const auto number = static_cast<std::int64_t>(n);
+    const auto ended_before =
+        std::count(can_be_made_.begin(), can_be_made_.begin() + static_cast<std::ptrdiff_t>(n), true);
+    auto options = run_.analyses.options;
+    if (number < options.sample || ended_before > options.sample) options.sample = INT64_MAX;
+    const analysis::TraceFacts facts{run_.analyses.label, run_.manifest};
+    auto made = std::make_shared<std::vector<std::unique_ptr<analysis::Analysis>>>();
+    for (const auto& name : shared_.names)
+      made->push_back(analysis::find_analysis(name).make(facts, options));
+    return made;
   }
 
   // Returns what is left to do when the samples in front have ended.
@@ -183,6 +329,7 @@ class Run {
         {prompt, n, rounding, halves, keeping.chosen},
         [&](const LiveSample& sample, const std::set<std::string>& as_f32) -> std::unique_ptr<LiveSink> {
           keeping.as_f32 = as_f32;
+          keeping.analyses = analyses_of(n);
           auto made = std::make_unique<TraceSink>(shared_, sample.facts(), keeping, &sample.layout());
           sink = made.get();
           if (workers_.count() == 1) return made;
@@ -199,7 +346,7 @@ class Run {
 
   bool is_chosen(std::size_t n) const {
     const auto number = static_cast<std::int64_t>(n);
-    return run_.request.keep == trace::Level::kCompact && !run_.folder.empty() &&
+    return run_.request.keep == trace::Level::kCompact && (part_ || !run_.folder.empty()) &&
            (number < run_.request.compact_samples || number == run_.analyses.options.sample);
   }
 
@@ -208,9 +355,19 @@ class Run {
   SampleWorkers workers_;
   SharedRun shared_;
   std::optional<trace::TraceReader> before_;  // what an interrupted run left
+  std::optional<Part> part_;                  // of a run in parts
+  std::map<std::string, std::size_t> number_of_;
+  std::set<std::string> again_;    // failed in this part before
+  std::vector<bool> can_be_made_;  // [samples]: their prompts
+  std::atomic<std::size_t> taken_ = 0;
   std::atomic<std::int64_t> ids_without_text_ = 0;
   std::vector<std::unique_ptr<LiveTracer>> tracers_;  // one a worker; last: their threads use the others
 };
+
+bool is_joined(const std::filesystem::path& folder) {
+  return !folder.empty() && trace::has_parts(folder) && path_exists(trace::manifest_path(folder)) &&
+         trace::parse_manifest(read_file(trace::manifest_path(folder)), trace::manifest_path(folder).string()).complete;
+}
 
 }  // namespace
 
@@ -229,9 +386,11 @@ TraceRunResult run_trace(const Context& context, LoadedModel& model, const Trace
     run.manifest.analyses = analysis::describe_kept(run.analyses.names, run.analyses.options);
   const auto bytes = bytes_of_run(model.model.config(), run);
   progress.begin(bytes);
-  if (!run.ignore_space && !run.folder.empty()) require_space(bytes, run.folder);
+  const auto& target = run.sharding ? run.sharding->out : run.folder;
+  if (!run.ignore_space && !target.empty()) require_space(bytes, target);
+  if (!run.sharding) require_no_parts(run.folder, is_joined(run.folder));
   Run samples(context, model, run);
-  samples.take_all(progress.step);
+  samples.take_all(progress);
   auto result = samples.finish(progress.times);
   result.left_out = left_out;
   return result;

@@ -4,7 +4,9 @@
 
 #include "buoy/app/command_line.h"
 #include "buoy/app/commands/commands.h"
+#include "buoy/app/options/fleet.h"
 #include "buoy/app/options/model_folder.h"
+#include "buoy/app/options/shard_options.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/counted.h"
 #include "buoy/base/interrupt.h"
@@ -20,6 +22,7 @@ void add_study(Command& app) {
     std::string file, out, device = "auto";
     int threads = 0;
     bool check = false, ignore_space = false, timing = false;
+    ShardOptions shards;
   };
   auto* command = app.add_subcommand("study", "run a whole study that a file describes, to one report");
   auto options = std::make_shared<Options>();
@@ -30,6 +33,7 @@ void add_study(Command& app) {
   add_threads_option(*command, options->threads);
   add_device_option(*command, options->device);
   add_timing_flag(*command, options->timing);
+  add_shard_options(*command, options->shards);
   command->add_flag("--check", options->check,
                     "only say what is missing or wrong, and what every part will take: questions, forward "
                     "passes, bytes, memory");
@@ -42,8 +46,10 @@ void add_study(Command& app) {
   command->callback([options] {
     auto reading = study::read_study_and_problems(options->file);
     if (!options->out.empty()) reading.study.out = options->out;
-    const study::StudyCall call{study::StudyPlan(std::move(reading.study)), options->threads,
-                                device_from_name(options->device), command_as_typed()};
+    const bool several = wants_processes(options->shards, options->device);
+    study::StudyCall call{study::StudyPlan(std::move(reading.study)), options->threads,
+                          device_from_name(several && options->device != "cpu" ? "auto" : options->device),
+                          command_as_typed()};
     const auto findings = study::examine(call.plan, call.device);
     reading.problems.insert(reading.problems.end(), findings.problems.begin(), findings.problems.end());
     if (options->check) fmt::print("{}\n", study::describe(findings, call.plan));
@@ -58,7 +64,21 @@ void add_study(Command& app) {
     }
     say_when_interrupted("buoy: interrupted; the same command goes on where the study was\n");
     Stopwatch clock;
-    study::run_study(call, clock);
+    const PartedCommand parted{"study", call.plan.study().out};
+    if (several) {
+      run_processes(options->shards, options->device, parted);
+    } else {
+      call.sharding = place_in_run(options->shards, parted);
+    }
+    RunProgress progress(call.sharding, "sample");
+    if (call.sharding) {
+      call.facts = *shard::read_facts(parted.out);
+      call.begin_part = [&](const std::string& stage, std::size_t samples, std::size_t before) {
+        progress.begin(samples, before, stage);
+      };
+      call.step = [&] { progress.step(); };
+    }
+    progress.run([&] { study::run_study(call, clock); });
     if (options->timing) say("{}\n", clock.describe());
   });
 }

@@ -100,6 +100,7 @@ Index read_index(const std::filesystem::path& folder, Integrity integrity) {
   if (index.complete) return index;  // a journal beside it is what a run killed while tidying up left
   if (has_parts(folder)) {
     index.entries = entries_of_parts(folder, index.manifest, integrity);
+    index.complete = index.entries.size() == index.manifest.sample_ids.size();
     return index;
   }
   auto journal = read_journal(journal_path(folder));

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <memory>
 
 #include "buoy/app/command_line.h"
@@ -9,13 +10,37 @@
 #include "buoy/app/options/shard_options.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/counted.h"
+#include "buoy/base/error.h"
 #include "buoy/base/interrupt.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
+#include "buoy/study/cluster/slurm_jobs.h"
 #include "buoy/study/study_check.h"
 #include "buoy/study/study_runner.h"
 
 namespace buoy::app {
+
+namespace {
+
+void write_jobs(const study::Study& study, const std::string& arguments, int tasks, bool submit) {
+  study::SlurmJobs jobs{arguments, tasks, {}, false};
+  const auto& words = words_of_command();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--slurm" || words[i] == "--tasks") {
+      ++i;
+    } else if (words[i] != "--submit" && !words[i].starts_with("--slurm=") && !words[i].starts_with("--tasks=")) {
+      jobs.command.push_back(words[i]);
+    }
+  }
+  for (const auto& entry : study.evaluations) jobs.waits |= entry.heads || !entry.columns_from.empty();
+  const auto script = study::write_slurm_jobs(jobs, study.out / shard::kShardsFolder / "slurm");
+  fmt::print("{}: {} tasks of {}, then the join and the report\n", script.string(), tasks,
+             counted(static_cast<std::size_t>(study::cards_of_task(arguments)), "process", "processes"));
+  if (submit && std::system(("sh " + shard::quoted({script.string()})).c_str()) != 0)
+    throw IoError("cannot submit the jobs: sbatch failed");
+}
+
+}  // namespace
 
 void add_study(Command& app) {
   struct Options {
@@ -23,6 +48,9 @@ void add_study(Command& app) {
     int threads = 0;
     bool check = false, ignore_space = false, timing = false;
     ShardOptions shards;
+    std::string slurm;
+    int tasks = 8;
+    bool submit = false;
   };
   auto* command = app.add_subcommand("study", "run a whole study that a file describes, to one report");
   auto options = std::make_shared<Options>();
@@ -34,6 +62,18 @@ void add_study(Command& app) {
   add_device_option(*command, options->device);
   add_timing_flag(*command, options->timing);
   add_shard_options(*command, options->shards);
+  const std::string cluster = "On a cluster";
+  auto* slurm = command
+                    ->add_option("--slurm", options->slurm,
+                                 "write Slurm jobs instead: an array, and the join and the report behind it; with\n"
+                                 "these arguments of sbatch, as in \"--partition=P --gres=gpu:8\"")
+                    ->type_name("ARGUMENTS")
+                    ->group(cluster);
+  command->add_option("--tasks", options->tasks, "with --slurm: tasks of the array (default 8)")
+      ->range(1, 10000)
+      ->needs(slurm)
+      ->group(cluster);
+  command->add_flag("--submit", options->submit, "with --slurm: submit the jobs")->needs(slurm)->group(cluster);
   command->add_flag("--check", options->check,
                     "only say what is missing or wrong, and what every part will take: questions, forward "
                     "passes, bytes, memory");
@@ -60,6 +100,10 @@ void add_study(Command& app) {
       fmt::print("{}: {}, {}, {}, {}; nothing is missing\n", options->file,
                  counted(study.models.size(), "model"), counted(study.data.size(), "data set"),
                  counted(study.traces.size(), "trace"), counted(study.evaluations.size(), "evaluation"));
+      return;
+    }
+    if (!options->slurm.empty()) {
+      write_jobs(call.plan.study(), options->slurm, options->tasks, options->submit);
       return;
     }
     say_when_interrupted("buoy: interrupted; the same command goes on where the study was\n");

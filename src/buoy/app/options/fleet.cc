@@ -144,7 +144,7 @@ class Fleet {
     shard::Claims::release_shard(shard::claims_folder(out_), number);
     const auto progress = shard::read_progress(out_, count_);
     last_error_ = progress[static_cast<std::size_t>(number)].error;
-    if (last_error_.empty()) last_error_ = last_line(number);
+    if (last_error_.empty() && WIFEXITED(status)) last_error_ = last_line(number);
     const std::string how = WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
                                                 : fmt::format("exit code {}", WEXITSTATUS(status));
     if (WIFEXITED(status) && WEXITSTATUS(status) == kWrongUsage) throw UsageError(last_error_);

@@ -13,8 +13,19 @@ std::string model(const char* name) {
 }
 
 std::vector<std::string> words(const std::string& command, std::vector<std::string> more) {
-  std::vector<std::string> out = {command,  "--data",   "../q.jsonl", "--template", model("planted.prompt"),
-                                  "--max-new-tokens", "8", "--device", "cpu", "--threads", "1", "--out", "run"};
+  std::vector<std::string> out = {command,
+                                  "--data",
+                                  "../q.jsonl",
+                                  "--template",
+                                  model("planted.prompt"),
+                                  "--max-new-tokens",
+                                  "8",
+                                  "--device",
+                                  "cpu",
+                                  "--threads",
+                                  "1",
+                                  "--out",
+                                  "run"};
   out.insert(out.end(), more.begin(), more.end());
   return out;
 }
@@ -48,25 +59,28 @@ Files run_files(const fs::path& folder) {
 }
 
 FleetTest::FleetTest() {
-  const auto made = run_buoy({"world", "--count", "7", "--passages", "3", "--out", (scratch_ / "q.jsonl").string()});
+  const auto made =
+      run_buoy({"world", "--count", "7", "--passages", "3", "--out", (scratch_ / "q.jsonl").string()});
   EXPECT_EQ(made.exit_code, 0) << made.err;
 }
 
 const std::vector<std::string>& FleetTest::trace() {
-  static const auto call = words("trace", {"--model", model("planted-diffusion"), "--observe", "received,entropy"});
+  static const auto call =
+      words("trace", {"--model", model("planted-diffusion"), "--observe", "received,entropy"});
   return call;
 }
 
 const std::vector<std::string>& FleetTest::eval() {
-  static const auto call =
-      words("eval", {"--model", "d=" + model("planted-diffusion"), "--model", "a=" + model("planted-autoregressive"),
-                     "--passages", "3", "--closed-book", "--resamples", "100"});
+  static const auto call = words("eval", {"--model", "d=" + model("planted-diffusion"), "--model",
+                                          "a=" + model("planted-autoregressive"), "--passages", "3",
+                                          "--closed-book", "--resamples", "100"});
   return call;
 }
 
 const std::vector<std::string>& FleetTest::watch() {
-  static const auto call = words("watch", {"--model", model("planted-diffusion"), "--analyze", "floating,drift,qk",
-                                           "--resamples", "50", "--keep", "compact", "--compact-samples", "2"});
+  static const auto call =
+      words("watch", {"--model", model("planted-diffusion"), "--analyze", "floating,drift,qk", "--resamples",
+                      "50", "--keep", "compact", "--compact-samples", "2"});
   return call;
 }
 

@@ -17,8 +17,8 @@ using Files = std::map<std::string, std::string>;
 Files run_files(const std::filesystem::path& folder);
 ::testing::AssertionResult same_run(const std::filesystem::path& a, const std::filesystem::path& b);
 
-// Runs of the planted networks on a few questions, each in a folder of its own with `--out run`, so that their
-// commands have the same words.
+// Runs of the planted networks on a few questions, each in a folder of its own with `--out run`, so that
+// their commands have the same words.
 class FleetTest : public ::testing::Test {
  protected:
   FleetTest();

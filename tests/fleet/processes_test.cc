@@ -1,4 +1,5 @@
-// Several processes of one machine: they share samples, survive each other, and leave what one would have left.
+// Several processes of one machine: they share samples, survive each other, and leave what one would have
+// left.
 
 #include "fleet/fleet.h"
 
@@ -27,7 +28,8 @@ TEST_F(Processes, SamplesOfACardThatFailsGoToTheOthers) {
       const std::string place = kind + "-" + fault;
       const auto result = run(place, words, {"--processes", "3"}, "BUOY_TEST_FAIL=" + fault + " ");
       ASSERT_EQ(result.exit_code, 0) << result.err;
-      EXPECT_NE(result.err.find("is taken out, its samples go to the others"), std::string::npos) << result.err;
+      EXPECT_NE(result.err.find("is taken out, its samples go to the others"), std::string::npos)
+          << result.err;
       EXPECT_TRUE(same_run(out(kind + "-single"), out(place))) << fault;
     }
   }
@@ -70,9 +72,9 @@ TEST_F(Processes, ASignalEndsBehindTheSampleInHand) {
     const std::string look = kind == "trace" ? "ls run/shards/0000-of-0001/samples/*.safetensors"
                                              : "test -s run/shards/0000-of-0001/answers.partial.jsonl";
     for (const std::string signal : {"TERM", "USR1"}) {
-      const auto stopped = shell(place, call + " --shard 0/1 > said 2>&1 & pid=$!; for i in $(seq 2000); do " + look +
-                                            " > /dev/null 2>&1 && break; sleep 0.005; done; kill -" + signal +
-                                            " $pid; wait $pid");
+      const auto stopped = shell(
+          place, call + " --shard 0/1 > said 2>&1 & pid=$!; for i in $(seq 2000); do " + look +
+                     " > /dev/null 2>&1 && break; sleep 0.005; done; kill -" + signal + " $pid; wait $pid");
       if (signal == "TERM") EXPECT_EQ(stopped.exit_code, 75) << read_file(scratch_ / place / "said");
     }
     run_well(place, words, {"--shard", "0/1"});

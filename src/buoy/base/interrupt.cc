@@ -12,7 +12,8 @@ namespace {
 
 std::atomic<const char*> g_hint{"buoy: interrupted\n"};
 std::atomic<const char*> g_restore{""};
-static_assert(std::atomic<const char*>::is_always_lock_free && std::atomic<int>::is_always_lock_free);  // a signal handler may use them
+static_assert(std::atomic<const char*>::is_always_lock_free &&
+              std::atomic<int>::is_always_lock_free);  // a signal handler may use them
 
 void put(const char* text) {
   const size_t length = std::strlen(text);

@@ -77,8 +77,9 @@ void read_answers(const std::filesystem::path& folder, const std::function<void(
   if (!path_exists(path) && shard::read_facts(folder)) return AnswerParts::open(folder).read(take);
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    throw_input_error({folder.string(), "answers.jsonl of a finished run of buoy eval",
-                       path_exists(folder / kPartialAnswersFile) ? "one that is not finished (`resume`)" : "none"});
+    throw_input_error(
+        {folder.string(), "answers.jsonl of a finished run of buoy eval",
+         path_exists(folder / kPartialAnswersFile) ? "one that is not finished (`resume`)" : "none"});
   }
   std::string line;
   for (std::size_t number = 1; std::getline(file, line); ++number)

@@ -18,8 +18,8 @@
 #include "buoy/run/answer_file.h"
 #include "buoy/run/ask/questioner.h"
 #include "buoy/run/attention_features.h"
-#include "buoy/run/parts/evaluation_plan.h"
 #include "buoy/run/identity.h"
+#include "buoy/run/parts/evaluation_plan.h"
 #include "buoy/run/run_folder.h"
 #include "buoy/run/summary/score_book.h"
 #include "buoy/shard/deal.h"
@@ -165,7 +165,9 @@ class Asker {
       ++result_.asked;
       progress_.step();
     };
-    const auto wanted = [&](std::size_t number) { return !stop_requested() && asking.wanted(cell.first + number); };
+    const auto wanted = [&](std::size_t number) {
+      return !stop_requested() && asking.wanted(cell.first + number);
+    };
     result_.observing += questioner.ask({asking.left(cell), wanted}, take);
     stop_here();
     while (asking.left_over) {
@@ -173,7 +175,9 @@ class Asker {
       if (numbers.empty()) break;
       const std::set<std::size_t> left(numbers.begin(), numbers.end());
       result_.observing += questioner.ask(
-          {left.size(), [&](std::size_t number) { return left.contains(cell.first + number) && wanted(number); }}, take);
+          {left.size(),
+           [&](std::size_t number) { return left.contains(cell.first + number) && wanted(number); }},
+          take);
     }
     result_.seconds += seconds_since(started);
     if (progress_.clock != nullptr) progress_.clock->lap("decoding");
@@ -236,14 +240,15 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
         {folder.string(), "at most " + counted(run.answers, "answer"), fmt::format("{}", answers.kept())});
   }
   progress.begin(run.answers - answers.kept());
-  const auto result =
-      Asker(spec, run, progress)
-          .ask({.left = [&](const QuestionCell& cell) {
-                  const auto end = cell.first + cell.items;
-                  return end - std::clamp(answers.kept(), cell.first, end);
-                },
-                .wanted = [&](std::size_t number) { return number >= answers.kept(); },
-                .take = [&](std::size_t number, const AnswerRecord& record) { answers.put(number, record); }});
+  const auto result = Asker(spec, run, progress)
+                          .ask({.left =
+                                    [&](const QuestionCell& cell) {
+                                      const auto end = cell.first + cell.items;
+                                      return end - std::clamp(answers.kept(), cell.first, end);
+                                    },
+                                .wanted = [&](std::size_t number) { return number >= answers.kept(); },
+                                .take = [&](std::size_t number,
+                                            const AnswerRecord& record) { answers.put(number, record); }});
   answers.finish();
   return result;
 }

@@ -51,7 +51,7 @@ struct EvaluationProgress {
   std::function<void(const std::string&)> note;    // a warning for people
   // Of a part: how many answers it has, and how many of them were there already.
   std::function<void(std::size_t answers, std::size_t kept)> part = {};
-  Stopwatch* clock = nullptr;                      // told when loading and decoding end; may be null
+  Stopwatch* clock = nullptr;  // told when loading and decoding end; may be null
 };
 
 struct EvaluationResult {

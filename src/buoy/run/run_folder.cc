@@ -59,13 +59,15 @@ void check_run_folder(const std::filesystem::path& folder, const Json& descripti
   }
   if (!path_exists(folder) || !is_folder(folder)) return;
   for (const auto& path : trace::list_folder(folder)) {
-    if (path.filename() != kRetrieved && path.filename() != shard::kPartFile && !trace::is_partial_file(path) && !is_begun_and_empty(path))
+    if (path.filename() != kRetrieved && path.filename() != shard::kPartFile &&
+        !trace::is_partial_file(path) && !is_begun_and_empty(path))
       throw_input_error({folder.string(), "an empty folder or a run of buoy eval", path.filename().string()});
   }
 }
 
 template <typename Open>
-auto open_folder(const std::filesystem::path& folder, const Json& description, bool resume, const Open& open) {
+auto open_folder(const std::filesystem::path& folder, const Json& description, bool resume,
+                 const Open& open) {
   check_run_folder(folder, description, resume);  // before anything is touched
   make_folder(folder);
   auto answers = open();

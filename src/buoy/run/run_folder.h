@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "buoy/run/answer_file.h"
-#include "buoy/run/parts/answer_part.h"
 #include "buoy/run/identity.h"
+#include "buoy/run/parts/answer_part.h"
 
 namespace buoy::run {
 

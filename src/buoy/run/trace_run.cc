@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <cstdint>
+#include <exception>
 #include <map>
-#include <numeric>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -16,15 +16,12 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/interrupt.h"
 #include "buoy/decode/block_families.h"
-#include "buoy/run/identity.h"
 #include "buoy/run/live/deferred_sink.h"
 #include "buoy/run/live/trace_sink.h"
+#include "buoy/run/parts/trace_part.h"
 #include "buoy/run/possible_analyses.h"
 #include "buoy/run/sample_workers.h"
-#include "buoy/shard/deal.h"
 #include "buoy/shard/parent_folder.h"
-#include "buoy/trace/manifest_json.h"
-#include "buoy/trace/parts.h"
 #include "buoy/trace/reader.h"
 
 namespace buoy::run {
@@ -74,62 +71,6 @@ std::int64_t row_length(const TraceRun& run) {
     }
   }
   return 0;
-}
-
-// AnotherRun by the name of what was asked.
-template <typename Work>
-auto called_as_asked(const Work& work) {
-  try {
-    return work();
-  } catch (const trace::AnotherRun& other) {
-    throw other.called(asked_as(other.field()));
-  }
-}
-
-trace::TraceWriter resumed(const TraceRun& run) {
-  return called_as_asked([&] { return trace::TraceWriter::resume(run.folder, run.manifest); });
-}
-
-// A part plans its own samples, or all where it may take any.
-trace::TraceWriter part_writer(const TraceRun& run, const Part& part) {
-  trace::Manifest own = run.manifest;
-  if (!part.steals()) {
-    own.sample_ids.clear();
-    for (const auto n : part.order()) own.sample_ids.push_back(run.manifest.sample_ids[n]);
-  }
-  return called_as_asked([&] {
-    return part.steals() ? trace::TraceWriter::resume_part(part.folder(), own)
-                         : trace::TraceWriter::resume(part.folder(), own);
-  });
-}
-
-// What each sample is expected to cost; 0 for a prompt that cannot be made, which fails.
-std::vector<std::uint64_t> costs_of(const ModelConfig& config, const TraceRun& run) {
-  const auto& decode = run.request.decode;
-  const std::uint64_t forwards =
-      is_masked_diffusion(config.family) ? forwards_of(config.family, decode) : 0;
-  std::vector<std::uint64_t> costs(run.manifest.sample_ids.size(), 0);
-  for (std::size_t n = 0; n < costs.size(); ++n) {
-    try {
-      costs[n] = shard::expected_cost({run.prompt(n).prompt.ids.size(),
-                                       static_cast<std::uint64_t>(std::max(decode.max_new_tokens, 0)), forwards});
-    } catch (const UsageError&) {
-    } catch (const InputError&) {
-    }
-  }
-  return costs;
-}
-
-// The whole run in the folder that its parts share: as an unfinished trace, which every part compares with
-// its own request.
-void write_plan(const TraceRun& run) {
-  const auto& out = run.sharding->out;
-  if (shard::write_once(trace::manifest_path(out), trace::format_manifest(run.manifest))) return;
-  const auto plan = trace::parse_manifest(read_file(trace::manifest_path(out)), trace::manifest_path(out).string());
-  called_as_asked([&] {
-    trace::require_same_run(plan.manifest, run.manifest, trace::manifest_path(out).string());
-    return 0;
-  });
 }
 
 class Run {
@@ -228,7 +169,8 @@ class Run {
     if (!shared_.names.empty()) {
       const auto kept = analysis::describe_kept(shared_.names, run_.analyses.options);
       shard::write_plan(shard::shards_folder(run_.sharding->out) / "analyses.json",
-                        dump_json(Json{{"names", kept.names}, {"settings", kept.settings}}) + '\n', "choice of analyses");
+                        dump_json(Json{{"names", kept.names}, {"settings", kept.settings}}) + '\n',
+                        "choice of analyses");
     }
     if (path_exists(trace::manifest_path(part_->folder()))) {
       for (const auto& entry : trace::read_index(part_->folder()).entries) {
@@ -245,7 +187,8 @@ class Run {
   void tell_part(const TraceRunProgress& progress) const {
     if (!progress.part) return;
     const auto& ids = run_.manifest.sample_ids;
-    const auto written = std::count_if(ids.begin(), ids.end(), [&](const auto& id) { return shared_.writer->has(id); });
+    const auto written =
+        std::count_if(ids.begin(), ids.end(), [&](const auto& id) { return shared_.writer->has(id); });
     progress.part(part_->own_count(), static_cast<std::size_t>(written));
   }
 
@@ -363,11 +306,6 @@ class Run {
   std::atomic<std::int64_t> ids_without_text_ = 0;
   std::vector<std::unique_ptr<LiveTracer>> tracers_;  // one a worker; last: their threads use the others
 };
-
-bool is_joined(const std::filesystem::path& folder) {
-  return !folder.empty() && trace::has_parts(folder) && path_exists(trace::manifest_path(folder)) &&
-         trace::parse_manifest(read_file(trace::manifest_path(folder)), trace::manifest_path(folder).string()).complete;
-}
 
 }  // namespace
 

@@ -110,7 +110,8 @@ bool Claims::is_done(std::size_t number) {
 }
 
 bool Claims::lives(const std::string& owner) {
-  struct stat theirs {}, own {};
+  struct stat theirs {
+  }, own{};
   if (owner.find('/') != std::string::npos || ::stat((folder_ / owner).c_str(), &theirs) != 0) return false;
   touch(folder_ / owner_);  // what time it is there
   if (::stat((folder_ / owner_).c_str(), &own) != 0) return true;
@@ -128,8 +129,7 @@ bool Claims::claim(std::size_t number) {
     // Those that were made since the folder was listed.
     if (!path_exists(folder_ / fmt::format("{}.{}", number, known.generation + 1))) break;
   }
-  if (known.generation > 0 &&
-      lives(read_file(folder_ / fmt::format("{}.{}", number, known.generation))))
+  if (known.generation > 0 && lives(read_file(folder_ / fmt::format("{}.{}", number, known.generation))))
     return false;
   const bool ours = write_once(folder_ / fmt::format("{}.{}", number, known.generation + 1), owner_);
   ++known.generation;

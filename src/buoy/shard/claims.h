@@ -16,7 +16,8 @@ namespace buoy::shard {
 //   17.done       it is in somebody's part
 //   owner-3-TOKEN a claimer lives: touched every quarter of a lease. Times are those of the file system, so
 //                 clocks of machines may differ
-// A claimer that is slow and not dead may end a sample that was taken over: then two parts hold the same bytes.
+// A claimer that is slow and not dead may end a sample that was taken over: then two parts hold the same
+// bytes.
 class Claims {
  public:
   // Ends what earlier processes of this shard claimed: whoever makes this holds the lock of its part.

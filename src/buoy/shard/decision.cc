@@ -56,8 +56,7 @@ class Environment {
   std::int64_t number(const std::string& name) const {
     if (!has(name)) throw_usage_error({name, "a number, beside the other variables of its kind", "nothing"});
     const auto value = whole_number(text(name));
-    if (!value || *value < 0)
-      throw_usage_error({name, "a whole number, 0 or more", '"' + text(name) + '"'});
+    if (!value || *value < 0) throw_usage_error({name, "a whole number, 0 or more", '"' + text(name) + '"'});
     return *value;
   }
 
@@ -77,8 +76,7 @@ void check_range(const std::string& rank_name, std::int64_t rank, const std::str
 Shard parse_part(const std::string& where, const std::string& text) {
   const auto slash = text.find('/');
   const auto index = whole_number(text.substr(0, slash));
-  const auto count =
-      slash == std::string::npos ? std::nullopt : whole_number(text.substr(slash + 1));
+  const auto count = slash == std::string::npos ? std::nullopt : whole_number(text.substr(slash + 1));
   if (!index || !count || *index < 0)
     throw_usage_error({where, "I/N with I from 0, as in 3/32", '"' + text + '"'});
   check_range(where + ": I of " + text, *index, "N", *count);
@@ -92,8 +90,7 @@ struct Tasks {
 };
 constexpr std::array kKinds = {Tasks{"step", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
                                Tasks{"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                               Tasks{"pmi", "PMI_RANK", "PMI_SIZE"},
-                               Tasks{"torchrun", "RANK", "WORLD_SIZE"}};
+                               Tasks{"pmi", "PMI_RANK", "PMI_SIZE"}, Tasks{"torchrun", "RANK", "WORLD_SIZE"}};
 
 // Nothing where they are not set. A job shell without srun has a SLURM_PROCID, and a size that was inherited
 // without a rank says nothing.
@@ -123,10 +120,10 @@ std::optional<Shard> decide_tasks(const Environment& environment) {
   if (set.empty()) return std::nullopt;
   for (const auto& other : set) {
     if (other.index == set.front().index && other.count == set.front().count) continue;
-    throw_usage_error({fmt::format("{} and {}", set.front().source, other.source),
-                       "one of them, or both the same (`shard` I/N or `shard` SOURCE decides)",
-                       fmt::format("{} of {}, {} of {}", set.front().index, set.front().count, other.index,
-                                   other.count)});
+    throw_usage_error(
+        {fmt::format("{} and {}", set.front().source, other.source),
+         "one of them, or both the same (`shard` I/N or `shard` SOURCE decides)",
+         fmt::format("{} of {}, {} of {}", set.front().index, set.front().count, other.index, other.count)});
   }
   return set.front();
 }
@@ -136,14 +133,14 @@ std::string of_array(const std::string& id, const ArrayNumbers& numbers, std::in
                      numbers.step, id);
 }
 
-std::optional<Shard> decide_array(const Environment& environment,
-                                  const std::optional<Remembered>& remembered, int tasks) {
+std::optional<Shard> decide_array(const Environment& environment, const std::optional<Remembered>& remembered,
+                                  int tasks) {
   if (!environment.has("SLURM_ARRAY_TASK_ID")) return std::nullopt;
   const auto id = environment.number("SLURM_ARRAY_TASK_ID");
   auto count = environment.number("SLURM_ARRAY_TASK_COUNT");
-  ArrayNumbers numbers{environment.number("SLURM_ARRAY_TASK_MIN"),
-                       environment.has("SLURM_ARRAY_TASK_STEP") ? environment.number("SLURM_ARRAY_TASK_STEP")
-                                                                : 1};
+  ArrayNumbers numbers{
+      environment.number("SLURM_ARRAY_TASK_MIN"),
+      environment.has("SLURM_ARRAY_TASK_STEP") ? environment.number("SLURM_ARRAY_TASK_STEP") : 1};
   std::string source = "SLURM_ARRAY_TASK_ID";
   // Some tasks submitted again: the folder remembers of how many they are.
   std::int64_t whole = remembered ? remembered->count / tasks : 0;
@@ -162,12 +159,12 @@ std::optional<Shard> decide_array(const Environment& environment,
   if (numbers.step < 1) throw_usage_error({"SLURM_ARRAY_TASK_STEP", "1 or more", "0"});
   const auto from = id - numbers.min;
   if (from < 0 || from % numbers.step != 0 || from / numbers.step >= count) {
-    throw_usage_error({"SLURM_ARRAY_TASK_ID",
-                       of_array(fmt::format("SLURM_ARRAY_TASK_COUNT {}",
-                                            environment.text("SLURM_ARRAY_TASK_COUNT")),
-                                numbers, count) +
-                           "; some tasks again: BUOY_SHARDS=N says of how many",
-                       std::to_string(id)});
+    throw_usage_error(
+        {"SLURM_ARRAY_TASK_ID",
+         of_array(fmt::format("SLURM_ARRAY_TASK_COUNT {}", environment.text("SLURM_ARRAY_TASK_COUNT")),
+                  numbers, count) +
+             "; some tasks again: BUOY_SHARDS=N says of how many",
+         std::to_string(id)});
   }
   check_range("SLURM_ARRAY_TASK_ID", from / numbers.step, "SLURM_ARRAY_TASK_COUNT", count);
   Shard shard{static_cast<int>(from / numbers.step), static_cast<int>(count), 0, source};
@@ -193,12 +190,14 @@ std::optional<Shard> decide_all(const std::string& asked, const Environment& env
   for (const auto& tasks : kKinds) {
     if (asked != tasks.kind) continue;
     const auto found = read_tasks(tasks, environment);
-    if (!found) throw_usage_error({fmt::format("`shard` {}", asked), fmt::format("{} set", tasks.rank), "not set"});
+    if (!found)
+      throw_usage_error({fmt::format("`shard` {}", asked), fmt::format("{} set", tasks.rank), "not set"});
     return found;
   }
   const bool product = asked == "product", only_array = asked == "array";
   if (!asked.empty() && !product && !only_array)
-    throw_usage_error({"`shard`", "I/N, array, step, openmpi, pmi, torchrun, product or none", '"' + asked + '"'});
+    throw_usage_error(
+        {"`shard`", "I/N, array, step, openmpi, pmi, torchrun, product or none", '"' + asked + '"'});
   if (asked.empty() && environment.has("BUOY_SHARD")) {
     if (environment.text("BUOY_SHARD") == "none") return std::nullopt;
     return parse_part("BUOY_SHARD", environment.text("BUOY_SHARD"));
@@ -249,8 +248,8 @@ std::optional<Shard> decide(const std::string& asked, const Variables& variables
   if (!shard) return shard;
   shard->local = local_rank(environment);
   if (remembered && remembered->count != shard->count) {
-    throw_usage_error({shard->source, fmt::format("one of {} shards, as the run in the folder began",
-                                                  remembered->count),
+    throw_usage_error({shard->source,
+                       fmt::format("one of {} shards, as the run in the folder began", remembered->count),
                        shard->name()});
   }
   return shard;

@@ -30,8 +30,13 @@ fs::path facts_file(const fs::path& out) {
 }
 
 Json to_json(const RunFacts& facts) {
-  Json json = {{"format", kFormat},      {"kind", facts.kind},           {"shards", facts.shards},
-               {"steal", facts.steal}, {"command", facts.command}, {"part_words", facts.part_words}, {"resamples", facts.resamples},
+  Json json = {{"format", kFormat},
+               {"kind", facts.kind},
+               {"shards", facts.shards},
+               {"steal", facts.steal},
+               {"command", facts.command},
+               {"part_words", facts.part_words},
+               {"resamples", facts.resamples},
                {"seed", facts.seed}};
   if (facts.array) json["array"] = {{"min", facts.array->min}, {"step", facts.array->step}};
   return json;
@@ -123,8 +128,10 @@ void begin_run(const fs::path& out, const RunFacts& facts) {
   if (write_once(file, dump_json(to_json(facts), 1) + '\n')) return;
   const auto before = *read_facts(out);
   const auto refuse = [&](const char* field, const std::string& expected, const std::string& found) {
-    throw_usage_error({file.string() + ": " + field, expected + ", as the run began (another `out`, or "
-                       "remove the folder)", found});
+    throw_usage_error({file.string() + ": " + field,
+                       expected + ", as the run began (another `out`, or "
+                                  "remove the folder)",
+                       found});
   };
   if (before.shards != facts.shards)
     refuse("shards", std::to_string(before.shards), std::to_string(facts.shards));
@@ -149,8 +156,7 @@ std::vector<Part> parts_of(const fs::path& out) {
 }
 
 void write_part_file(const fs::path& folder, const Shard& shard, bool steal) {
-  const Json json = {
-      {"format", kPartFormat}, {"shard", shard.index}, {"of", shard.count}, {"steal", steal}};
+  const Json json = {{"format", kPartFormat}, {"shard", shard.index}, {"of", shard.count}, {"steal", steal}};
   write_file_atomically(folder / kPartFile, dump_json(json) + '\n');
 }
 
@@ -174,7 +180,11 @@ std::string own_token() {
 }
 
 bool write_once(const fs::path& file, std::string_view bytes) {
-  const std::string beside = fmt::format("{}.{}.new", file.string(), own_token());
+  // What a process that is killed leaves lies among the parts, not in the folder of the run.
+  const auto among_parts = file.parent_path() / kShardsFolder;
+  const auto beside = ((is_folder(among_parts) ? among_parts : file.parent_path()) /
+                       fmt::format("{}.{}.new", file.filename().string(), own_token()))
+                          .string();
   const int fd = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0) throw_io_error("create", beside, errno);
   int failure = 0;
@@ -203,8 +213,10 @@ void write_plan(const fs::path& file, std::string_view bytes, const std::string&
 std::string quoted(const std::vector<std::string>& words) {
   std::string out;
   for (const auto& word : words) {
-    const bool plain = !word.empty() && word.find_first_not_of(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%") == std::string::npos;
+    const bool plain =
+        !word.empty() &&
+        word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%") ==
+            std::string::npos;
     if (!out.empty()) out += ' ';
     if (plain) {
       out += word;

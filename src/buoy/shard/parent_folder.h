@@ -24,7 +24,7 @@ struct RunFacts {
   std::string kind;  // "trace", "watch", "eval", "study"
   int shards = 0;
   std::optional<ArrayNumbers> array = {};
-  std::vector<std::string> command = {};  // words that run the whole
+  std::vector<std::string> command = {};     // words that run the whole
   std::vector<std::string> part_words = {};  // behind them, to run one part: "%" is its number
   bool steal = false;
   std::int64_t resamples = 0;  // of tables that are made when the parts are joined
@@ -57,8 +57,8 @@ Shard read_part_file(const std::filesystem::path& folder);
 // Makes a file with these bytes unless there is one, in one step for everybody who sees the folder (link(2):
 // network file systems too). False where there is one.
 bool write_once(const std::filesystem::path& file, std::string_view bytes);
-// The same, and what is there must be the same: otherwise UsageError "file: expected as in the run that began,
-// found another `what`".
+// The same, and what is there must be the same: otherwise UsageError "file: expected as in the run that
+// began, found another `what`".
 void write_plan(const std::filesystem::path& file, std::string_view bytes, const std::string& what);
 
 // "host-pid-number", another at every call, of any machine.

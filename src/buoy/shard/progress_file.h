@@ -14,8 +14,8 @@ namespace buoy::shard {
 // How far a part is, as its file says it.
 struct PartProgress {
   int shard = 0;
-  std::string state = "waiting";  // running, done, stopped, failed; waiting: never began
-  std::string stage;              // of a study: the part that runs
+  std::string state = "waiting";                      // running, done, stopped, failed; waiting: never began
+  std::string stage;                                  // of a study: the part that runs
   std::int64_t done = 0, total = 0, done_before = 0;  // before: what was there when it began
   double seconds = 0;                                 // since it began
   double age = 0;                                     // of the file, by the clock of the disk

@@ -89,10 +89,12 @@ void summarise(const RunToSummarise& run, const std::function<void()>& when_writ
   for (const auto& cell : book.cells) answers += cell.answers.size() + cell.failures.size();
   std::string rate;
   if (asked != nullptr)
-    rate = fmt::format("; asked {} in {} ({:.2f} per second)", asked->asked, describe_duration(asked->seconds),
-                       asked->seconds > 0 ? static_cast<double>(asked->asked) / asked->seconds : 0);
+    rate =
+        fmt::format("; asked {} in {} ({:.2f} per second)", asked->asked, describe_duration(asked->seconds),
+                    asked->seconds > 0 ? static_cast<double>(asked->asked) / asked->seconds : 0);
   fmt::print("{}: {} of {} answered{}; {}, {}{}\n", run.out.string(), answers - failures.size(), answers,
-             describe_losses(book), counted(written.tables, "table"), counted(written.figures, "figure"), rate);
+             describe_losses(book), counted(written.tables, "table"), counted(written.figures, "figure"),
+             rate);
   require_answers(book, run.out);
 }
 
@@ -110,7 +112,8 @@ void run_and_summarise(const EvaluationCall& call) {
   const auto result = run::run_evaluation(call.spec, call.out, call.resume, progress);
   bar.reset();
 
-  summarise({call.out, call.resamples, call.spec.decode.seed}, [] {}, &result);
+  summarise(
+      {call.out, call.resamples, call.spec.decode.seed}, [] {}, &result);
   if (call.clock != nullptr) call.clock->lap("writing");
 }
 

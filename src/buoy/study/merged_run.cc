@@ -20,8 +20,9 @@
 #include "buoy/run/parts/answer_parts.h"
 #include "buoy/study/analysed_traces.h"
 #include "buoy/study/evaluation_runner.h"
+#include "buoy/trace/folder.h"
 #include "buoy/trace/index.h"
-#include "buoy/trace/parts.h"
+#include "buoy/trace/parts/parts.h"
 
 namespace buoy::study {
 namespace {
@@ -60,8 +61,8 @@ bool is_whole_trace(const fs::path& out) {
     text += fmt::format("\n  shard {} of {} ({} missing): {}", shard, facts.shards, count,
                         shard::command_of_part(facts, shard));
   }
-  throw InputError(fmt::format("{}: expected {} in its parts, found {}; run again, then merge:{}", out.string(),
-                               counted(planned, what), planned - missing.size(), text));
+  throw InputError(fmt::format("{}: expected {} in its parts, found {}; run again, then merge:{}",
+                               out.string(), counted(planned, what), planned - missing.size(), text));
 }
 
 void require_all_samples(const fs::path& out, const shard::RunFacts& facts) {
@@ -72,8 +73,7 @@ void require_all_samples(const fs::path& out, const shard::RunFacts& facts) {
   for (std::size_t n = 0; n < index.manifest.sample_ids.size(); ++n) {
     if (!there.contains(index.manifest.sample_ids[n])) missing.push_back(n);
   }
-  if (!missing.empty())
-    refuse_missing(out, facts, "sample", index.manifest.sample_ids.size(), missing);
+  if (!missing.empty()) refuse_missing(out, facts, "sample", index.manifest.sample_ids.size(), missing);
 }
 
 // The tables that the run would have made while the model ran; its folder is read as an unfinished trace.
@@ -101,9 +101,8 @@ void merge_trace(const fs::path& out, const shard::RunFacts& facts) {
     throw other.called(run::asked_as(other.field()));
   }
   const auto index = trace::read_index(out);
-  const auto failed = std::count_if(index.entries.begin(), index.entries.end(), [](const auto& entry) {
-    return entry.status == trace::Status::kFailed;
-  });
+  const auto failed = std::count_if(index.entries.begin(), index.entries.end(),
+                                    [](const auto& entry) { return entry.status == trace::Status::kFailed; });
   fmt::print("{}: {} of {} joined{}\n", out.string(), counted(index.entries.size(), "sample"),
              counted(static_cast<std::size_t>(facts.shards), "shard"),
              failed > 0 ? fmt::format(", {} failed (listed in manifest.json)", failed) : "");
@@ -137,15 +136,20 @@ bool is_merged(const fs::path& out, const shard::RunFacts& facts) {
 void merge_run(const fs::path& out) {
   const auto facts = shard::read_facts(out);
   if (!facts)
-    throw_input_error({out.string(), "a run in parts (shards/shards.json)",
-                       is_whole_trace(out) || path_exists(out / run::kAnswersFile) ? "one in one part" : "none"});
+    throw_input_error(
+        {out.string(), "a run in parts (shards/shards.json)",
+         is_whole_trace(out) || path_exists(out / run::kAnswersFile) ? "one in one part" : "none"});
   if (is_merged(out, *facts)) {
-    fmt::print("{}: {} joined before\n", out.string(), counted(static_cast<std::size_t>(facts->shards), "shard"));
+    fmt::print("{}: {} joined before\n", out.string(),
+               counted(static_cast<std::size_t>(facts->shards), "shard"));
     return;
   }
   if (facts->kind == "study") return merge_study(out);
   const bool begun = path_exists(facts->kind == "eval" ? out / "run.json" : trace::manifest_path(out));
   if (!begun) throw_input_error({out.string(), "parts of a run", "none that got as far as its plan"});
+  // What a join that was killed left.
+  trace::remove_partial_files(out);
+  if (path_exists(out / "samples")) trace::remove_partial_files(out / "samples");
   facts->kind == "eval" ? merge_evaluation(out, *facts) : merge_trace(out, *facts);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "buoy/base/counted.h"
@@ -20,7 +21,7 @@
 #include "buoy/study/merged_run.h"
 #include "buoy/study/report_builder.h"
 #include "buoy/trace/index.h"
-#include "buoy/trace/parts.h"
+#include "buoy/trace/parts/parts.h"
 
 namespace buoy::study {
 namespace {
@@ -69,7 +70,8 @@ class StudyRun {
     std::vector<const study::EvaluateEntry*> order;
     for (const auto& entry : entries) order.push_back(&entry);
     if (call_.sharding)
-      std::stable_partition(order.begin(), order.end(), [](const auto* entry) { return !needs_trace(*entry); });
+      std::stable_partition(order.begin(), order.end(),
+                            [](const auto* entry) { return !needs_trace(*entry); });
     return order;
   }
 
@@ -91,7 +93,9 @@ class StudyRun {
     const auto facts = shard::read_facts(folder);
     if (!facts || is_merged(folder, *facts)) return;
     constexpr auto kPause = std::chrono::seconds(1);
-    constexpr double kSilent = 30;  // seconds
+    constexpr double kDefault = 30;  // seconds without anybody
+    const char* asked = std::getenv("BUOY_WAIT_SECONDS");
+    const double silent = asked == nullptr ? kDefault : std::atof(asked);
     const auto began = Clock::now();
     for (;;) {
       const auto index = trace::read_index(folder);
@@ -101,9 +105,9 @@ class StudyRun {
       const bool anybody = std::any_of(all.begin(), all.end(), [&](const auto& part) {
         return part.shard != call_.sharding->shard.index && part.state == "running";
       });
-      if (!anybody && std::chrono::duration<double>(Clock::now() - began).count() > kSilent)
-        throw Stopped(fmt::format("{} is not whole, and no other part runs: start again behind them",
-                                  folder.string()));
+      if (!anybody && std::chrono::duration<double>(Clock::now() - began).count() > silent)
+        throw Stopped(
+            fmt::format("{} is not whole, and no other part runs: start again behind them", folder.string()));
       std::this_thread::sleep_for(kPause);
     }
     trace::merge_parts(folder);
@@ -136,18 +140,19 @@ class StudyRun {
     clock_.lap("loading");
     ThreadPool threads(threads_);
     Progress bar(stderr, "sample", static_cast<std::int64_t>(request.items.size()));
-    const auto result = run::run_trace(
-        {threads}, loaded, run,
-        {.begin = [](const auto&) {},
-         .step =
-             [&] {
-               bar.advance();
-               if (call_.step) call_.step();
-             },
-         .part =
-             [&](std::size_t samples, std::size_t before) {
-               if (call_.begin_part) call_.begin_part(trace.name + "." + model.name, samples, before);
-             }});
+    const auto result =
+        run::run_trace({threads}, loaded, run,
+                       {.begin = [](const auto&) {},
+                        .step =
+                            [&] {
+                              bar.advance();
+                              if (call_.step) call_.step();
+                            },
+                        .part =
+                            [&](std::size_t samples, std::size_t before) {
+                              if (call_.begin_part)
+                                call_.begin_part(trace.name + "." + model.name, samples, before);
+                            }});
     clock_.lap("decoding");
     for (const auto& [analysis, reason] : result.left_out)
       fmt::print("{}: {} is left out: {}\n", request.folder.string(), analysis, reason);
@@ -160,9 +165,11 @@ class StudyRun {
     announce("asking questions: " + entry.name);
     if (call_.sharding && needs_trace(entry)) {
       for (const auto& trace : study_.traces) {
-        const bool needed = (entry.heads && entry.heads->trace == trace.name) || entry.columns_from == trace.name;
+        const bool needed =
+            (entry.heads && entry.heads->trace == trace.name) || entry.columns_from == trace.name;
         if (!needed) continue;
-        for (const auto* model : plan_.models_of(trace.models)) wait_for_trace(plan_.trace_folder(trace.name, model->name));
+        for (const auto* model : plan_.models_of(trace.models))
+          wait_for_trace(plan_.trace_folder(trace.name, model->name));
       }
     }
     EvaluationCall call;
@@ -173,11 +180,14 @@ class StudyRun {
     call.out = plan_.evaluation_folder(entry.name);
     call.resume = true;
     call.clock = &clock_;
-    const auto sharding = part_of(call.out, "eval", {.resamples = call.resamples, .seed = call.spec.decode.seed});
+    const auto sharding =
+        part_of(call.out, "eval", {.resamples = call.resamples, .seed = call.spec.decode.seed});
     if (!sharding) return run_and_summarise(call);
     run::EvaluationProgress progress;
     progress.begin = [](std::size_t) {};
-    progress.step = [&] { if (call_.step) call_.step(); };
+    progress.step = [&] {
+      if (call_.step) call_.step();
+    };
     progress.note = [](const std::string& text) { say("note: {}\n", text); };
     progress.clock = &clock_;
     progress.part = [&](std::size_t answers, std::size_t kept) {

@@ -57,7 +57,8 @@ Device device_from_name(const std::string& name) {
     const auto cards = visible_cards();
     const auto number = static_cast<std::size_t>(std::stoi(digits));
     if (number >= cards.size())
-      throw_usage_error({"`device` " + name, fmt::format("less than {}, the GPUs this process can use", cards.size()), digits});
+      throw_usage_error({"`device` " + name,
+                         fmt::format("less than {}, the GPUs this process can use", cards.size()), digits});
     choose_card(static_cast<int>(number));
     return device_from_name("cuda");
   }

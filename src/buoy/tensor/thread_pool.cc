@@ -1,7 +1,7 @@
 #include "buoy/tensor/thread_pool.h"
 
-#include <cstdlib>
 #include <sched.h>
+#include <cstdlib>
 
 #include <algorithm>
 #include <exception>

@@ -16,7 +16,7 @@
 #include "buoy/base/sha256.h"
 #include "buoy/trace/journal.h"
 #include "buoy/trace/manifest_json.h"
-#include "buoy/trace/parts.h"
+#include "buoy/trace/parts/parts.h"
 #include "buoy/trace/tree_sum.h"
 
 namespace buoy::trace {

@@ -27,9 +27,10 @@ TEST_F(KilledParts, GoOnToTheSameBytes) {
       const auto seconds = std::uniform_real_distribution<double>(0.0, 0.25)(random);
       const int victim = static_cast<int>(random() % 2);
       const auto killed =
-          shell(place, "export BUOY_LEASE_SECONDS=0.5; " + call + " --shard 0/2" + steal + " > log0 2>&1 & p0=$!; " + call +
-                           " --shard 1/2" + steal + " > log1 2>&1 & p1=$!; sleep " + std::to_string(seconds) +
-                           "; kill -9 $p" + std::to_string(victim) + " 2> /dev/null; wait $p0; wait $p1; wait $p" +
+          shell(place, "export BUOY_LEASE_SECONDS=0.5; " + call + " --shard 0/2" + steal +
+                           " > log0 2>&1 & p0=$!; " + call + " --shard 1/2" + steal +
+                           " > log1 2>&1 & p1=$!; sleep " + std::to_string(seconds) + "; kill -9 $p" +
+                           std::to_string(victim) + " 2> /dev/null; wait $p0; wait $p1; wait $p" +
                            std::to_string(victim));
       alive += killed.exit_code == 137 ? 1 : 0;
       // A join of what is there is refused or right, never wrong.

@@ -19,19 +19,24 @@ constexpr int kParts = 1000, kAnswers = 100;
 void write_parts(const std::filesystem::path& out) {
   make_folder(out / "shards");
   const int questions = kParts * kAnswers / 2;
-  const auto write = [](const std::filesystem::path& path, const std::string& text) { std::ofstream(path) << text; };
+  const auto write = [](const std::filesystem::path& path, const std::string& text) {
+    std::ofstream(path) << text;
+  };
   std::string ids, deal;
   for (int i = 0; i < questions; ++i) ids += fmt::format("{}\"q{}\"", i == 0 ? "" : ",", i);
   for (int i = 0; i < 2 * questions; ++i) deal += fmt::format("{}{}", i == 0 ? "" : ",", i % kParts);
   write(out / "shards/shards.json",
-        fmt::format(R"({{"format":"buoy shards 1","kind":"eval","shards":{},"steal":false,"command":["buoy","eval"],)"
-                    R"("part_words":["--shard","%/1000"],"resamples":1000,"seed":0}})",
-                    kParts));
+        fmt::format(
+            R"({{"format":"buoy shards 1","kind":"eval","shards":{},"steal":false,"command":["buoy","eval"],)"
+            R"("part_words":["--shard","%/1000"],"resamples":1000,"seed":0}})",
+            kParts));
   write(out / "shards/deal.json", fmt::format(R"({{"format":"buoy deal 1","shard_of":[{}]}})", deal));
-  write(out / "shards/plan.json",
-        fmt::format(R"({{"format":"buoy evaluation plan 1","cells":[{{"model":"a","set":"s","condition":"c","first":0}},)"
-                    R"({{"model":"b","set":"s","condition":"c","first":{}}}],"ids":{{"s":[{}]}}}})",
-                    questions, ids));
+  write(
+      out / "shards/plan.json",
+      fmt::format(
+          R"({{"format":"buoy evaluation plan 1","cells":[{{"model":"a","set":"s","condition":"c","first":0}},)"
+          R"({{"model":"b","set":"s","condition":"c","first":{}}}],"ids":{{"s":[{}]}}}})",
+          questions, ids));
   const std::string run =
       R"({"format":"buoy evaluation 1","models":{"a":{"family":"llama","masked_diffusion":false},)"
       R"("b":{"family":"llada","masked_diffusion":true}},"data":{"s":{"items":50000,"sha256":""}},)"
@@ -42,16 +47,19 @@ void write_parts(const std::filesystem::path& out) {
     const auto folder = out / fmt::format("shards/{:04}-of-{:04}", part, kParts);
     make_folder(folder);
     write(folder / "run.json", run);
-    write(folder / "part.json", fmt::format(R"({{"format":"buoy part 1","shard":{},"of":{},"steal":false}})", part, kParts));
+    write(folder / "part.json",
+          fmt::format(R"({{"format":"buoy part 1","shard":{},"of":{},"steal":false}})", part, kParts));
     std::ofstream answers(folder / "answers.jsonl");
     for (int n = part; n < 2 * questions; n += kParts) {
       const int right = n % 3 == 0 ? 1 : 0;
-      answers << fmt::format(
-          R"({{"model":"{}","set":"s","condition":"c","id":"q{}","question":"Who?","golds":["x"],"prompt":"{}",)"
-          R"("answer":"{}","ended":true,"tokens":3,"prompt_tokens":200,"passages":3,"gold_positions":[1],"labels":{{}},)"
-          R"("scores":{{"exact_match":{},"substring":{},"substring_words":{},"f1":{},"words":1}}}})",
-          n < questions ? "a" : "b", n % questions, prompt, right ? "x" : "y", right, right, right, right)
-              << '\n';
+      answers
+          << fmt::format(
+                 R"({{"model":"{}","set":"s","condition":"c","id":"q{}","question":"Who?","golds":["x"],"prompt":"{}",)"
+                 R"("answer":"{}","ended":true,"tokens":3,"prompt_tokens":200,"passages":3,"cut_passages":0,"ids_without_text":0,"gold_positions":[1],"labels":{{}},)"
+                 R"("scores":{{"exact_match":{},"substring":{},"substring_words":{},"f1":{},"words":1}}}})",
+                 n < questions ? "a" : "b", n % questions, prompt, right ? "x" : "y", right, right, right,
+                 right)
+          << '\n';
     }
   }
 }

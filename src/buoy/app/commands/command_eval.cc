@@ -2,9 +2,9 @@
 
 #include <memory>
 
+#include "buoy/app/cluster/fleet.h"
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/flags.h"
-#include "buoy/app/options/fleet.h"
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/request_flags.h"
 #include "buoy/app/options/retrieval.h"
@@ -135,8 +135,8 @@ void ask_part(const run::EvaluationSpec& spec, const run::Sharding& sharding, St
   progress.clock = &clock;
   run::EvaluationResult result;
   bar.run([&] { result = run::run_evaluation_part(spec, sharding, progress); });
-  fmt::print("{}: asked {} in {} (buoy merge {} makes the tables)\n", sharding.folder().string(), result.asked,
-             describe_duration(result.seconds), sharding.out.string());
+  fmt::print("{}: asked {} in {} (buoy merge {} makes the tables)\n", sharding.folder().string(),
+             result.asked, describe_duration(result.seconds), sharding.out.string());
 }
 
 void evaluate_models(EvalOptions options) {
@@ -148,7 +148,8 @@ void evaluate_models(EvalOptions options) {
   say_when_interrupted("buoy: interrupted; the same command with --resume goes on behind the last answer\n");
   Stopwatch clock;
   const PartedCommand parted{"eval", options.out, options.resamples, options.flags.request.decode.seed};
-  if (wants_processes(options.shards, options.device)) return run_processes(options.shards, options.device, parted);
+  if (wants_processes(options.shards, options.device))
+    return run_processes(options.shards, options.device, parted);
   const auto sharding = place_in_run(options.shards, parted);
   if (sharding) {
     ask_part(make_spec(options), *sharding, clock);

@@ -84,11 +84,14 @@ void add_status(Command& app) {
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  command->add_option("out", options->out, "folder of the run (--out of its parts)")->required()->type_name("OUT");
+  command->add_option("out", options->out, "folder of the run (--out of its parts)")
+      ->required()
+      ->type_name("OUT");
   add_json_flag(*command, options->json);
-  command->footer("Parts write how far they are every two seconds; a part that says nothing for three minutes is "
-                  "shown as silent.");
-  command->examples({{"buoy status runs/nq", ""}});
+  command->footer(
+      "Parts write how far they are every two seconds; a part that says nothing for three minutes is "
+      "shown as silent.");
+  command->examples({{"buoy status runs/parts", ""}});
   command->callback([options] { show_status(options->out, options->json); });
 }
 

@@ -2,12 +2,12 @@
 
 #include <memory>
 
+#include "buoy/app/cluster/fleet.h"
 #include "buoy/app/command_line.h"
 #include "buoy/app/commands/announce.h"
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/flags.h"
 #include "buoy/app/options/model_folder.h"
-#include "buoy/app/options/fleet.h"
 #include "buoy/app/options/prompt_source.h"
 #include "buoy/app/options/shard_options.h"
 #include "buoy/app/options/shared_options.h"
@@ -47,10 +47,12 @@ void trace_run(TraceOptions options) {
   Stopwatch clock;
   options.flags.request.final_row = !options.no_final;
   options.flags.request.plan();  // refused before anything is read
+  const bool several = wants_processes(options.shards, options.model.device);
+  if (several && options.source.data == "-")
+    throw_usage_error({"--data", "a file: every process reads the questions", "standard input"});
   auto request = read_prompt_request(options.source, options.flags);
   say_how_samples_go_on();
-  if (wants_processes(options.shards, options.model.device))
-    return run_processes(options.shards, options.model.device, {"trace", options.out});
+  if (several) return run_processes(options.shards, options.model.device, {"trace", options.out});
   const auto sharding = place_in_run(options.shards, {"trace", options.out});
   auto loaded = load_model_for(options.source, options.model, request);
   request.folder = options.out;
@@ -64,15 +66,15 @@ void trace_run(TraceOptions options) {
   RunProgress progress(sharding, "sample");
   run::TraceRunResult result;
   progress.run([&] {
-    result = run::run_trace({threads}, loaded, run,
-                            {.begin =
-                                 [&](const auto& bytes) {
-                                   announce_bytes(bytes, request.folder);
-                                   progress.begin(request.items.size());
-                                 },
-                             .step = [&] { progress.step(); },
-                             .part = [&](std::size_t samples,
-                                         std::size_t before) { progress.begin(samples, before); }});
+    result = run::run_trace(
+        {threads}, loaded, run,
+        {.begin =
+             [&](const auto& bytes) {
+               announce_bytes(bytes, request.folder);
+               progress.begin(request.items.size());
+             },
+         .step = [&] { progress.step(); },
+         .part = [&](std::size_t samples, std::size_t before) { progress.begin(samples, before); }});
   });
   clock.lap("decoding and writing");
   if (options.timing) say("{}\n", clock.describe());

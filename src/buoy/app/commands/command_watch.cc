@@ -4,13 +4,13 @@
 #include <memory>
 #include <optional>
 
+#include "buoy/app/cluster/fleet.h"
 #include "buoy/app/command_line.h"
 #include "buoy/app/commands/announce.h"
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/analysis_options.h"
 #include "buoy/app/options/flags.h"
 #include "buoy/app/options/model_folder.h"
-#include "buoy/app/options/fleet.h"
 #include "buoy/app/options/prompt_source.h"
 #include "buoy/app/options/shard_options.h"
 #include "buoy/app/options/shared_options.h"
@@ -71,13 +71,15 @@ void watch(WatchOptions options) {
   const auto names = names_of(options.analyze);
   options.flags.request.final_row = !options.no_final;
   options.flags.request.observe = run::observables_for(names);
+  const bool several = wants_processes(options.shards, options.model.device);
+  if (several && options.source.data == "-")
+    throw_usage_error({"--data", "a file: every process reads the questions", "standard input"});
   auto request = read_prompt_request(options.source, options.flags);
   check(options, request);
   say_how_samples_go_on();
   const auto& bootstrap = options.analysis.bootstrap;
   const PartedCommand parted{"watch", options.out, bootstrap.replicates, bootstrap.seed};
-  if (wants_processes(options.shards, options.model.device))
-    return run_processes(options.shards, options.model.device, parted);
+  if (several) return run_processes(options.shards, options.model.device, parted);
   const auto sharding = place_in_run(options.shards, parted);
   auto loaded = load_model_for(options.source, options.model, request);
   request.folder = options.out;
@@ -96,16 +98,16 @@ void watch(WatchOptions options) {
   run::LiveTimes times;
   run::TraceRunResult ran;
   progress.run([&] {
-    ran = run::run_trace({threads}, loaded, run,
-                         {.begin =
-                              [&](const auto& bytes) {
-                                announce_bytes(bytes, request.folder);
-                                progress.begin(request.items.size());
-                              },
-                          .step = [&] { progress.step(); },
-                          .times = &times,
-                          .part = [&](std::size_t samples,
-                                      std::size_t before) { progress.begin(samples, before); }});
+    ran = run::run_trace(
+        {threads}, loaded, run,
+        {.begin =
+             [&](const auto& bytes) {
+               announce_bytes(bytes, request.folder);
+               progress.begin(request.items.size());
+             },
+         .step = [&] { progress.step(); },
+         .times = &times,
+         .part = [&](std::size_t samples, std::size_t before) { progress.begin(samples, before); }});
   });
   clock.lap("decoding");
   clock.within("handing records on", times.handing_on);

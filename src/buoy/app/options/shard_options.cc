@@ -41,7 +41,8 @@ std::vector<std::string> cards_of(const std::string& device) {
   const auto list = device.substr(5);
   const auto visible = visible_cards();
   if (list == "all") {
-    if (visible.empty()) throw_usage_error({"--device cuda:all", "an NVIDIA GPU this process can use", "none"});
+    if (visible.empty())
+      throw_usage_error({"--device cuda:all", "an NVIDIA GPU this process can use", "none"});
     return visible;
   }
   if (list.find(',') == std::string::npos) return {};
@@ -50,8 +51,8 @@ std::vector<std::string> cards_of(const std::string& device) {
     const auto end = std::min(list.find(',', begin), list.size());
     const auto number = list.substr(begin, end - begin);
     begin = end + 1;
-    const bool digits = !number.empty() && number.size() < 5 &&
-                        number.find_first_not_of("0123456789") == std::string::npos;
+    const bool digits =
+        !number.empty() && number.size() < 5 && number.find_first_not_of("0123456789") == std::string::npos;
     if (!digits || static_cast<std::size_t>(std::stoi(number)) >= visible.size())
       throw_usage_error({"--device " + device,
                          fmt::format("numbers below {}, the GPUs this process can use", visible.size()),
@@ -102,8 +103,7 @@ RunProgress::RunProgress(const std::optional<run::Sharding>& sharding, std::stri
 
 void RunProgress::begin(std::size_t samples, std::size_t before, const std::string& stage) {
   bar_.emplace(stderr, label_, static_cast<std::int64_t>(samples - std::min(samples, before)));
-  if (file_)
-    file_->stage(stage, static_cast<std::int64_t>(samples), static_cast<std::int64_t>(before));
+  if (file_) file_->stage(stage, static_cast<std::int64_t>(samples), static_cast<std::int64_t>(before));
 }
 
 void RunProgress::step() {

@@ -12,8 +12,8 @@
 
 namespace buoy::run {
 
-// The answers of one part of a run: answers.partial.jsonl in the order in which they were found, answers.jsonl
-// in the order of the plan when the part has ended. Whoever has it open owns the part.
+// The answers of one part of a run: answers.partial.jsonl in the order in which they were found,
+// answers.jsonl in the order of the plan when the part has ended. Whoever has it open owns the part.
 class AnswerPart {
  public:
   using NumberOf = std::function<std::size_t(const AnswerRecord& record)>;

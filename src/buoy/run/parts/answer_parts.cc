@@ -40,8 +40,9 @@ void AnswerParts::take_part(const std::filesystem::path& folder, const Evaluatio
     const auto number = plan.number_of(parse_record(std::string(one), where));
     Found& found = found_[number];
     if (found.part >= 0 && line(number) != one) {
-      throw_input_error({where, fmt::format("an answer once, or the same as in {}",
-                                            parts_[static_cast<std::size_t>(found.part)].name),
+      throw_input_error({where,
+                         fmt::format("an answer once, or the same as in {}",
+                                     parts_[static_cast<std::size_t>(found.part)].name),
                          "another"});
     }
     if (found.part < 0) found = {part, static_cast<std::uint32_t>(one.size()), begin};

@@ -1,4 +1,4 @@
-#include "buoy/app/options/fleet.h"
+#include "buoy/app/cluster/fleet.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -78,7 +78,8 @@ class Fleet {
     for (auto& word : words) {
       if (word.starts_with("--device=") && !cards_.empty()) word = "--device=cuda";
     }
-    for (const auto& word : {std::string("--shard"), fmt::format("{}/{}", number, count_), std::string("--steal")})
+    for (const auto& word :
+         {std::string("--shard"), fmt::format("{}/{}", number, count_), std::string("--steal")})
       words.push_back(word);
     std::vector<std::string> variables;
     for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -97,7 +98,8 @@ class Fleet {
     posix_spawn_file_actions_t files;
     ::posix_spawn_file_actions_init(&files);
     const auto log = (logs() / fmt::format("{:04}.txt", number)).string();
-    ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+    ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND,
+                                       0644);
     ::posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
     pid_t pid = 0;
     const int failure =
@@ -206,7 +208,8 @@ void run_processes(const ShardOptions& options, const std::string& device, const
   if (command.kind != "study") return;
   for (const char* kind : {"traces", "evaluate"}) {
     std::error_code failure;
-    for (fs::directory_iterator at(command.out / kind, failure), end; !failure && at != end; at.increment(failure))
+    for (fs::directory_iterator at(command.out / kind, failure), end; !failure && at != end;
+         at.increment(failure))
       fs::remove_all(shard::shards_folder(at->path()));
   }
 }

@@ -1,4 +1,4 @@
-#include "buoy/trace/parts.h"
+#include "buoy/trace/parts/parts.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -47,7 +47,8 @@ void check_place(const shard::Part& part, std::map<int, std::string>& seen) {
     throw_input_error({part.folder.string(), "every part once",
                        fmt::format("shard {} again, which is in {}", said.name(), other->second)});
   if (said.index != part.shard.index || said.count != part.shard.count)
-    throw_input_error({part.folder.string(), fmt::format("shard {}", part.shard.name()), "shard " + said.name()});
+    throw_input_error(
+        {part.folder.string(), fmt::format("shard {}", part.shard.name()), "shard " + said.name()});
 }
 
 void link_or_copy(const fs::path& from, const fs::path& to) {
@@ -81,7 +82,8 @@ std::vector<SampleEntry> entries_of_parts(const fs::path& folder, const Manifest
     check_part(part.folder, index, plan);
     for (auto& entry : index.entries) {
       if (!planned.contains(entry.id))
-        throw_input_error({part.folder.string(), "samples that manifest.json of the run plans", "sample " + entry.id});
+        throw_input_error(
+            {part.folder.string(), "samples that manifest.json of the run plans", "sample " + entry.id});
       if (entry.status == Status::kDone)
         entry.file = (fs::relative(part.folder, folder) / entry.file).string();
       const auto [at, is_new] = held.try_emplace(entry.id, Held{entry, part.folder.string()});
@@ -104,7 +106,6 @@ void merge_parts(const fs::path& folder) {
   Index index = read_index(folder);
   const auto samples = folder / "samples";
   make_folder(samples);
-  remove_partial_files(samples);
   for (auto& entry : index.entries) {
     if (entry.status == Status::kFailed) continue;
     const auto to = sample_file(entry.id);

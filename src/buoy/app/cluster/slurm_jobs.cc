@@ -1,4 +1,4 @@
-#include "buoy/study/cluster/slurm_jobs.h"
+#include "buoy/app/cluster/slurm_jobs.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "buoy/base/file/files.h"
 #include "buoy/shard/parent_folder.h"
 
-namespace buoy::study {
+namespace buoy::app {
 namespace {
 
 constexpr char kTellAgain[] = "75";  // exit code: stopped, or parts of others are missing
@@ -22,7 +22,8 @@ void write_script(const std::filesystem::path& file, const std::string& text) {
 }  // namespace
 
 int cards_of_task(const std::string& arguments) {
-  static const std::regex kCards(R"((?:^|\s)--(?:gres[= ]gpu|gpus|gpus-per-node)(?::[A-Za-z][\w.-]*)?[:= ](\d{1,3})(?=\s|,|$))");
+  static const std::regex kCards(
+      R"((?:^|\s)--(?:gres[= ]gpu|gpus|gpus-per-node)(?::[A-Za-z][\w.-]*)?[:= ](\d{1,3})(?=\s|,|$))");
   std::smatch found;
   if (!std::regex_search(arguments, found, kCards)) return 1;
   return std::max(1, std::atoi(found[1].str().c_str()));
@@ -32,7 +33,8 @@ std::filesystem::path write_slurm_jobs(const SlurmJobs& jobs, const std::filesys
   make_folder(folder);
   const std::string study = shard::quoted(jobs.command);
   const int cards = cards_of_task(jobs.arguments);
-  const std::string task = cards > 1 ? fmt::format("srun --ntasks={} {} --shard product", cards, study) : study;
+  const std::string task =
+      cards > 1 ? fmt::format("srun --ntasks={} {} --shard product", cards, study) : study;
   const std::string out = "$1";
   write_script(folder / "array.sh",
                fmt::format("#SBATCH --signal=USR1@60\n"
@@ -45,12 +47,11 @@ std::filesystem::path write_slurm_jobs(const SlurmJobs& jobs, const std::filesys
   write_script(folder / "report.sh",
                fmt::format("{} merge \"{}\" && {}\n", shard::quoted({jobs.command.front()}), out, study));
   const auto here = shard::quoted({std::filesystem::absolute(folder).string()});
-  const auto parent =
-      shard::quoted({std::filesystem::absolute(folder).parent_path().parent_path().string()});
+  const auto parent = shard::quoted({std::filesystem::absolute(folder).parent_path().parent_path().string()});
   std::string text = fmt::format("set -e\nhere={}\n", here);
   const auto submit = [&](const char* name, const std::string& more, const std::string& script) {
-    text += fmt::format("{}=$(sbatch --parsable --output=\"$here/%x-%A-%a.log\" {} {} {})\n", name, jobs.arguments,
-                        more, script);
+    text += fmt::format("{}=$(sbatch --parsable --output=\"$here/%x-%A-%a.log\" {} {} {})\n", name,
+                        jobs.arguments, more, script);
   };
   const std::string array = fmt::format("--array=0-{}", jobs.tasks - 1);
   std::string last = "array";
@@ -66,4 +67,4 @@ std::filesystem::path write_slurm_jobs(const SlurmJobs& jobs, const std::filesys
   return folder / "submit.sh";
 }
 
-}  // namespace buoy::study
+}  // namespace buoy::app

@@ -59,7 +59,7 @@ test:
 
 # What `make test` leaves out: it takes long or needs much to be installed.
 test-heavy: test
-	tools/setup browser
+	tools/setup browser cluster
 	tools/fetch_tokenizers all
 	build/dev/bin/text_tests --gtest_brief=1 --gtest_filter='*Real*:*Reference*'
 	ctest --preset heavy --parallel $$(nproc)

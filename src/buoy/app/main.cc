@@ -34,7 +34,7 @@ void add_commands(Command& app) {
       "options.\n"
       "Exit codes: 0 done, 2 wrong usage, 3 bad input files, 4 the machine refused (disk, memory), 70 a "
       "bug,\n"
-      "130 Ctrl-C, 141 nobody reads the output.");
+      "75 stopped by SIGTERM or SIGUSR1 behind the sample in hand, 130 Ctrl-C, 141 nobody reads the output.");
   app.examples({
       {"buoy inspect models/natural-diffusion", "what is in a checkpoint folder"},
       {"printf 'Question: Who employs Klados Hebwick?\\nAnswer:' | buoy generate --model "
@@ -56,6 +56,8 @@ void add_commands(Command& app) {
   add_search(app);
   add_eval(app);
   add_study(app);
+  add_merge(app);
+  add_status(app);
   add_devices(app);
   add_bench(app);
 }
@@ -77,6 +79,9 @@ int run(int argc, char** argv) {
     });
     parse_command_line(app, argc, argv)();
     return 0;
+  } catch (const Stopped& error) {
+    say("{}", said_when_interrupted());
+    return report("", error.what(), kStopped);
   } catch (const UsageError& error) {
     return report("", error.what(), kWrongUsage);
   } catch (const InputError& error) {

@@ -9,11 +9,11 @@
 
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
+#include "buoy/run/parts/answer_parts.h"
+#include "buoy/shard/parent_folder.h"
 
 namespace buoy::run {
 namespace {
-
-constexpr char kPartial[] = "answers.partial.jsonl";
 
 std::size_t count_lines(const std::filesystem::path& path, std::uintmax_t& bytes_of_whole_lines) {
   std::ifstream file(path, std::ios::binary);
@@ -38,7 +38,7 @@ std::size_t count_lines(const std::filesystem::path& path, std::uintmax_t& bytes
 AnswerFile::AnswerFile(std::filesystem::path folder) : final_(folder / kAnswersFile) {
   std::uintmax_t whole = 0;
   if (!path_exists(final_)) {
-    file_.emplace(folder / kPartial, "a run");
+    file_.emplace(folder / kPartialAnswersFile, "a run");
     // Another process may have finished the run before we had the lock.
     if (path_exists(final_)) {
       file_->remove();
@@ -69,15 +69,17 @@ void AnswerFile::finish() {
 
 bool is_begun_and_empty(const std::filesystem::path& file) {
   std::error_code failure;
-  return file.filename() == kPartial && std::filesystem::file_size(file, failure) == 0 && !failure;
+  return file.filename() == kPartialAnswersFile && std::filesystem::file_size(file, failure) == 0 && !failure;
 }
 
 void read_answers(const std::filesystem::path& folder, const std::function<void(AnswerRecord&&)>& take) {
   const auto path = folder / kAnswersFile;
+  if (!path_exists(path) && shard::read_facts(folder)) return AnswerParts::open(folder).read(take);
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    throw_input_error({folder.string(), "answers.jsonl of a finished run of buoy eval",
-                       path_exists(folder / kPartial) ? "one that is not finished (`resume`)" : "none"});
+    throw_input_error(
+        {folder.string(), "answers.jsonl of a finished run of buoy eval",
+         path_exists(folder / kPartialAnswersFile) ? "one that is not finished (`resume`)" : "none"});
   }
   std::string line;
   for (std::size_t number = 1; std::getline(file, line); ++number)

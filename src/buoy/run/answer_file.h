@@ -12,6 +12,7 @@
 namespace buoy::run {
 
 inline constexpr char kAnswersFile[] = "answers.jsonl";
+inline constexpr char kPartialAnswersFile[] = "answers.partial.jsonl";
 
 // The answers of a run, in the order of the plan whatever order they are found in: line n is answer n. Until
 // all are there the file is called answers.partial.jsonl, so that a part never looks like the whole. Whoever
@@ -39,7 +40,8 @@ class AnswerFile {
 // Whether this is the file of a run that was killed before it wrote its first answer.
 bool is_begun_and_empty(const std::filesystem::path& file);
 
-// Calls `take` for every answer of a finished run, one at a time. InputErrors name file and line.
+// Calls `take` for every answer of a finished run, or of all parts of one, one at a time. InputErrors name
+// file and line.
 void read_answers(const std::filesystem::path& folder, const std::function<void(AnswerRecord&&)>& take);
 
 }  // namespace buoy::run

@@ -12,13 +12,18 @@
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
+#include "buoy/base/interrupt.h"
+#include "buoy/model/memory.h"
 #include "buoy/questions/prompt/builtin_prompts.h"
 #include "buoy/run/answer_file.h"
 #include "buoy/run/ask/questioner.h"
 #include "buoy/run/attention_features.h"
 #include "buoy/run/identity.h"
+#include "buoy/run/parts/evaluation_plan.h"
 #include "buoy/run/run_folder.h"
 #include "buoy/run/summary/score_book.h"
+#include "buoy/shard/deal.h"
+#include "buoy/shard/parent_folder.h"
 
 namespace buoy::run {
 namespace {
@@ -92,71 +97,209 @@ std::vector<std::unique_ptr<questions::NoisePool>> make_pools(const EvaluationSp
   return pools;
 }
 
+// Everything that is known before a model is loaded.
+struct Prepared {
+  explicit Prepared(const EvaluationSpec& spec) {
+    check_names(spec.models, "models");
+    check_names(spec.data, "data sets");
+    for (const auto& data : spec.data) {
+      if (data.name == kAllSets)
+        throw_usage_error({"data sets",
+                           fmt::format("names other than \"{}\", the tables' name for all of them", kAllSets),
+                           fmt::format("\"{}\" (NAME=PATH gives another)", data.name)});
+    }
+    BUOY_CHECK(!spec.conditions.empty());
+    require_features(spec.observe);
+    facts = scan(spec);
+    cells = plan_cells(spec, facts);
+    answers = cells.back().first + cells.back().items;
+  }
+
+  std::vector<DataFacts> facts;
+  std::vector<QuestionCell> cells;
+  std::size_t answers = 0;
+};
+
+// Which questions of a cell are asked, and where their answers go.
+struct Asking {
+  std::function<std::size_t(const QuestionCell&)> left;  // how many, at most; 0: the cell is left out
+  std::function<bool(std::size_t number)> wanted;        // by the number in the run
+  std::function<void(std::size_t number, const AnswerRecord&)> take;
+  std::function<std::vector<std::size_t>(const QuestionCell&)> left_over = {};  // of those who died
+};
+
+class Asker {
+ public:
+  Asker(const EvaluationSpec& spec, const Prepared& run, const EvaluationProgress& progress)
+      : spec_(spec), run_(run), progress_(progress), pools_(make_pools(spec)), threads_(spec.threads) {}
+
+  EvaluationResult ask(const Asking& asking) {
+    for (const auto& cell : run_.cells) {
+      stop_here();
+      if (asking.left(cell) > 0) ask(asking, cell);
+    }
+    if (progress_.clock != nullptr && !spec_.observe.empty()) {
+      progress_.clock->within("handing records on", result_.observing.handing_on);
+      progress_.clock->within("waiting for features", result_.observing.waiting);
+    }
+    result_.answers = run_.answers;
+    return result_;
+  }
+
+ private:
+  void ask(const Asking& asking, const QuestionCell& cell) {
+    if (loaded_ != cell.model) {
+      model_.reset();
+      model_.emplace(load_model(cell.model->path, spec_.device));
+      if (progress_.clock != nullptr) progress_.clock->lap("loading");
+      loaded_ = cell.model;
+    }
+    const auto started = Clock::now();
+    const auto* pool = pools_[static_cast<std::size_t>(cell.data - spec_.data.data())].get();
+    std::size_t failed = 0, cut = 0;
+    Questioner questioner(context_, *model_, spec_, cell, pool);
+    const auto take = [&](std::size_t number, const AnswerRecord& record) {
+      failed += record.failed() ? 1 : 0;
+      cut += record.cut_passages > 0 ? 1 : 0;
+      asking.take(cell.first + number, record);
+      ++result_.asked;
+      progress_.step();
+    };
+    const auto wanted = [&](std::size_t number) {
+      return !stop_requested() && asking.wanted(cell.first + number);
+    };
+    result_.observing += questioner.ask({asking.left(cell), wanted}, take);
+    stop_here();
+    while (asking.left_over) {
+      const auto numbers = asking.left_over(cell);
+      if (numbers.empty()) break;
+      const std::set<std::size_t> left(numbers.begin(), numbers.end());
+      result_.observing += questioner.ask(
+          {left.size(),
+           [&](std::size_t number) { return left.contains(cell.first + number) && wanted(number); }},
+          take);
+    }
+    result_.seconds += seconds_since(started);
+    if (progress_.clock != nullptr) progress_.clock->lap("decoding");
+    if (cut > 0)
+      progress_.note(fmt::format("{}: passages of {} were cut to fit the model's context of {} tokens",
+                                 cell.name(), counted(cut, "item"), model_->model.config().context));
+    if (failed > 0)
+      progress_.note(fmt::format("{}: {} of {} failed", cell.name(), failed, counted(cell.items, "item")));
+  }
+
+  const EvaluationSpec& spec_;
+  const Prepared& run_;
+  const EvaluationProgress& progress_;
+  std::vector<std::unique_ptr<questions::NoisePool>> pools_;
+  ThreadPool threads_;
+  const Context context_{threads_};
+  std::optional<LoadedModel> model_;
+  const NamedPath* loaded_ = nullptr;
+  EvaluationResult result_;
+};
+
+// By the length of texts: no tokenizer is asked for what only decides who asks.
+std::vector<std::uint64_t> costs_of(const EvaluationSpec& spec, const Prepared& run) {
+  constexpr std::uint64_t kBytesOfToken = 4;
+  std::vector<std::uint64_t> costs;
+  for (const auto& cell : run.cells) {
+    const ModelConfig config = read_config(cell.model->path);
+    const auto decode = fitting(config.family, decoding_of(*cell.condition, spec.decoding(cell.model->name)));
+    shard::SampleShape shape;
+    shape.new_tokens = static_cast<std::uint64_t>(std::max(decode.max_new_tokens, 0));
+    if (is_masked_diffusion(config.family)) shape.forwards = forwards_of(config.family, decode);
+    const auto weights = static_cast<std::uint64_t>(model::parameters_of(config)) / 1'000'000 + 1;
+    for (const auto& bytes : run.facts[static_cast<std::size_t>(cell.data - spec.data.data())].bytes) {
+      shape.prompt_tokens =
+          (bytes.question + (cell.condition->closed_book ? 0 : bytes.passages)) / kBytesOfToken;
+      costs.push_back(shard::expected_cost(shape) * weights);
+    }
+  }
+  return costs;
+}
+
+EvaluationPlan plan_of(const EvaluationSpec& spec, const Prepared& run) {
+  std::vector<EvaluationPlan::Cell> cells;
+  for (const auto& cell : run.cells)
+    cells.push_back({cell.model->name, cell.data->name, cell.condition->name, cell.first});
+  std::map<std::string, std::vector<std::string>> ids;
+  for (std::size_t d = 0; d < spec.data.size(); ++d) ids[spec.data[d].name] = run.facts[d].ids;
+  return {std::move(cells), std::move(ids)};
+}
+
 }  // namespace
 
 EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesystem::path& folder, bool resume,
                                 const EvaluationProgress& progress) {
-  check_names(spec.models, "models");
-  check_names(spec.data, "data sets");
-  for (const auto& data : spec.data) {
-    if (data.name == kAllSets)
-      throw_usage_error({"data sets",
-                         fmt::format("names other than \"{}\", the tables' name for all of them", kAllSets),
-                         fmt::format("\"{}\" (NAME=PATH gives another)", data.name)});
-  }
-  BUOY_CHECK(!spec.conditions.empty());
-  require_features(spec.observe);
-  const auto facts = scan(spec);
-  const auto cells = plan_cells(spec, facts);
-  auto answers = open_run_folder(folder, describe_evaluation(spec, facts), resume);
-  const auto pools = make_pools(spec);
-  EvaluationResult result;
-  result.answers = cells.back().first + cells.back().items;
-  if (answers.kept() > result.answers) {
+  const Prepared run(spec);
+  require_no_parts(folder, path_exists(folder / kAnswersFile));
+  auto answers = open_run_folder(folder, describe_evaluation(spec, run.facts), resume);
+  if (answers.kept() > run.answers) {
     throw_input_error(
-        {folder.string(), "at most " + counted(result.answers, "answer"), fmt::format("{}", answers.kept())});
+        {folder.string(), "at most " + counted(run.answers, "answer"), fmt::format("{}", answers.kept())});
   }
-  progress.begin(result.answers - answers.kept());
-
-  ThreadPool threads(spec.threads);
-  const Context context{threads};
-  std::optional<LoadedModel> model;
-  const NamedPath* loaded = nullptr;
-  for (const auto& cell : cells) {
-    const bool answered = cell.first + cell.items <= answers.kept();
-    if (answered) continue;
-    if (loaded != cell.model) {
-      model.reset();
-      model.emplace(load_model(cell.model->path, spec.device));
-      if (progress.clock != nullptr) progress.clock->lap("loading");
-      loaded = cell.model;
-    }
-    const auto started = Clock::now();
-    const auto* pool = pools[static_cast<std::size_t>(cell.data - spec.data.data())].get();
-    std::size_t failed = 0, cut = 0;
-    Questioner questioner(context, *model, spec, cell, pool);
-    const std::size_t from =
-        answers.kept() > cell.first ? std::min(answers.kept() - cell.first, cell.items) : 0;
-    result.observing += questioner.ask(from, [&](std::size_t number, const AnswerRecord& record) {
-      failed += record.failed() ? 1 : 0;
-      cut += record.cut_passages > 0 ? 1 : 0;
-      answers.put(cell.first + number, record);
-      ++result.asked;
-      progress.step();
-    });
-    result.seconds += seconds_since(started);
-    if (progress.clock != nullptr) progress.clock->lap("decoding");
-    if (cut > 0)
-      progress.note(fmt::format("{}: passages of {} were cut to fit the model's context of {} tokens",
-                                cell.name(), counted(cut, "item"), model->model.config().context));
-    if (failed > 0)
-      progress.note(fmt::format("{}: {} of {} failed", cell.name(), failed, counted(cell.items, "item")));
-  }
+  progress.begin(run.answers - answers.kept());
+  const auto result = Asker(spec, run, progress)
+                          .ask({.left =
+                                    [&](const QuestionCell& cell) {
+                                      const auto end = cell.first + cell.items;
+                                      return end - std::clamp(answers.kept(), cell.first, end);
+                                    },
+                                .wanted = [&](std::size_t number) { return number >= answers.kept(); },
+                                .take = [&](std::size_t number,
+                                            const AnswerRecord& record) { answers.put(number, record); }});
   answers.finish();
-  if (progress.clock != nullptr && !spec.observe.empty()) {
-    progress.clock->within("handing records on", result.observing.handing_on);
-    progress.clock->within("waiting for features", result.observing.waiting);
+  return result;
+}
+
+EvaluationResult run_evaluation_part(const EvaluationSpec& spec, const Sharding& sharding,
+                                     const EvaluationProgress& progress) {
+  const Prepared run(spec);
+  const Json description = describe_evaluation(spec, run.facts);
+  if (!shard::write_once(sharding.out / "run.json", dump_json(description, 2) + '\n'))
+    require_same_description(sharding.out / "run.json", description);
+  const auto plan = plan_of(spec, run);
+  shard::write_plan(EvaluationPlan::file(sharding.out), plan.text(), "plan of questions");
+  Part part(sharding, costs_of(spec, run));
+  auto answers = open_part_folder(part.folder(), description,
+                                  [&](const AnswerRecord& record) { return plan.number_of(record); });
+  part.opened();
+  for (const auto& [number, line] : answers.numbers()) part.done(number);
+  progress.begin(part.own_count() - std::min(part.own_count(), answers.kept()));
+  if (progress.part) progress.part(part.own_count(), answers.kept());
+  const auto within = [](const QuestionCell& cell, std::size_t number) {
+    return number >= cell.first && number < cell.first + cell.items;
+  };
+  bool own = true;
+  Asking asking;
+  asking.left = [&](const QuestionCell& cell) {
+    std::size_t left = 0;
+    for (std::size_t n = cell.first; n < cell.first + cell.items; ++n)
+      left += (part.steals() || part.owns(n)) && !answers.has(n) ? 1 : 0;
+    return left;
+  };
+  asking.wanted = [&](std::size_t number) {
+    return (!own || part.owns(number)) && !answers.has(number) && part.take(number);
+  };
+  asking.take = [&](std::size_t number, const AnswerRecord& record) {
+    answers.put(number, record);
+    part.done(number);
+  };
+  if (part.steals()) {
+    // First its own; then what is left of the others', until nobody has any.
+    asking.left_over = [&](const QuestionCell& cell) {
+      own = false;
+      return part.left_over([&](std::size_t number) { return within(cell, number); });
+    };
   }
+  const auto before_cell = asking.left;
+  asking.left = [&](const QuestionCell& cell) {
+    own = true;
+    return before_cell(cell);
+  };
+  const auto result = Asker(spec, run, progress).ask(asking);
+  answers.finish();
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include "buoy/questions/score/normalise.h"
 #include "buoy/run/condition.h"
 #include "buoy/run/live/live_times.h"
+#include "buoy/run/parts/part.h"
 #include "buoy/run/request.h"
 
 namespace buoy::run {
@@ -48,7 +49,9 @@ struct EvaluationProgress {
   std::function<void(std::size_t answers)> begin;  // how many there are to find
   std::function<void()> step;                      // one was found
   std::function<void(const std::string&)> note;    // a warning for people
-  Stopwatch* clock = nullptr;                      // told when loading and decoding end; may be null
+  // Of a part: how many answers it has, and how many of them were there already.
+  std::function<void(std::size_t answers, std::size_t kept)> part = {};
+  Stopwatch* clock = nullptr;  // told when loading and decoding end; may be null
 };
 
 struct EvaluationResult {
@@ -64,6 +67,9 @@ struct EvaluationResult {
 // a folder with another run in it.
 EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesystem::path& folder, bool resume,
                                 const EvaluationProgress& progress);
+// One part of it: the same files in the folder of the part, with the answers of this part.
+EvaluationResult run_evaluation_part(const EvaluationSpec& spec, const Sharding& sharding,
+                                     const EvaluationProgress& progress);
 
 // The template without passages that belongs to one with them: "shared-closed-book" to "shared-passages",
 // "NAME-closed-book" to another built-in NAME, FILE-closed-book.EXT to FILE.EXT. Where there is none, the

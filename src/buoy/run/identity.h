@@ -37,6 +37,12 @@ struct DataFacts {
   std::size_t items = 0;
   std::size_t with_passages = 0;
   std::string sha256;
+  // Of each item: its id, and how long question and passages are.
+  struct Bytes {
+    std::size_t question = 0, passages = 0;
+  };
+  std::vector<std::string> ids = {};
+  std::vector<Bytes> bytes = {};
 };
 
 // run.json: what was asked, of whom, how. Two runs with equal descriptions give equal answers.

@@ -9,6 +9,7 @@
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/sha256.h"
+#include "buoy/shard/parent_folder.h"
 #include "buoy/trace/folder.h"
 
 namespace buoy::run {
@@ -50,13 +51,7 @@ Json without_commits(Json description) {
 void check_run_folder(const std::filesystem::path& folder, const Json& description, bool resume) {
   const auto file = folder / kDescription;
   if (path_exists(file)) {
-    const Json stored = read_json_file(file);
-    if (const auto difference = first_difference(without_commits(stored), without_commits(description), "")) {
-      const std::string where = difference->path.empty() ? "" : ": " + difference->path;
-      throw_input_error(
-          {file.string() + where, "the same as in this run (another `out`, or remove the folder)",
-           fmt::format("{} there, {} now", dump_json(difference->stored), dump_json(difference->asked))});
-    }
+    require_same_description(file, description);
     if (!resume)
       throw_usage_error(
           {folder.string(), "an empty folder, or `resume` to go on with the run in it", "a run"});
@@ -64,9 +59,23 @@ void check_run_folder(const std::filesystem::path& folder, const Json& descripti
   }
   if (!path_exists(folder) || !is_folder(folder)) return;
   for (const auto& path : trace::list_folder(folder)) {
-    if (path.filename() != kRetrieved && !trace::is_partial_file(path) && !is_begun_and_empty(path))
+    if (path.filename() != kRetrieved && path.filename() != shard::kPartFile &&
+        !trace::is_partial_file(path) && !is_begun_and_empty(path))
       throw_input_error({folder.string(), "an empty folder or a run of buoy eval", path.filename().string()});
   }
+}
+
+template <typename Open>
+auto open_folder(const std::filesystem::path& folder, const Json& description, bool resume,
+                 const Open& open) {
+  check_run_folder(folder, description, resume);  // before anything is touched
+  make_folder(folder);
+  auto answers = open();
+  check_run_folder(folder, description, resume);  // again: only now nobody else writes
+  trace::remove_partial_files(folder);
+  const auto file = folder / kDescription;
+  if (!path_exists(file)) write_file_atomically(file, dump_json(description, 2) + '\n');
+  return answers;
 }
 
 }  // namespace
@@ -77,20 +86,32 @@ DataFacts scan_data(const NamedPath& data, const questions::ReadOptions& options
   while (const auto item = reader.next()) {
     ++facts.items;
     facts.with_passages += item->passages.empty() ? 0 : 1;
+    facts.ids.push_back(item->id);
+    std::size_t passages = 0;
+    for (const auto& passage : item->passages) passages += passage.title.size() + passage.text.size();
+    facts.bytes.push_back({item->question.size(), passages});
   }
   facts.sha256 = sha256_of_file(data.path);
   return facts;
 }
 
+void require_same_description(const std::filesystem::path& file, const Json& asked) {
+  const Json stored = read_json_file(file);
+  const auto difference = first_difference(without_commits(stored), without_commits(asked), "");
+  if (!difference) return;
+  const std::string where = difference->path.empty() ? "" : ": " + difference->path;
+  throw_input_error(
+      {file.string() + where, "the same as in this run (another `out`, or remove the folder)",
+       fmt::format("{} there, {} now", dump_json(difference->stored), dump_json(difference->asked))});
+}
+
 AnswerFile open_run_folder(const std::filesystem::path& folder, const Json& description, bool resume) {
-  check_run_folder(folder, description, resume);  // before anything is touched
-  make_folder(folder);
-  AnswerFile answers(folder);
-  check_run_folder(folder, description, resume);  // again: only now nobody else writes
-  trace::remove_partial_files(folder);
-  const auto file = folder / kDescription;
-  if (!path_exists(file)) write_file_atomically(file, dump_json(description, 2) + '\n');
-  return answers;
+  return open_folder(folder, description, resume, [&] { return AnswerFile(folder); });
+}
+
+AnswerPart open_part_folder(const std::filesystem::path& folder, const Json& description,
+                            const AnswerPart::NumberOf& number_of) {
+  return open_folder(folder, description, true, [&] { return AnswerPart(folder, number_of); });
 }
 
 }  // namespace buoy::run

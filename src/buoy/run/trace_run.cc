@@ -2,18 +2,26 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <exception>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
+#include <set>
 
 #include "buoy/analysis/core/kept.h"
 #include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/base/interrupt.h"
 #include "buoy/decode/block_families.h"
-#include "buoy/run/identity.h"
 #include "buoy/run/live/deferred_sink.h"
 #include "buoy/run/live/trace_sink.h"
+#include "buoy/run/parts/trace_part.h"
 #include "buoy/run/possible_analyses.h"
 #include "buoy/run/sample_workers.h"
+#include "buoy/shard/parent_folder.h"
 #include "buoy/trace/reader.h"
 
 namespace buoy::run {
@@ -65,14 +73,6 @@ std::int64_t row_length(const TraceRun& run) {
   return 0;
 }
 
-trace::TraceWriter resumed(const TraceRun& run) {
-  try {
-    return trace::TraceWriter::resume(run.folder, run.manifest);
-  } catch (const trace::AnotherRun& other) {
-    throw other.called(asked_as(other.field()));
-  }
-}
-
 class Run {
  public:
   Run(const Context& context, LoadedModel& model, TraceRun& run)
@@ -86,6 +86,10 @@ class Run {
                                                       run.request, run.analyses.options.rules()));
     const analysis::TraceFacts facts{run.analyses.label, run.manifest};
     shared_.names = run.analyses.names;
+    if (run.sharding) {
+      begin_part(model.model.config());
+      return;
+    }
     for (const auto& name : shared_.names)
       shared_.analyses.push_back(analysis::find_analysis(name).make(facts, run.analyses.options));
     if (run.folder.empty()) return;
@@ -94,13 +98,31 @@ class Run {
   }
 
   // All samples: they end in the order of the run, whoever runs them.
-  void take_all(const std::function<void()>& step) {
-    workers_.run_in_order(run_.manifest.sample_ids.size(), [&](std::size_t n, int worker) {
-      return [&step, end = take(n, worker)] {
-        end();
-        step();
+  void take_all(const TraceRunProgress& progress) {
+    std::vector<std::size_t> numbers(run_.manifest.sample_ids.size());
+    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+    if (part_) {
+      numbers = part_->order();
+      shared_.ended = [&](const std::string& id) {
+        part_->done(number_of_.at(id));
+        progress.step();
       };
-    });
+      tell_part(progress);
+    }
+    try {
+      take(numbers, progress);
+      if (!part_) return;
+      const auto any = [](std::size_t) { return true; };
+      for (;;) {
+        for (const auto& tracer : tracers_) tracer->wait();
+        const auto left = part_->left_over(any);
+        if (left.empty()) return;
+        take(left, progress);
+      }
+    } catch (const Stopped&) {
+      for (const auto& tracer : tracers_) tracer->wait();
+      throw;
+    }
   }
 
   TraceRunResult finish(LiveTimes* times) {
@@ -113,14 +135,14 @@ class Run {
     for (const auto& id : ids) number.emplace(id, number.size());
     std::sort(shared_.failed.begin(), shared_.failed.end(),
               [&](const auto& a, const auto& b) { return number.at(a.id) < number.at(b.id); });
-    if (shared_.writer) shared_.writer->finish();
+    if (shared_.writer) part_ && part_->steals() ? shared_.writer->finish_part() : shared_.writer->finish();
     TraceRunResult result;
     for (const auto& [id, error] : shared_.failed) {
       result.failed.push_back({id, error});
       result.analysed.skipped.push_back({run_.analyses.label, id, error});
     }
-    result.samples = ids.size() - result.failed.size();
-    if (result.samples == 0) {
+    result.samples = (part_ ? taken_.load() : ids.size()) - result.failed.size();
+    if (result.samples == 0 && !part_) {
       const std::string where = run_.folder.empty() ? "" : run_.folder.string() + ": ";
       throw InputError(where + "every sample failed, the first with: " + result.failed.front().error);
     }
@@ -134,6 +156,73 @@ class Run {
   bool is_written(const std::string& id) {
     const std::lock_guard lock(shared_.mutex);
     return shared_.writer && shared_.writer->has(id);
+  }
+
+  void begin_part(const ModelConfig& config) {
+    const auto costs = costs_of(config, run_);
+    for (std::size_t n = 0; n < costs.size(); ++n) {
+      number_of_.emplace(run_.manifest.sample_ids[n], n);
+      can_be_made_.push_back(costs[n] > 0);
+    }
+    part_.emplace(*run_.sharding, costs);
+    write_plan(run_);
+    if (!shared_.names.empty()) {
+      const auto kept = analysis::describe_kept(shared_.names, run_.analyses.options);
+      shard::write_plan(shard::shards_folder(run_.sharding->out) / "analyses.json",
+                        dump_json(Json{{"names", kept.names}, {"settings", kept.settings}}) + '\n',
+                        "choice of analyses");
+    }
+    if (path_exists(trace::manifest_path(part_->folder()))) {
+      for (const auto& entry : trace::read_index(part_->folder()).entries) {
+        if (entry.status == trace::Status::kFailed) again_.insert(entry.id);
+      }
+    }
+    shared_.writer.emplace(part_writer(run_, *part_));
+    part_->opened();
+    for (const auto& id : run_.manifest.sample_ids) {
+      if (shared_.writer->has(id)) part_->done(number_of_.at(id));
+    }
+  }
+
+  void tell_part(const TraceRunProgress& progress) const {
+    if (!progress.part) return;
+    const auto& ids = run_.manifest.sample_ids;
+    const auto written =
+        std::count_if(ids.begin(), ids.end(), [&](const auto& id) { return shared_.writer->has(id); });
+    progress.part(part_->own_count(), static_cast<std::size_t>(written));
+  }
+
+  void take(const std::vector<std::size_t>& numbers, const TraceRunProgress& progress) {
+    workers_.run_in_order(numbers.size(), [&](std::size_t i, int worker) -> SampleWorkers::Task {
+      stop_here();
+      const std::size_t n = numbers[i];
+      if (part_) {
+        const auto& id = run_.manifest.sample_ids[n];
+        if (is_written(id) || !part_->take(n, again_.contains(id))) return [] {};
+        ++taken_;
+        return take(n, worker);
+      }
+      return [&progress, end = take(n, worker)] {
+        end();
+        progress.step();
+      };
+    });
+  }
+
+  // Analyses of a part know nothing of the other samples: which of them maps draw is decided by numbers. (A
+  // sample that fails only when it is run moves the choice, which a part cannot know.)
+  std::shared_ptr<std::vector<std::unique_ptr<analysis::Analysis>>> analyses_of(std::size_t n) const {
+    if (!part_ || run_.request.keep == trace::Level::kFull) return nullptr;
+    const auto number = static_cast<std::int64_t>(n);
+    const auto ended_before =
+        std::count(can_be_made_.begin(), can_be_made_.begin() + static_cast<std::ptrdiff_t>(n), true);
+    auto options = run_.analyses.options;
+    if (number < options.sample || ended_before > options.sample) options.sample = INT64_MAX;
+    const analysis::TraceFacts facts{run_.analyses.label, run_.manifest};
+    auto made = std::make_shared<std::vector<std::unique_ptr<analysis::Analysis>>>();
+    for (const auto& name : shared_.names)
+      made->push_back(analysis::find_analysis(name).make(facts, options));
+    return made;
   }
 
   // Returns what is left to do when the samples in front have ended.
@@ -183,6 +272,7 @@ class Run {
         {prompt, n, rounding, halves, keeping.chosen},
         [&](const LiveSample& sample, const std::set<std::string>& as_f32) -> std::unique_ptr<LiveSink> {
           keeping.as_f32 = as_f32;
+          keeping.analyses = analyses_of(n);
           auto made = std::make_unique<TraceSink>(shared_, sample.facts(), keeping, &sample.layout());
           sink = made.get();
           if (workers_.count() == 1) return made;
@@ -199,7 +289,7 @@ class Run {
 
   bool is_chosen(std::size_t n) const {
     const auto number = static_cast<std::int64_t>(n);
-    return run_.request.keep == trace::Level::kCompact && !run_.folder.empty() &&
+    return run_.request.keep == trace::Level::kCompact && (part_ || !run_.folder.empty()) &&
            (number < run_.request.compact_samples || number == run_.analyses.options.sample);
   }
 
@@ -208,6 +298,11 @@ class Run {
   SampleWorkers workers_;
   SharedRun shared_;
   std::optional<trace::TraceReader> before_;  // what an interrupted run left
+  std::optional<Part> part_;                  // of a run in parts
+  std::map<std::string, std::size_t> number_of_;
+  std::set<std::string> again_;    // failed in this part before
+  std::vector<bool> can_be_made_;  // [samples]: their prompts
+  std::atomic<std::size_t> taken_ = 0;
   std::atomic<std::int64_t> ids_without_text_ = 0;
   std::vector<std::unique_ptr<LiveTracer>> tracers_;  // one a worker; last: their threads use the others
 };
@@ -228,9 +323,11 @@ TraceRunResult run_trace(const Context& context, LoadedModel& model, const Trace
     run.manifest.analyses = analysis::describe_kept(run.analyses.names, run.analyses.options);
   const auto bytes = bytes_of_run(model.model.config(), run);
   progress.begin(bytes);
-  if (!run.ignore_space && !run.folder.empty()) require_space(bytes, run.folder);
+  const auto& target = run.sharding ? run.sharding->out : run.folder;
+  if (!run.ignore_space && !target.empty()) require_space(bytes, target);
+  if (!run.sharding) require_no_parts(run.folder, is_joined(run.folder));
   Run samples(context, model, run);
-  samples.take_all(progress.step);
+  samples.take_all(progress);
   auto result = samples.finish(progress.times);
   result.left_out = left_out;
   return result;

@@ -2,12 +2,14 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "buoy/analysis/core/run.h"
 #include "buoy/run/live/live_analyses.h"
 #include "buoy/run/live/live_tracer.h"
 #include "buoy/run/loaded_model.h"
+#include "buoy/run/parts/part.h"
 #include "buoy/run/sample_bytes.h"
 #include "buoy/run/tracer.h"
 #include "buoy/trace/manifest.h"
@@ -25,12 +27,16 @@ struct TraceRun {
   bool resume = false;
   bool with_results = false;  // the caller will write tables and figures of the analyses behind the samples
   bool ignore_space = false;  // begin even where the disk is too small for it
+  // A part of the run: `folder` is then not looked at, and analyses make states alone, no tables.
+  std::optional<Sharding> sharding = {};
 };
 
 struct TraceRunProgress {
   std::function<void(const RunBytes& bytes)> begin;  // by what the first sample will take
   std::function<void()> step;
   LiveTimes* times = nullptr;  // may be null
+  // Of a part: how many samples it has, and how many of them were there already.
+  std::function<void(std::size_t samples, std::size_t written)> part = {};
 };
 
 struct FailedSample {

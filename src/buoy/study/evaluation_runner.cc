@@ -70,6 +70,34 @@ void require_answers(const run::ScoreBook& book, const std::filesystem::path& ou
   if (!any) throw InputError(first);
 }
 
+// `asked` is what a process asked now; null: it asked nothing.
+void summarise(const RunToSummarise& run, const std::function<void()>& when_written,
+               const run::EvaluationResult* asked) {
+  const auto book = run::read_scores(run.out);
+  const auto tables =
+      run::summarise(book, {.replicates = run.resamples, .confidence = 0.95, .seed = run.seed});
+  run::write_summary(tables, run.out);
+  const auto written = report::write_results(
+      {std::string(schema::kEvaluation.name), std::string(schema::kEvaluation.title), tables}, run.out);
+  when_written();
+  for (const auto& omission : written.left_out) say("note: {}\n", omission);
+  print_tables(tables);
+  const auto failures = failures_of(book);
+  print_failures(failures,
+                 (run.out / "tables" / fmt::format("{}.csv", schema::eval_failures.name())).string());
+  std::size_t answers = 0;
+  for (const auto& cell : book.cells) answers += cell.answers.size() + cell.failures.size();
+  std::string rate;
+  if (asked != nullptr)
+    rate =
+        fmt::format("; asked {} in {} ({:.2f} per second)", asked->asked, describe_duration(asked->seconds),
+                    asked->seconds > 0 ? static_cast<double>(asked->asked) / asked->seconds : 0);
+  fmt::print("{}: {} of {} answered{}; {}, {}{}\n", run.out.string(), answers - failures.size(), answers,
+             describe_losses(book), counted(written.tables, "table"), counted(written.figures, "figure"),
+             rate);
+  require_answers(book, run.out);
+}
+
 }  // namespace
 
 void run_and_summarise(const EvaluationCall& call) {
@@ -84,24 +112,13 @@ void run_and_summarise(const EvaluationCall& call) {
   const auto result = run::run_evaluation(call.spec, call.out, call.resume, progress);
   bar.reset();
 
-  const auto book = run::read_scores(call.out);
-  const auto tables =
-      run::summarise(book, {.replicates = call.resamples, .confidence = 0.95, .seed = call.spec.decode.seed});
-  run::write_summary(tables, call.out);
-  const auto written = report::write_results(
-      {std::string(schema::kEvaluation.name), std::string(schema::kEvaluation.title), tables}, call.out);
-  for (const auto& omission : written.left_out) say("note: {}\n", omission);
-  print_tables(tables);
-  const auto failures = failures_of(book);
-  print_failures(failures,
-                 (call.out / "tables" / fmt::format("{}.csv", schema::eval_failures.name())).string());
-  fmt::print("{}: {} of {} answered{}; {}, {}; asked {} in {} ({:.2f} per second)\n", call.out.string(),
-             result.answers - failures.size(), result.answers, describe_losses(book),
-             counted(written.tables, "table"), counted(written.figures, "figure"), result.asked,
-             describe_duration(result.seconds),
-             result.seconds > 0 ? static_cast<double>(result.asked) / result.seconds : 0);
+  summarise(
+      {call.out, call.resamples, call.spec.decode.seed}, [] {}, &result);
   if (call.clock != nullptr) call.clock->lap("writing");
-  require_answers(book, call.out);
+}
+
+void summarise_run(const RunToSummarise& run, const std::function<void()>& when_written) {
+  summarise(run, when_written, nullptr);
 }
 
 }  // namespace buoy::study

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 
 #include "buoy/run/evaluation.h"
 
@@ -17,5 +19,14 @@ struct EvaluationCall {
 // Runs with a line of progress, writes summaries, tables and figures, and prints the scores, what failed and
 // why. InputError, after all that, when there is no answer at all.
 void run_and_summarise(const EvaluationCall& call);
+
+// Tables, figures and scores of a run whose answers are all there, in parts or not. `when_written` is
+// called behind them, before the scores are printed.
+struct RunToSummarise {
+  std::filesystem::path out;
+  std::int64_t resamples = 2000;
+  std::uint64_t seed = 0;
+};
+void summarise_run(const RunToSummarise& run, const std::function<void()>& when_written);
 
 }  // namespace buoy::study

@@ -27,7 +27,7 @@ bool lies_in(const fs::path& inner, const fs::path& outer) {
 }
 
 bool is_of_a_study(const fs::path& path) {
-  constexpr std::array<std::string_view, 4> kParts = {"data", "traces", "evaluate", "report"};
+  constexpr std::array<std::string_view, 5> kParts = {"data", "traces", "evaluate", "report", "shards"};
   return std::find(kParts.begin(), kParts.end(), path.filename().string()) != kParts.end();
 }
 

@@ -20,8 +20,18 @@ bool can_run_models(const DeviceInfo& device);
 // Where a model runs.
 enum class Device { kCpu, kCuda };
 
-// "cpu", "cuda" (refused where there is none that can run models) or "auto" (cuda where there is one).
+// "cpu", "cuda" (refused where there is none that can run models), "cuda:K" (its K-th, from 0) or "auto"
+// (cuda where there is one).
 Device device_from_name(const std::string& name);
+
+// Cards by the names that CUDA_VISIBLE_DEVICES has for them; "0", "1", ... where it is not set. Nothing is
+// initialised.
+std::vector<std::string> visible_cards();
+// The same from the value of the variable, null where there is none, and the number of cards of the machine.
+std::vector<std::string> visible_cards(const char* variable, int cards);
+// From here on this process sees one card alone: the `number`-th visible one, modulo their number. To be
+// called before a device is used; content where there is none.
+void choose_card(int number);
 
 bool has_device_backend();  // was built with it
 

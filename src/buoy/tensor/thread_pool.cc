@@ -1,6 +1,7 @@
 #include "buoy/tensor/thread_pool.h"
 
 #include <sched.h>
+#include <cstdlib>
 
 #include <algorithm>
 #include <exception>
@@ -78,6 +79,13 @@ void ThreadPool::drain(std::unique_lock<std::mutex>& lock, int thread) {
     }
   }
   if (--job_.busy == 0) idle_.notify_all();
+}
+
+int default_threads() {
+  constexpr int kMost = 4096;
+  const char* asked = std::getenv("BUOY_THREADS");
+  const int count = asked == nullptr ? 0 : std::atoi(asked);
+  return count > 0 ? std::min(count, kMost) : available_threads();
 }
 
 int available_threads() {

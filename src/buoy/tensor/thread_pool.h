@@ -54,5 +54,7 @@ class ThreadPool {
 
 // Cores this process may use.
 int available_threads();
+// How many a process uses that is not told: BUOY_THREADS, or all cores.
+int default_threads();
 
 }  // namespace buoy

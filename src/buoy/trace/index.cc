@@ -16,6 +16,7 @@
 #include "buoy/base/sha256.h"
 #include "buoy/trace/journal.h"
 #include "buoy/trace/manifest_json.h"
+#include "buoy/trace/parts/parts.h"
 #include "buoy/trace/tree_sum.h"
 
 namespace buoy::trace {
@@ -97,6 +98,11 @@ Index read_index(const std::filesystem::path& folder, Integrity integrity) {
   };
   Index index = read();
   if (index.complete) return index;  // a journal beside it is what a run killed while tidying up left
+  if (has_parts(folder)) {
+    index.entries = entries_of_parts(folder, index.manifest, integrity);
+    index.complete = index.entries.size() == index.manifest.sample_ids.size();
+    return index;
+  }
   auto journal = read_journal(journal_path(folder));
   // A run that finishes just now has replaced the manifest before it removes the journal.
   if (journal.empty()) index = read();

@@ -55,20 +55,31 @@ TraceWriter TraceWriter::create(const fs::path& folder, const Manifest& manifest
 }
 
 TraceWriter TraceWriter::resume(const fs::path& folder, const Manifest& manifest) {
+  return go_on(folder, manifest, Planned::kAll);
+}
+
+TraceWriter TraceWriter::resume_part(const fs::path& folder, const Manifest& manifest) {
+  return go_on(folder, manifest, Planned::kSome);
+}
+
+TraceWriter TraceWriter::go_on(const fs::path& folder, const Manifest& manifest, Planned planned) {
+  const auto require_same = [&](Index& index) {
+    if (planned == Planned::kSome) index.manifest.sample_ids = manifest.sample_ids;
+    require_same_run(index.manifest, manifest, manifest_path(folder).string());
+  };
   check_manifest(manifest);
   if (!path_exists(manifest_path(folder))) {
     if (path_exists(folder)) remove_partial_files(folder);
     if (!path_exists(folder) || list_folder(folder).empty()) return create(folder, manifest);
   }
-  const std::string where = manifest_path(folder).string();
   {  // before anything is touched
-    const Index before = read_index(folder);
-    require_same_run(before.manifest, manifest, where);
+    Index before = read_index(folder);
+    require_same(before);
     require_own_version(folder, before);
   }
   Journal journal(journal_path(folder));
   Index index = read_index(folder);  // again: only now nobody else writes
-  require_same_run(index.manifest, manifest, where);
+  require_same(index);
   remove_partial_files(folder);
   make_folder(folder / "samples");
   remove_partial_files(folder / "samples");
@@ -123,6 +134,11 @@ void TraceWriter::write_failure(const std::string& id, const std::string& error)
   entry.status = Status::kFailed;
   entry.error = error;
   commit(entry);
+}
+
+void TraceWriter::finish_part() {
+  std::erase_if(manifest_.sample_ids, [&](const std::string& id) { return !has(id); });
+  finish();
 }
 
 void TraceWriter::finish() {

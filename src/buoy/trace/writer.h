@@ -23,6 +23,8 @@ class TraceWriter {
   // Throws InputError when the trace in the folder is of another run (see require_same_run), or not finished
   // and of another version of the format. The command and the machine stay those of the first run.
   static TraceWriter resume(const std::filesystem::path& folder, const Manifest& manifest);
+  // The same of a part that takes any of the planned samples: what is there may plan fewer.
+  static TraceWriter resume_part(const std::filesystem::path& folder, const Manifest& manifest);
 
   bool has(const std::string& id) const { return entries_.contains(id); }
 
@@ -36,8 +38,13 @@ class TraceWriter {
 
   // Makes the trace complete. Every planned sample must have been written or have failed.
   void finish();
+  // The same for those that were written or have failed: they are all that the trace plans from then on.
+  void finish_part();
 
  private:
+  enum class Planned { kAll, kSome };
+  static TraceWriter go_on(const std::filesystem::path& folder, const Manifest& manifest, Planned planned);
+
   TraceWriter(std::filesystem::path folder, Manifest manifest, Journal journal);
 
   void require_due(const std::string& id) const;

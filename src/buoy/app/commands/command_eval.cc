@@ -2,11 +2,13 @@
 
 #include <memory>
 
+#include "buoy/app/cluster/fleet.h"
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/flags.h"
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/request_flags.h"
 #include "buoy/app/options/retrieval.h"
+#include "buoy/app/options/shard_options.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/named_path.h"
@@ -34,6 +36,7 @@ struct EvalOptions {
   int threads = 0;
   std::string device = "auto";
   std::int64_t resamples = 2000;
+  ShardOptions shards;
 };
 
 // MODEL=TRACE for every model.
@@ -104,7 +107,7 @@ run::EvaluationSpec make_spec(const EvalOptions& options) {
   for (const auto& data : options.data) spec.data.push_back(parse_named(data));
   if (options.published) spec.normalisation = questions::Normalisation::kPublished;
   spec.device = device_from_name(options.device);
-  spec.threads = options.threads > 0 ? options.threads : available_threads();
+  spec.threads = options.threads > 0 ? options.threads : default_threads();
   spec.data = with_retrieved_passages(options.retrieval, spec.data, spec.read, options.out);
   spec.conditions = conditions(options, spec);
   return spec;
@@ -122,6 +125,20 @@ void check(const EvalOptions& options) {
   }
 }
 
+void ask_part(const run::EvaluationSpec& spec, const run::Sharding& sharding, Stopwatch& clock) {
+  RunProgress bar(sharding, "answer");
+  run::EvaluationProgress progress;
+  progress.begin = [](std::size_t) {};
+  progress.part = [&](std::size_t answers, std::size_t kept) { bar.begin(answers, kept); };
+  progress.step = [&] { bar.step(); };
+  progress.note = [](const std::string& text) { say("note: {}\n", text); };
+  progress.clock = &clock;
+  run::EvaluationResult result;
+  bar.run([&] { result = run::run_evaluation_part(spec, sharding, progress); });
+  fmt::print("{}: asked {} in {} (buoy merge {} makes the tables)\n", sharding.folder().string(),
+             result.asked, describe_duration(result.seconds), sharding.out.string());
+}
+
 void evaluate_models(EvalOptions options) {
   check(options);
   if (auto& passages = options.flags.request.arrangement.passages; passages == 0) {
@@ -130,7 +147,15 @@ void evaluate_models(EvalOptions options) {
   }
   say_when_interrupted("buoy: interrupted; the same command with --resume goes on behind the last answer\n");
   Stopwatch clock;
-  study::run_and_summarise({make_spec(options), options.out, options.resume, options.resamples, &clock});
+  const PartedCommand parted{"eval", options.out, options.resamples, options.flags.request.decode.seed};
+  if (wants_processes(options.shards, options.device))
+    return run_processes(options.shards, options.device, parted);
+  const auto sharding = place_in_run(options.shards, parted);
+  if (sharding) {
+    ask_part(make_spec(options), *sharding, clock);
+  } else {
+    study::run_and_summarise({make_spec(options), options.out, options.resume, options.resamples, &clock});
+  }
   if (options.timing) say("{}\n", clock.describe());
 }
 
@@ -215,6 +240,7 @@ void add_eval(Command& app) {
   add_device_option(*command, o->device);
   add_threads_option(*command, o->threads);
   add_timing_flag(*command, o->timing);
+  add_shard_options(*command, o->shards);
   add_resamples_option(*command, o->resamples)->alias("--replicates");
   add_decode_options(*command, request.decode);
   command->footer(in_flags_of(*command, run::describe_sweeps()) + "docs/evaluation.md says what is written.");

@@ -1,25 +1,76 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <memory>
 
+#include "buoy/app/cluster/fleet.h"
+#include "buoy/app/cluster/slurm_jobs.h"
 #include "buoy/app/command_line.h"
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/model_folder.h"
+#include "buoy/app/options/shard_options.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/counted.h"
+#include "buoy/base/error.h"
+#include "buoy/base/file/disk_space.h"
 #include "buoy/base/interrupt.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
+#include "buoy/observe/number_set.h"
+#include "buoy/study/design/scaling.h"
 #include "buoy/study/study_check.h"
 #include "buoy/study/study_runner.h"
 
 namespace buoy::app {
+
+namespace {
+
+std::uint64_t bytes_of_weights(const study::StudyPlan& plan) {
+  std::uint64_t bytes = 0;
+  for (const auto& model : plan.study().models) bytes += bytes_in_folder(plan.model_folder(model));
+  return bytes;
+}
+
+std::vector<int> process_counts(const std::string& list) {
+  std::vector<int> counts;
+  for (const auto number : observe::NumberSet(list, "--plan").listed()) {
+    if (number < 1 || number > 1'000'000) throw_usage_error({"--plan", "numbers of processes from 1", list});
+    counts.push_back(static_cast<int>(number));
+  }
+  return counts;
+}
+
+void write_jobs(const study::Study& study, const std::string& arguments, int tasks, bool submit) {
+  SlurmJobs jobs{arguments, tasks, {}, false};
+  const auto& words = words_of_command();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--slurm" || words[i] == "--tasks") {
+      ++i;
+    } else if (words[i] != "--submit" && !words[i].starts_with("--slurm=") &&
+               !words[i].starts_with("--tasks=")) {
+      jobs.command.push_back(words[i]);
+    }
+  }
+  for (const auto& entry : study.evaluations) jobs.waits |= entry.heads || !entry.columns_from.empty();
+  const auto script = write_slurm_jobs(jobs, study.out / shard::kShardsFolder / "slurm");
+  fmt::print("{}: {} tasks of {}, then the join and the report\n", script.string(), tasks,
+             counted(static_cast<std::size_t>(cards_of_task(arguments)), "process", "processes"));
+  if (submit && std::system(("sh " + shard::quoted({script.string()})).c_str()) != 0)
+    throw IoError("cannot submit the jobs: sbatch failed");
+}
+
+}  // namespace
 
 void add_study(Command& app) {
   struct Options {
     std::string file, out, device = "auto";
     int threads = 0;
     bool check = false, ignore_space = false, timing = false;
+    ShardOptions shards;
+    std::string slurm;
+    int tasks = 8;
+    bool submit = false;
+    std::string plan, rates;
   };
   auto* command = app.add_subcommand("study", "run a whole study that a file describes, to one report");
   auto options = std::make_shared<Options>();
@@ -30,6 +81,37 @@ void add_study(Command& app) {
   add_threads_option(*command, options->threads);
   add_device_option(*command, options->device);
   add_timing_flag(*command, options->timing);
+  add_shard_options(*command, options->shards);
+  const std::string cluster = "On a cluster";
+  auto* slurm =
+      command
+          ->add_option("--slurm", options->slurm,
+                       "write Slurm jobs instead: an array, and the join and the report behind it; with\n"
+                       "these arguments of sbatch, as in \"--partition=P --gres=gpu:8\"")
+          ->type_name("ARGUMENTS")
+          ->group(cluster);
+  command->add_option("--tasks", options->tasks, "with --slurm: tasks of the array (default 8)")
+      ->range(1, 10000)
+      ->needs(slurm)
+      ->group(cluster);
+  auto* plan =
+      command
+          ->add_option("--plan", options->plan,
+                       "only say how long so many processes would take, as in 1,8,64, what they write and\n"
+                       "where more of them stop helping")
+          ->type_name("LIST")
+          ->group(cluster);
+  command
+      ->add_option(
+          "--rates", options->rates,
+          "with --plan: what one process was measured to take (--timing), as in decoding=540,loading=20,\n"
+          "report=30,disk=2e9 (bytes a second of a shared disk),per_node=8")
+      ->type_name("LIST")
+      ->needs(plan)
+      ->group(cluster);
+  command->add_flag("--submit", options->submit, "with --slurm: submit the jobs")
+      ->needs(slurm)
+      ->group(cluster);
   command->add_flag("--check", options->check,
                     "only say what is missing or wrong, and what every part will take: questions, forward "
                     "passes, bytes, memory");
@@ -42,8 +124,10 @@ void add_study(Command& app) {
   command->callback([options] {
     auto reading = study::read_study_and_problems(options->file);
     if (!options->out.empty()) reading.study.out = options->out;
-    const study::StudyCall call{study::StudyPlan(std::move(reading.study)), options->threads,
-                                device_from_name(options->device), command_as_typed()};
+    const bool several = wants_processes(options->shards, options->device);
+    study::StudyCall call{study::StudyPlan(std::move(reading.study)), options->threads,
+                          device_from_name(several && options->device != "cpu" ? "auto" : options->device),
+                          command_as_typed()};
     const auto findings = study::examine(call.plan, call.device);
     reading.problems.insert(reading.problems.end(), findings.problems.begin(), findings.problems.end());
     if (options->check) fmt::print("{}\n", study::describe(findings, call.plan));
@@ -56,9 +140,33 @@ void add_study(Command& app) {
                  counted(study.traces.size(), "trace"), counted(study.evaluations.size(), "evaluation"));
       return;
     }
+    if (!options->plan.empty()) {
+      const auto rates = study::parse_rates(options->rates);
+      fmt::print("{}\n", study::describe_scaling(findings.parts, rates, bytes_of_weights(call.plan),
+                                                 process_counts(options->plan)));
+      return;
+    }
+    if (!options->slurm.empty()) {
+      write_jobs(call.plan.study(), options->slurm, options->tasks, options->submit);
+      return;
+    }
     say_when_interrupted("buoy: interrupted; the same command goes on where the study was\n");
     Stopwatch clock;
-    study::run_study(call, clock);
+    const PartedCommand parted{"study", call.plan.study().out};
+    if (several) {
+      run_processes(options->shards, options->device, parted);
+    } else {
+      call.sharding = place_in_run(options->shards, parted);
+    }
+    RunProgress progress(call.sharding, "sample");
+    if (call.sharding) {
+      call.facts = *shard::read_facts(parted.out);
+      call.begin_part = [&](const std::string& stage, std::size_t samples, std::size_t before) {
+        progress.begin(samples, before, stage);
+      };
+      call.step = [&] { progress.step(); };
+    }
+    progress.run([&] { study::run_study(call, clock); });
     if (options->timing) say("{}\n", clock.describe());
   });
 }

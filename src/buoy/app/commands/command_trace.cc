@@ -2,16 +2,17 @@
 
 #include <memory>
 
+#include "buoy/app/cluster/fleet.h"
 #include "buoy/app/command_line.h"
 #include "buoy/app/commands/announce.h"
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/flags.h"
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/prompt_source.h"
+#include "buoy/app/options/shard_options.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/counted.h"
 #include "buoy/base/error.h"
-#include "buoy/base/progress.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
 #include "buoy/run/live/live_analyses.h"
@@ -27,6 +28,7 @@ struct TraceOptions {
   RequestFlags flags;
   std::filesystem::path out;
   bool no_final = false, resume = false, timing = false, ignore_space = false;
+  ShardOptions shards;
 };
 
 void report_result(const run::TraceRunResult& result, const std::filesystem::path& folder) {
@@ -45,26 +47,35 @@ void trace_run(TraceOptions options) {
   Stopwatch clock;
   options.flags.request.final_row = !options.no_final;
   options.flags.request.plan();  // refused before anything is read
+  const bool several = wants_processes(options.shards, options.model.device);
+  if (several && options.source.data == "-")
+    throw_usage_error({"--data", "a file: every process reads the questions", "standard input"});
   auto request = read_prompt_request(options.source, options.flags);
   say_how_samples_go_on();
+  if (several) return run_processes(options.shards, options.model.device, {"trace", options.out});
+  const auto sharding = place_in_run(options.shards, {"trace", options.out});
   auto loaded = load_model_for(options.source, options.model, request);
   request.folder = options.out;
   request.resume = options.resume;
   request.ignore_space = options.ignore_space;
   request.command = command_as_typed();
-  const auto run = run::make_trace_run(request, loaded);
+  auto run = run::make_trace_run(request, loaded);
+  run.sharding = sharding;
   clock.lap("loading");
   ThreadPool threads(thread_count(options.model));
-  std::optional<Progress> bar;
-  const auto result =
-      run::run_trace({threads}, loaded, run,
-                     {.begin =
-                          [&](const auto& bytes) {
-                            announce_bytes(bytes, request.folder);
-                            bar.emplace(stderr, "sample", static_cast<std::int64_t>(request.items.size()));
-                          },
-                      .step = [&] { bar->advance(); }});
-  bar.reset();
+  RunProgress progress(sharding, "sample");
+  run::TraceRunResult result;
+  progress.run([&] {
+    result = run::run_trace(
+        {threads}, loaded, run,
+        {.begin =
+             [&](const auto& bytes) {
+               announce_bytes(bytes, request.folder);
+               progress.begin(request.items.size());
+             },
+         .step = [&] { progress.step(); },
+         .part = [&](std::size_t samples, std::size_t before) { progress.begin(samples, before); }});
+  });
   clock.lap("decoding and writing");
   if (options.timing) say("{}\n", clock.describe());
   for (const auto& [analysis, reason] : result.left_out) say("note: {} is left out: {}\n", analysis, reason);
@@ -72,7 +83,7 @@ void trace_run(TraceOptions options) {
     for (const auto& [analysis, reason] : run::analyses_beyond(request.plan()))
       say("note: {} is left out: {}\n", analysis, reason);
   }
-  report_result(result, request.folder);
+  report_result(result, sharding ? sharding->folder() : request.folder);
 }
 
 }  // namespace
@@ -91,6 +102,7 @@ void add_trace(Command& app) {
   add_ignore_space_flag(*command, options->ignore_space);
   add_resume_flag(*command, options->resume);
   add_timing_flag(*command, options->timing);
+  add_shard_options(*command, options->shards);
   add_decode_options(*command, options->flags.request.decode);
   add_change_options(*command, options->flags.changes);
   command->footer(

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "buoy/app/cluster/fleet.h"
 #include "buoy/app/command_line.h"
 #include "buoy/app/commands/announce.h"
 #include "buoy/app/commands/commands.h"
@@ -11,16 +12,16 @@
 #include "buoy/app/options/flags.h"
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/prompt_source.h"
+#include "buoy/app/options/shard_options.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/counted.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
-#include "buoy/base/progress.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
 #include "buoy/observe/number_set.h"
-#include "buoy/report/result_files.h"
 #include "buoy/run/trace_request.h"
+#include "buoy/study/merged_run.h"
 
 namespace buoy::app {
 namespace {
@@ -32,6 +33,7 @@ struct WatchOptions {
   std::string analyze = "all", out;
   analysis::AnalysisOptions analysis;
   bool no_final = false, resume = false, timing = false, ignore_space = false;
+  ShardOptions shards;
 };
 
 std::vector<std::string> names_of(const std::string& list) {
@@ -52,21 +54,6 @@ std::vector<std::string> names_of(const std::string& list) {
   return names;
 }
 
-void write(const analysis::RunResult& result, const std::filesystem::path& out) {
-  std::size_t tables = 0, figures = 0;
-  std::vector<report::AnalysedTables> all;
-  for (const auto& [name, of_analysis] : result.analyses) {
-    const auto& producer = analysis::find_analysis(name).producer;
-    all.push_back({std::string(producer.name), std::string(producer.title), of_analysis});
-  }
-  for (const auto& written : report::write_results(std::span<const report::AnalysedTables>(all), out)) {
-    for (const auto& omission : written.left_out) say("note: {}\n", omission);
-    tables += written.tables;
-    figures += written.figures;
-  }
-  fmt::print("{}: {}, {}\n", out.string(), counted(tables, "table"), counted(figures, "figure"));
-}
-
 // What would otherwise be found out when the run is over.
 void check(const WatchOptions& options, const run::TraceRequest& request) {
   request.plan();
@@ -84,9 +71,16 @@ void watch(WatchOptions options) {
   const auto names = names_of(options.analyze);
   options.flags.request.final_row = !options.no_final;
   options.flags.request.observe = run::observables_for(names);
+  const bool several = wants_processes(options.shards, options.model.device);
+  if (several && options.source.data == "-")
+    throw_usage_error({"--data", "a file: every process reads the questions", "standard input"});
   auto request = read_prompt_request(options.source, options.flags);
   check(options, request);
   say_how_samples_go_on();
+  const auto& bootstrap = options.analysis.bootstrap;
+  const PartedCommand parted{"watch", options.out, bootstrap.replicates, bootstrap.seed};
+  if (several) return run_processes(options.shards, options.model.device, parted);
+  const auto sharding = place_in_run(options.shards, parted);
   auto loaded = load_model_for(options.source, options.model, request);
   request.folder = options.out;
   request.resume = options.resume;
@@ -96,30 +90,42 @@ void watch(WatchOptions options) {
   request.analyses = {names, options.analysis, {}};
   auto run = run::make_trace_run(request, loaded);
   run.analyses.label = run.manifest.model.name;
+  run.sharding = sharding;
   clock.lap("loading");
 
   ThreadPool threads(thread_count(options.model));
-  std::optional<Progress> bar;
+  RunProgress progress(sharding, "sample");
   run::LiveTimes times;
-  auto ran = run::run_trace({threads}, loaded, run,
-                            {.begin =
-                                 [&](const auto& bytes) {
-                                   announce_bytes(bytes, request.folder);
-                                   bar.emplace(stderr, "sample", std::ssize(request.items));
-                                 },
-                             .step = [&] { bar->advance(); },
-                             .times = &times});
-  bar.reset();
+  run::TraceRunResult ran;
+  progress.run([&] {
+    ran = run::run_trace(
+        {threads}, loaded, run,
+        {.begin =
+             [&](const auto& bytes) {
+               announce_bytes(bytes, request.folder);
+               progress.begin(request.items.size());
+             },
+         .step = [&] { progress.step(); },
+         .times = &times,
+         .part = [&](std::size_t samples, std::size_t before) { progress.begin(samples, before); }});
+  });
   clock.lap("decoding");
   clock.within("handing records on", times.handing_on);
   clock.within("waiting for analyses", times.waiting);
   for (const auto& [analysis, reason] : ran.left_out) say("note: {} is left out: {}\n", analysis, reason);
+  if (sharding) {
+    for (const auto& failed : ran.failed) say("note: sample {} failed: {}\n", failed.id, failed.error);
+    fmt::print("{}: {} (buoy merge {} makes the tables)\n", sharding->folder().string(),
+               counted(ran.samples, "sample"), options.out);
+    if (options.timing) say("{}\n", clock.describe());
+    return;
+  }
   std::vector<analysis::LabelledRun> runs;
   runs.push_back({run.analyses.label, std::move(ran.analysed)});
   const auto result = analysis::assemble(ran.names, std::move(runs), options.analysis);
   for (const auto& skipped : result.skipped) say("note: sample {} failed: {}\n", skipped.id, skipped.reason);
   clock.lap("tables");
-  write(result, options.out);
+  study::write_analyses(result, options.out);
   clock.lap("writing");
   if (options.timing) say("{}\n", clock.describe());
 }
@@ -149,6 +155,7 @@ void add_watch(Command& app) {
   add_ignore_space_flag(*command, options->ignore_space);
   add_resume_flag(*command, options->resume);
   add_timing_flag(*command, options->timing);
+  add_shard_options(*command, options->shards);
   command->footer(
       "Runs the analyses while the model runs. The tables are those that `buoy trace` and `buoy analyze` "
       "would give.\n"

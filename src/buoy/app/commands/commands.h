@@ -20,6 +20,8 @@ void add_index(Command& app);
 void add_search(Command& app);
 void add_eval(Command& app);
 void add_study(Command& app);
+void add_merge(Command& app);
+void add_status(Command& app);
 void add_devices(Command& app);
 void add_bench(Command& app);
 

@@ -19,13 +19,15 @@ void add_threads_option(Command& command, int& threads) {
 
 void add_device_option(Command& command, std::string& device) {
   command
-      .add_option("--device", device,
-                  "where models run: cpu, cuda (an NVIDIA GPU), or auto (default: cuda if there is one)")
-      ->one_of({"cpu", "cuda", "auto"});
+      .add_option(
+          "--device", device,
+          "where models run: cpu, cuda (an NVIDIA GPU), cuda:K (its K-th), or auto (default: cuda if\n"
+          "there is one); trace, watch, eval and study also cuda:0,2 and cuda:all: a process for each card")
+      ->type_name("DEVICE");
 }
 
 int thread_count(const ModelOptions& options) {
-  return options.threads > 0 ? options.threads : available_threads();
+  return options.threads > 0 ? options.threads : default_threads();
 }
 
 run::LoadedModel load_model(const ModelOptions& options) {

@@ -113,13 +113,13 @@ std::unique_ptr<decode::StepMachine> Questioner::machine(const model::Model& mod
   return make_machine(model, decode, question.prompt.prompt.ids, model_.tokenizer, std::move(cache));
 }
 
-LiveTimes Questioner::ask(std::size_t from, const TakeAnswer& take) {
+LiveTimes Questioner::ask(const Wanted& wanted, const TakeAnswer& take) {
   const Condition& condition = *cell_.condition;
   if (!spec_.observe.empty() && (!condition.heads_off.empty() || condition.hidden))
     throw_usage_error({"`observe`", "conditions that leave the model as it is", condition.name});
   std::optional<ColumnBook> book;
   if (condition.hidden) book.emplace(condition.column_traces.at(cell_.model->name));
-  const std::size_t questions = cell_.items - std::min(from, cell_.items);
+  const std::size_t questions = std::min(wanted.count, cell_.items);
   SampleWorkers workers(
       context_, model_,
       samples_at_once(model_.model, context_.threads.size(), questions, spec_.batch.token_budget));
@@ -145,9 +145,9 @@ LiveTimes Questioner::ask(std::size_t from, const TakeAnswer& take) {
         if (stopped) return std::nullopt;
         item = reader.next();
         n = number++;
+        if (item && !wanted.one(n)) continue;
       }
       if (!item) return std::nullopt;
-      if (n < from) continue;
       if (auto question = prepare(*item, n, take_one)) return question;
     }
   };

@@ -41,11 +41,16 @@ class Questioner {
   Questioner(const Context& context, LoadedModel& model, const EvaluationSpec& spec, const QuestionCell& cell,
              const questions::NoisePool* pool);
 
-  // Items from number `from` on, packed by the token budget, or one by one where columns are hidden that are
-  // each item's own; a small model by several workers (sample_workers.h). A single question that cannot be
-  // asked or computed becomes a record with an error; what concerns all of them is thrown. Answers are taken
-  // one at a time, in any order. Returns what observing took.
-  LiveTimes ask(std::size_t from, const TakeAnswer& take);
+  // Those of the items that are wanted (asked once for each number, ascending), packed by the token budget,
+  // or one by one where columns are hidden that are each item's own; a small model by several workers
+  // (sample_workers.h). A single question that cannot be asked or computed becomes a record with an error;
+  // what concerns all of them is thrown. Answers are taken one at a time, in any order. Returns what
+  // observing took.
+  struct Wanted {
+    std::size_t count = 0;  // at most
+    std::function<bool(std::size_t number)> one;
+  };
+  LiveTimes ask(const Wanted& wanted, const TakeAnswer& take);
 
   // For those who ask; by any number of threads at once.
   // The question that an item is under the cell's condition; one that cannot be asked is taken as a record

@@ -60,15 +60,18 @@ void SharedRun::fail(const std::string& id, const std::string& error) {
   const std::lock_guard lock(mutex);
   if (writer) writer->write_failure(id, error);
   failed.push_back({id, error});
+  if (ended) ended(id);
 }
 
 TraceSink::TraceSink(SharedRun& run, const analysis::SampleFacts& sample, const Keeping& keeping,
                      const observe::RecordLayout* observed)
     : run_(run),
       observed_(observed == nullptr ? std::nullopt : std::optional(*observed)),
-      level_(keeping.level) {
+      level_(keeping.level),
+      own_(keeping.analyses) {
   const std::lock_guard lock(run_.mutex);
-  if (!run_.analyses.empty()) analyses_.emplace(run_.analyses, sample);
+  const auto& analyses = own_ ? *own_ : run_.analyses;
+  if (!analyses.empty()) analyses_.emplace(analyses, sample);
   if (!run_.writer) return;
   if (level_ == trace::Level::kCompact) compact_.emplace(sample, keeping.chosen);
   file_ = run_.writer->begin_sample(sample_plan(sample, keeping, observed));
@@ -131,7 +134,9 @@ void TraceSink::end(const analysis::ObservedSample& sample) {
   // States are those behind end(): what is drawn of a sample is known only then.
   if (file_) write(sample);
   const std::lock_guard lock(run_.mutex);
-  if (written_) run_.writer->commit(*written_);
+  if (!written_) return;
+  run_.writer->commit(*written_);
+  if (run_.ended) run_.ended(written_->id);
 }
 
 void TraceSink::write(const analysis::ObservedSample& sample) {

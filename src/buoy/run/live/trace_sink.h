@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,7 @@ struct SharedRun {
   };
   std::vector<Failure> failed = {};
   std::mutex mutex = {};
+  std::function<void(const std::string& id)> ended = {};  // written or failed; may be empty
 
   void fail(const std::string& id, const std::string& error);
 };
@@ -35,6 +37,8 @@ struct Keeping {
   trace::Level level = trace::Level::kFull;
   bool chosen = false;                // of those that compact keeps more of
   std::set<std::string> as_f32 = {};  // arrays that F16 cannot hold
+  // Of this sample alone, in place of those of the run; null: those.
+  std::shared_ptr<std::vector<std::unique_ptr<analysis::Analysis>>> analyses = {};
 };
 
 // The arrays of a sample in the order of its file: what frames it, what is observed (full) or made of it
@@ -71,6 +75,7 @@ class TraceSink final : public LiveSink {
   SharedRun& run_;
   std::optional<observe::RecordLayout> observed_;
   trace::Level level_;
+  std::shared_ptr<std::vector<std::unique_ptr<analysis::Analysis>>> own_;
   std::optional<analysis::SampleRun> analyses_;
   std::optional<CompactArrays> compact_;
   std::unique_ptr<trace::SampleFile> file_;  // null: nothing is written

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "buoy/base/file/mapped_file.h"
+#include "buoy/run/answer_record.h"
+#include "buoy/run/parts/evaluation_plan.h"
+
+namespace buoy::run {
+
+// The answers of all parts of an evaluation, finished parts or not. Only where each is found is in memory.
+class AnswerParts {
+ public:
+  // InputErrors name parts of another run, one part twice, an answer that two parts hold differently.
+  static AnswerParts open(const std::filesystem::path& out);
+
+  std::size_t planned() const { return found_.size(); }
+  const std::vector<std::size_t>& missing() const { return missing_; }  // numbers, ascending
+
+  // Lines in the order of the plan; InputError while one is missing.
+  void each_line(const std::function<void(std::string_view line)>& take) const;
+  void read(const std::function<void(AnswerRecord&&)>& take) const;
+  // answers.jsonl in the folder of the run.
+  void write(const std::filesystem::path& out) const;
+
+ private:
+  struct Found {
+    std::int32_t part = -1;
+    std::uint32_t length = 0;
+    std::uint64_t offset = 0;
+  };
+  struct File {
+    std::string name;
+    std::unique_ptr<MappedFile> bytes;
+  };
+  std::string_view line(std::size_t number) const;
+  void take_part(const std::filesystem::path& folder, const EvaluationPlan& plan);
+
+  std::string out_;
+  std::vector<File> parts_;
+  std::vector<Found> found_;
+  std::vector<std::size_t> missing_;
+};
+
+}  // namespace buoy::run

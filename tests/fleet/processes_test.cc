@@ -1,0 +1,87 @@
+// Several processes of one machine: they share samples, survive each other, and leave what one would have
+// left.
+
+#include "fleet/fleet.h"
+
+#include "buoy/base/file/files.h"
+
+namespace buoy::testing {
+namespace {
+
+class Processes : public FleetTest {};
+
+TEST_F(Processes, LeaveWhatOneLeaves) {
+  for (const auto& words : {trace(), eval(), watch()}) {
+    const std::string& kind = words.front();
+    run_well(kind + "-single", words);
+    run_well(kind + "-three", words, {"--processes", "3"});
+    EXPECT_FALSE(path_exists(out(kind + "-three") / "shards"));
+    EXPECT_TRUE(same_run(out(kind + "-single"), out(kind + "-three")));
+  }
+}
+
+TEST_F(Processes, SamplesOfACardThatFailsGoToTheOthers) {
+  for (const auto& words : {trace(), eval()}) {
+    const std::string& kind = words.front();
+    run_well(kind + "-single", words);
+    for (const std::string fault : {"1:1", "0:2", "2:2:kill", "1:1:kill"}) {
+      const std::string place = kind + "-" + fault;
+      const auto result = run(place, words, {"--processes", "3"}, "BUOY_TEST_FAIL=" + fault + " ");
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      EXPECT_NE(result.err.find("is taken out, its samples go to the others"), std::string::npos)
+          << result.err;
+      EXPECT_TRUE(same_run(out(kind + "-single"), out(place))) << fault;
+    }
+  }
+}
+
+TEST_F(Processes, WhenAllFailTheErrorIsTheirs) {
+  const auto result = run("t", trace(), {"--processes", "1"}, "BUOY_TEST_FAIL=0:1 ");
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_NE(result.err.find("a stand-in that fails at sample 1"), std::string::npos) << result.err;
+  // And the run goes on.
+  run_well("t", trace(), {"--processes", "1"});
+  run_well("single", trace());
+  EXPECT_TRUE(same_run(out("single"), out("t")));
+}
+
+TEST_F(Processes, PartsThatStealShareWhatADeadOneLeft) {
+  for (const auto& words : {trace(), eval()}) {
+    const std::string& kind = words.front();
+    run_well(kind + "-single", words);
+    const std::string place = kind + "-steal";
+    const auto killed = run(place, words, {"--shard", "1/2", "--steal"}, "BUOY_TEST_FAIL=1:2:kill ");
+    EXPECT_NE(killed.exit_code, 0);
+    // It takes over when the lease of the dead one has run out.
+    run_well(place, words, {"--shard", "0/2", "--steal"}, "BUOY_LEASE_SECONDS=0.5 ");
+    run_well(place, {"merge", "run"});
+    EXPECT_TRUE(same_run(out(kind + "-single"), out(place)));
+    const auto without = run(place, words, {"--shard", "1/2"});
+    EXPECT_EQ(without.exit_code, 2) << "the run began with --steal";
+  }
+}
+
+TEST_F(Processes, ASignalEndsBehindTheSampleInHand) {
+  for (const auto& words : {trace(), eval()}) {
+    const std::string& kind = words.front();
+    run_well(kind + "-single", words);
+    const std::string place = kind + "-stopped";
+    std::string call = "\"$BUOY_PROGRAM\"";
+    call = BUOY_PROGRAM;
+    for (const auto& word : words) call += " '" + word + "'";
+    const std::string look = kind == "trace" ? "ls run/shards/0000-of-0001/samples/*.safetensors"
+                                             : "test -s run/shards/0000-of-0001/answers.partial.jsonl";
+    for (const std::string signal : {"TERM", "USR1"}) {
+      const auto stopped = shell(
+          place, call + " --shard 0/1 > said 2>&1 & pid=$!; for i in $(seq 2000); do " + look +
+                     " > /dev/null 2>&1 && break; sleep 0.005; done; kill -" + signal + " $pid; wait $pid");
+      if (signal == "TERM") EXPECT_EQ(stopped.exit_code, 75) << read_file(scratch_ / place / "said");
+    }
+    run_well(place, words, {"--shard", "0/1"});
+    run_well(place, {"merge", "run"});
+    EXPECT_TRUE(same_run(out(kind + "-single"), out(place)));
+  }
+}
+
+}  // namespace
+}  // namespace buoy::testing

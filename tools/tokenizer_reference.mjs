@@ -5,6 +5,7 @@
 //   node tools/tokenizer_reference.mjs <folder of fetch_tokenizers> --golden   a few texts of each variant, which
 //                                                                              the repository keeps
 
+import { gzipSync } from "node:zlib";
 import { createRequire } from "node:module";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -78,7 +79,8 @@ let seed = 1;
 for (const { name, base, patch } of read(join(data, "tokenizer_variants.json"))) {
   const json = merged(read(join(data, `${base}.json`)), patch);
   const vectors = await reference(json, golden ? TEXTS.golden : TEXTS.variant, ++seed + (golden ? 1000 : 0));
-  writeFileSync(join(target, `${name}.jsonl`), vectors);
+  const bytes = golden ? gzipSync(vectors, { level: 9 }) : vectors;
+  writeFileSync(join(target, `${name}.jsonl${golden ? ".gz" : ""}`), bytes);
 }
 if (!golden) {
   for (const name of readdirSync(cache)) {

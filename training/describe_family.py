@@ -6,6 +6,7 @@ or what build/dev/bin/describe_contrasts prints of it. A quantity is shown if at
 Bold and † follow docs/verdicts.md, contrasts of arms."""
 
 import csv
+import gzip
 import statistics
 import sys
 
@@ -18,7 +19,8 @@ EFFECTS = [("objective, under the causal mask", "causal-masked", "causal-next"),
 
 
 def rows_of(path):
-    with open(path, newline="") as file:
+    opened = gzip.open if str(path).endswith(".gz") else open
+    with opened(path, "rt", newline="") as file:
         return list(csv.DictReader(file))
 
 

@@ -6,11 +6,21 @@ the arm ARM. A network that several parts have (one that accompanied others) mus
 With --untrained the table is one of their untrained controls instead, called untrained-ARM.1, untrained-ARM.2 and so on."""
 
 import csv
+import gzip
+import io
 import re
 import sys
 from pathlib import Path
 
 ORDER = ["causal-next", "prefix-next", "causal-masked", "full-masked"]
+
+
+def opened(path, mode):
+    """A table that is compressed where its name ends so, with the same bytes for the same rows."""
+    if not str(path).endswith(".gz"):
+        return open(path, mode, newline="")
+    packed = gzip.GzipFile(path, "wb", mtime=0) if mode == "wt" else gzip.open(path, "rb")
+    return io.TextIOWrapper(packed, newline="")
 
 
 def place_of(row, path, untrained):
@@ -32,7 +42,7 @@ def main():
         raise SystemExit(__doc__)
     header, networks = None, {}
     for path in map(Path, arguments[1:]):
-        with path.open(newline="") as file:
+        with opened(path, "rt") as file:
             rows = list(csv.DictReader(file))
         if not rows:
             raise SystemExit(f"{path}: expected a table with rows, found none")
@@ -49,7 +59,7 @@ def main():
             values = lambda rows: {(r["claim"], r["quantity"], r["data"], r["questions"]): r["value"] for r in rows}
             if values(kept) != values(of_network):
                 raise SystemExit(f"{path}: {of_network[0]['network']}: other numbers than in a table before it")
-    with open(arguments[0], "w", newline="") as file:
+    with opened(arguments[0], "wt") as file:
         writer = csv.DictWriter(file, header, lineterminator="\n")
         writer.writeheader()
         for key in sorted(networks):

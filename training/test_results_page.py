@@ -6,7 +6,7 @@ from pathlib import Path
 import describe_family
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "studies/family/claim_quantities.csv"
+TABLE = ROOT / "studies/family/claim_quantities.csv.gz"
 PAGE = ROOT / "docs/results/2026-11-18-family.md"
 
 

@@ -54,7 +54,7 @@ Measured spreads_of(const std::vector<const NetworkQuantity*>& networks) {
 }
 
 TEST(Family, AssumedSpreadsAreThoseOfItsTable) {
-  const auto numbers = numbers_in("claim_quantities.csv");
+  const auto numbers = numbers_in("claim_quantities.csv.gz");
   for (const auto& spread : assumed_spreads()) {
     const auto& rule = rule_called(spread.claim, spread.quantity);
     std::map<std::pair<std::string, std::string>, std::vector<const NetworkQuantity*>> groups;
@@ -103,8 +103,8 @@ std::string cell_of(const ArmContrast& contrast) {
 }
 
 TEST(Family, EffectsOnTheResultsPageAreThoseOfItsTables) {
-  auto numbers = numbers_in("claim_quantities.csv");
-  const auto controls = numbers_in("untrained.csv");
+  auto numbers = numbers_in("claim_quantities.csv.gz");
+  const auto controls = numbers_in("untrained.csv.gz");
   numbers.insert(numbers.end(), controls.begin(), controls.end());
   std::map<std::string, std::string> found;  // by quantity and arms
   const auto key = [](const std::string& quantity, const std::string& arm, const std::string& other) {
@@ -139,8 +139,8 @@ TEST(Family, EffectsOnTheResultsPageAreThoseOfItsTables) {
 
 // That anchors move is what the full mask does to networks that were never trained.
 TEST(Family, MovingAnchorsAreNoEffectOfTraining) {
-  auto numbers = numbers_in("claim_quantities.csv");
-  const auto controls = numbers_in("untrained.csv");
+  auto numbers = numbers_in("claim_quantities.csv.gz");
+  const auto controls = numbers_in("untrained.csv.gz");
   numbers.insert(numbers.end(), controls.begin(), controls.end());
   std::size_t seen = 0;
   for (const auto& one : contrasts_of(numbers)) {

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "buoy/base/file/files.h"
+#include "buoy/base/file/gzip.h"
 #include "buoy/text/code_points.h"
 #include "buoy/text/tokenizer/steps/nfc.h"
 #include "buoy/text/tokenizer/tokenizer.h"
@@ -20,7 +20,7 @@ using Ids = std::vector<std::int32_t>;
 
 std::vector<Json> read_lines(const std::filesystem::path& file) {
   std::vector<Json> lines;
-  std::istringstream in(read_file(file));
+  std::istringstream in(read_plain_or_gzip(file));
   for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
   return lines;
 }
@@ -126,7 +126,7 @@ TEST(Reference, VariantsOnTheTextsKeptHere) {
     SCOPED_TRACE(variant.name);
     const Compared compared =
         compare(Tokenizer::from_json(variant.json, variant.name),
-                read_lines(data_file("reference/" + variant.name + ".jsonl")), variant.spans);
+                read_lines(data_file("reference/" + variant.name + ".jsonl.gz")), variant.spans);
     EXPECT_GE(compared.texts, 20);
     EXPECT_GE(compared.sequences, 10);
   }

@@ -11,7 +11,7 @@
 
 #include "buoy/base/counted.h"
 #include "buoy/base/error.h"
-#include "buoy/base/file/files.h"
+#include "buoy/base/file/gzip.h"
 #include "buoy/claims/rules.h"
 #include "buoy/result/csv.h"
 #include "buoy/result/schema/claims.h"
@@ -142,7 +142,7 @@ Table quantities_table(std::span<const NetworkQuantity> quantities) {
 
 std::vector<StoredQuantity> read_quantities(const std::filesystem::path& path) {
   const std::string file = path.string();
-  const auto records = parse_csv(read_file(path, kLargestTable), file);
+  const auto records = parse_csv(read_plain_or_gzip(path, kLargestTable), file);
   if (records.empty())
     throw_input_error({file, fmt::format("the table {} as CSV", kTable.name()), "an empty file"});
   const auto places = places_of(records[0], file);

@@ -8,7 +8,7 @@ namespace buoy::claims {
 // questions: five of masked tokens with the full mask; for C4, which compares two arms, also five of next
 // tokens with the causal mask. Of two views or arms the one that spreads more. Over questions: the standard
 // error times the root of the questions, mean of the networks; over networks: as observed, so with what
-// questions add. Two digits. A test recomputes them from studies/family/claim_quantities.csv.
+// questions add. Two digits. A test recomputes them from studies/family/claim_quantities.csv.gz.
 std::span<const Spread> assumed_spreads() {
   static constexpr std::array kSpreads = {Spread{"C1", rules::kStep.what, 0.39, 0.28, 4},
                                           Spread{"C1", rules::kStepGivenFrontier.what, 0.44, 0.37, 4},

@@ -27,9 +27,12 @@ namespace {
 
 using Tables = std::map<std::string, std::string>;  // name: as text
 
+// Of models without experts.
 std::vector<std::string> all_analyses() {
   std::vector<std::string> names;
-  for (const auto& kind : analysis::analysis_kinds()) names.emplace_back(kind.producer.name);
+  for (const auto& kind : analysis::analysis_kinds()) {
+    if (kind.producer.name != "routing") names.emplace_back(kind.producer.name);
+  }
   return names;
 }
 

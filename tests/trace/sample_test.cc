@@ -134,7 +134,7 @@ TEST(CheckSample, RefusesWhatTheSchemaDoesNotSay) {
 TEST(CheckSample, TakesEveryArrayOfTheSchemaAndPrivateOnes) {
   const std::map<char, std::int64_t> sizes = {{'S', 2}, {'L', 3}, {'G', 1}, {'H', 4}, {'V', 2}, {'C', 3},
                                               {'T', 5}, {'R', 0}, {'K', 2}, {'D', 4}, {'M', 8}, {'2', 2},
-                                              {'3', 3}, {'N', 6}, {'A', 2}, {'P', 3}};
+                                              {'3', 3}, {'N', 6}, {'A', 2}, {'P', 3}, {'X', 2}, {'E', 4}};
   Sample sample{"a", {float_array("x_mine", {1, 2}, std::vector<float>(2))}, {}};
   for (const ArraySchema& schema : array_schema()) {
     std::vector<std::int64_t> shape;

@@ -39,7 +39,9 @@ struct Task {
 
 std::vector<Task> tasks_of(const Asked& asked) {
   std::vector<std::string> all;
-  for (const auto& kind : analysis::analysis_kinds()) all.emplace_back(kind.producer.name);
+  for (const auto& kind : analysis::analysis_kinds()) {
+    if (kind.producer.name != "routing") all.emplace_back(kind.producer.name);  // there are no experts
+  }
   const auto reading = asked_for("unknown", "", asked.questions, 1);
   const auto known = asked_for("asked", "", asked.of_tasks, 1);
   const auto two_hop = asked_for("unknown", "two-hop", asked.of_tasks, 3);

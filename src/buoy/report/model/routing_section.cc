@@ -15,11 +15,11 @@ struct RoutingPanel {
 };
 constexpr RoutingPanel kRoutingPanels[] = {
     {"Imbalance of load", "imbalance", "Times even", "chosen evenly"},
-    {"Entropy of the router", "entropy", "Nats", "even"},
+    {"Entropy of the router", "entropy", "Entropy, nats", "even"},
     {"Experts changed since the step before", "change", "Share of a token's experts", "tokens permuted"},
-    {"What experts say of masked or not", "by_state", "Nats", "tokens permuted"},
-    {"What experts say of the region", "by_region", "Nats", "tokens permuted"},
-    {"What experts say of the token's type", "by_type", "Nats", "tokens permuted"},
+    {"What experts say of masked or not", "by_state", "Information, nats", "tokens permuted"},
+    {"What experts say of the region", "by_region", "Information, nats", "tokens permuted"},
+    {"What experts say of the token's type", "by_type", "Information, nats", "tokens permuted"},
 };
 
 // Layers of a trace in which the excess of a quantity lies above its null, or below it.

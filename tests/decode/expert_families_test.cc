@@ -79,15 +79,6 @@ TEST_P(ExpertDecoding, PackedTogetherEqualsAlone) {
     EXPECT_EQ(machines[n]->row(), runs[n].at("row").get<Ids>()) << runs[n].at("name");
 }
 
-TEST(ExpertDecodingRefusals, BodiesWithoutALoopYet) {
-  for (const char* name : {"rnd1-f32", "llada2-f32"}) {
-    const auto config = read_config(family_folder(name));
-    EXPECT_TRUE(
-        fails_with<UsageError>([&] { decode::check_options(config, {}); },
-                               {"`model`", std::string(name_of(config.family)), "the forward pass alone"}));
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(Families, ExpertDecoding,
                          ::testing::Values("qwen3-moe-f32", "qwen3-moe-bf16", "mixtral-f32", "llada-moe-f32"),
                          [](const auto& test) {

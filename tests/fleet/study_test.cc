@@ -43,7 +43,7 @@ TEST_F(StudyParts, ThatAreStartedOneBehindTheOtherSayWhenTheyMustBeStartedAgain)
 }
 
 TEST_F(StudyParts, AreWrittenAsSlurmJobs) {
-  run_well("jobs", study_, {"--slurm", "--partition=gpu --gres=gpu:8", "--tasks", "4"});
+  run_well("jobs", study_, {"--slurm", "--partition=gpu --gres=gpu:8", "--array-tasks", "4"});
   const auto folder = out("jobs") / "shards/slurm";
   const auto array = read_file(folder / "array.sh"), submit = read_file(folder / "submit.sh");
   EXPECT_NE(array.find("srun --ntasks=8 "), std::string::npos) << array;

@@ -138,11 +138,10 @@ void ExampleWorkshop::add_traces() const {
   must(
       "buoy eval --model models/planted-diffusion --data questions.jsonl --template models/planted.prompt "
       "--passages 2 --closed-book --max-new-tokens 4 --resamples 100 --out runs/nq");
-  for (const char* part : {"0/2", "1/2"})
-    must(std::string("buoy eval --model models/planted-diffusion --data questions.jsonl --template "
-                     "models/planted.prompt --passages 2 --max-new-tokens 4 --resamples 100 --out runs/parts "
-                     "--shard ") +
-         part);
+  const std::string part =
+      "buoy eval --model models/planted-diffusion --data questions.jsonl --template models/planted.prompt "
+      "--passages 2 --max-new-tokens 4 --resamples 100 --out runs/parts --shard ";
+  must(part + "0/2 && " + part + "1/2");
 }
 
 }  // namespace buoy::testing

@@ -43,7 +43,7 @@ TEST_F(StudyParts, ThatAreStartedOneBehindTheOtherSayWhenTheyMustBeStartedAgain)
 }
 
 TEST_F(StudyParts, AreWrittenAsSlurmJobs) {
-  run_well("jobs", study_, {"--slurm", "--partition=gpu --gres=gpu:8", "--tasks", "4"});
+  run_well("jobs", study_, {"--slurm", "--partition=gpu --gres=gpu:8", "--array-tasks", "4"});
   const auto folder = out("jobs") / "shards/slurm";
   const auto array = read_file(folder / "array.sh"), submit = read_file(folder / "submit.sh");
   EXPECT_NE(array.find("srun --ntasks=8 "), std::string::npos) << array;
@@ -63,8 +63,9 @@ TEST_F(StudyParts, APlanSaysHowLongManyProcessesTake) {
   ASSERT_EQ(said.exit_code, 0) << said.err;
   EXPECT_NE(said.out.find("1 processes: 2 min 15 s (1.0 times as fast as one)"), std::string::npos)
       << said.out;
-  EXPECT_NE(said.out.find("4 processes: 55 s (2.5 times"), std::string::npos) << said.out;  // 2 of 6 samples
-  EXPECT_NE(said.out.find("stops scaling at 16 processes"), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("4 processes: 51 s (2.6 times"), std::string::npos)
+      << said.out;  // 2 of 6 and 5 of 18 samples
+  EXPECT_NE(said.out.find("stops scaling at 64 processes"), std::string::npos) << said.out;
   EXPECT_EQ(run("plan", study_, {"--plan", "2"}).exit_code, 2) << "nothing was measured";
 }
 

@@ -67,6 +67,13 @@ void write_parts(const std::filesystem::path& out) {
 TEST(MergeSpeed, AThousandPartsOfAHundredAnswers) {
   const TempFolder scratch;
   write_parts(scratch / "run");
+  const auto used = [] {
+    rusage usage{};
+    ::getrusage(RUSAGE_CHILDREN, &usage);
+    return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  };
+  const double before = used();
   const auto began = std::chrono::steady_clock::now();
   const auto merged = run_buoy({"merge", (scratch / "run").string()});
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -74,11 +81,11 @@ TEST(MergeSpeed, AThousandPartsOfAHundredAnswers) {
   EXPECT_NE(merged.out.find("100000 of 100000 answered"), std::string::npos) << merged.out;
   rusage usage{};
   ::getrusage(RUSAGE_CHILDREN, &usage);
-  fmt::print("joined in {:.1f} s, {:.1f} s of processors, {} MB\n", seconds,
-             static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec), usage.ru_maxrss / 1024);
+  fmt::print("joined in {:.1f} s, {:.1f} s of processors, {} MB\n", seconds, used() - before,
+             usage.ru_maxrss / 1024);
   EXPECT_LT(usage.ru_maxrss / 1024, 500);
-  // Of processors: tests run beside each other.
-  EXPECT_LT(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec, 20);
+  // Of processors, two of which have twice as many in ten seconds: other tests run beside this one.
+  EXPECT_LT(used() - before, 20);
 }
 
 }  // namespace

@@ -44,10 +44,10 @@ void write_jobs(const study::Study& study, const std::string& arguments, int tas
   SlurmJobs jobs{arguments, tasks, {}, false};
   const auto& words = words_of_command();
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--slurm" || words[i] == "--tasks") {
+    if (words[i] == "--slurm" || words[i] == "--array-tasks") {
       ++i;
     } else if (words[i] != "--submit" && !words[i].starts_with("--slurm=") &&
-               !words[i].starts_with("--tasks=")) {
+               !words[i].starts_with("--array-tasks=")) {
       jobs.command.push_back(words[i]);
     }
   }
@@ -90,7 +90,7 @@ void add_study(Command& app) {
                        "these arguments of sbatch, as in \"--partition=P --gres=gpu:8\"")
           ->type_name("ARGUMENTS")
           ->group(cluster);
-  command->add_option("--tasks", options->tasks, "with --slurm: tasks of the array (default 8)")
+  command->add_option("--array-tasks", options->tasks, "with --slurm: tasks of the array (default 8)")
       ->range(1, 10000)
       ->needs(slurm)
       ->group(cluster);

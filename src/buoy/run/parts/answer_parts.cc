@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <cstring>
+#include <exception>
 #include <map>
 #include <utility>
 
@@ -15,6 +15,7 @@
 #include "buoy/run/answer_file.h"
 #include "buoy/run/run_folder.h"
 #include "buoy/shard/parent_folder.h"
+#include "buoy/tensor/thread_pool.h"
 
 namespace buoy::run {
 
@@ -24,28 +25,47 @@ std::string_view AnswerParts::line(std::size_t number) const {
   return {reinterpret_cast<const char*>(bytes.data()) + found.offset, found.length};
 }
 
-void AnswerParts::take_part(const std::filesystem::path& folder, const EvaluationPlan& plan) {
-  const bool whole = path_exists(folder / kAnswersFile);
-  const auto path = folder / (whole ? kAnswersFile : kPartialAnswersFile);
-  if (!path_exists(path) || std::filesystem::file_size(path) == 0) return;
-  const auto part = static_cast<std::int32_t>(parts_.size());
-  parts_.push_back({path.string(), std::make_unique<MappedFile>(path)});
-  const auto bytes = parts_.back().bytes->bytes();
+AnswerParts::Lines AnswerParts::lines_of(const File& file, const EvaluationPlan& plan) {
+  Lines lines;
+  const auto bytes = file.bytes->bytes();
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  std::size_t begin = 0, number_of_line = 1;
+  std::size_t begin = 0, line = 1;
   for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string_view::npos;
-       begin = end + 1, ++number_of_line) {
-    const std::string where = fmt::format("{}:{}", path.string(), number_of_line);
+       begin = end + 1, ++line) {
     const auto one = text.substr(begin, end - begin);
-    const auto number = plan.number_of(parse_record(std::string(one), where));
-    Found& found = found_[number];
-    if (found.part >= 0 && line(number) != one) {
-      throw_input_error({where,
-                         fmt::format("an answer once, or the same as in {}",
-                                     parts_[static_cast<std::size_t>(found.part)].name),
-                         "another"});
+    lines.push_back({plan.number_of(parse_record(std::string(one), fmt::format("{}:{}", file.name, line))),
+                     begin, static_cast<std::uint32_t>(one.size())});
+  }
+  return lines;
+}
+
+// Parts are read side by side, and taken in their order.
+void AnswerParts::take_files(const EvaluationPlan& plan) {
+  std::vector<Lines> lines(parts_.size());
+  std::vector<std::exception_ptr> errors(parts_.size());
+  ThreadPool threads(default_threads());
+  threads.run(std::ssize(parts_), [&](std::int64_t part, int /*thread*/) {
+    const auto p = static_cast<std::size_t>(part);
+    try {
+      lines[p] = lines_of(parts_[p], plan);
+    } catch (...) {
+      errors[p] = std::current_exception();
     }
-    if (found.part < 0) found = {part, static_cast<std::uint32_t>(one.size()), begin};
+  });
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    if (errors[p]) std::rethrow_exception(errors[p]);
+    for (const auto& [number, offset, length] : lines[p]) {
+      const Found before = found_[number];
+      found_[number] = {static_cast<std::int32_t>(p), length, offset};
+      if (before.part < 0) continue;
+      const auto now = line(number);
+      found_[number] = before;
+      if (line(number) == now) continue;
+      throw_input_error(
+          {fmt::format("{}: answer {}", parts_[p].name, number),
+           fmt::format("once, or the same as in {}", parts_[static_cast<std::size_t>(before.part)].name),
+           "another"});
+    }
   }
 }
 
@@ -68,8 +88,12 @@ AnswerParts AnswerParts::open(const std::filesystem::path& out) {
       if (said.index != part.shard.index || said.count != part.shard.count)
         throw_input_error({part.folder.string(), "shard " + part.shard.name(), "shard " + said.name()});
     }
-    all.take_part(part.folder, plan);
+    const auto file =
+        part.folder / (path_exists(part.folder / kAnswersFile) ? kAnswersFile : kPartialAnswersFile);
+    if (!path_exists(file) || std::filesystem::file_size(file) == 0) continue;
+    all.parts_.push_back({file.string(), std::make_unique<MappedFile>(file)});
   }
+  all.take_files(plan);
   for (std::size_t number = 0; number < all.found_.size(); ++number) {
     if (all.found_[number].part < 0) all.missing_.push_back(number);
   }

@@ -41,7 +41,14 @@ class AnswerParts {
     std::unique_ptr<MappedFile> bytes;
   };
   std::string_view line(std::size_t number) const;
-  void take_part(const std::filesystem::path& folder, const EvaluationPlan& plan);
+  struct Line {
+    std::size_t number;
+    std::uint64_t offset;
+    std::uint32_t length;
+  };
+  using Lines = std::vector<Line>;
+  static Lines lines_of(const File& file, const EvaluationPlan& plan);
+  void take_files(const EvaluationPlan& plan);
 
   std::string out_;
   std::vector<File> parts_;

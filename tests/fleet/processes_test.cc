@@ -75,7 +75,9 @@ TEST_F(Processes, ASignalEndsBehindTheSampleInHand) {
       const auto stopped = shell(
           place, call + " --shard 0/1 > said 2>&1 & pid=$!; for i in $(seq 2000); do " + look +
                      " > /dev/null 2>&1 && break; sleep 0.005; done; kill -" + signal + " $pid; wait $pid");
-      if (signal == "TERM") EXPECT_EQ(stopped.exit_code, 75) << read_file(scratch_ / place / "said");
+      if (signal == "TERM") {
+        EXPECT_EQ(stopped.exit_code, 75) << read_file(scratch_ / place / "said");
+      }
     }
     run_well(place, words, {"--shard", "0/1"});
     run_well(place, {"merge", "run"});

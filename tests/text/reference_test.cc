@@ -88,7 +88,9 @@ Compared compare(const Tokenizer& tokenizer, const std::vector<Json>& lines, Spa
     compared.differ += alike ? 0 : 1;
   }
   EXPECT_EQ(compared.differ, 0) << "of " << lines.size();
-  if (spans != Spans::kNone) EXPECT_GT(compared.spans, compared.texts / 2);
+  if (spans != Spans::kNone) {
+    EXPECT_GT(compared.spans, compared.texts / 2);
+  }
   return compared;
 }
 
@@ -136,7 +138,8 @@ TEST(Reference, VariantsOnAThousandTextsEach) {
   for (const Variant& variant : variants()) {
     SCOPED_TRACE(variant.name);
     const auto file = fetched_vectors(variant.name);
-    if (!file) GTEST_SKIP() << "no vectors of " << variant.name << " here; tools/fetch_tokenizers all makes them";
+    if (!file)
+      GTEST_SKIP() << "no vectors of " << variant.name << " here; tools/fetch_tokenizers all makes them";
     const Compared compared =
         compare(Tokenizer::from_json(variant.json, variant.name), read_lines(*file), variant.spans);
     EXPECT_GE(compared.texts, 1000);

@@ -180,8 +180,8 @@ class StudyRun {
     call.out = plan_.evaluation_folder(entry.name);
     call.resume = true;
     call.clock = &clock_;
-    const auto sharding =
-        part_of(call.out, "eval", {.resamples = call.resamples, .seed = call.spec.decode.seed});
+    const auto sharding = part_of(
+        call.out, "eval", {.kind = "eval", .resamples = call.resamples, .seed = call.spec.decode.seed});
     if (!sharding) return run_and_summarise(call);
     run::EvaluationProgress progress;
     progress.begin = [](std::size_t) {};

@@ -69,11 +69,12 @@ columns_from = "similar"
 }
 
 // Tables that this report has not: what is only printed, what the library offers but no command asks for, and
-// a list of failures, of which there are none, and arms of several networks.
+// a list of failures, of which there are none, arms of several networks, and routers, which these networks lack.
 bool in_reports(const TableSchema& table) {
   const std::set<std::string_view> others = {"overview", "retrieval_agreement", "eval_failures",
                                              "claim_contrasts"};
-  return table.producer().source != Source::kTerminal && !others.contains(table.name());
+  return table.producer().source != Source::kTerminal && table.producer().name != "routing" &&
+         !others.contains(table.name());
 }
 
 std::filesystem::path file_of(const std::filesystem::path& report, const std::string& table) {

@@ -30,7 +30,7 @@ TEST_F(MeasuredPlan, IsWhatPartsTake) {
           "= "
           "12\n[prompt]\nwith_passages = \"{0}/planted.prompt\"\n[[data]]\nname = \"q\"\nworld = {{ version "
           "= 1, "
-          "people = \"unknown\", count = 60, passages = 5, seed = 5 }}\n[[evaluate]]\nname = \"a\"\ndata = "
+          "people = \"unknown\", count = 30, passages = 5, seed = 5 }}\n[[evaluate]]\nname = \"a\"\ndata = "
           "\"q\"\npassages = 5\n[[evaluate]]\nname = \"b\"\ndata = \"q\"\npassages = 5\nclosed_book = "
           "true\n[controls]\nuntrained = 0\n",
           models));

@@ -61,7 +61,6 @@ test:
 test-heavy: test
 	tools/setup browser cluster
 	tools/fetch_tokenizers all
-	build/dev/bin/text_tests --gtest_brief=1 --gtest_filter='*Real*:*Reference*'
 	ctest --preset heavy --parallel $$(nproc)
 
 test-all: test test-heavy test-python test-notebooks

@@ -18,5 +18,5 @@ if(NOT CMAKE_CROSSCOMPILING)
   set_tests_properties(browser web_lint PROPERTIES LABELS heavy TIMEOUT 600)
 endif()
 # The vocabularies that tools/fetch_tokenizers fetches: `make test` may lack them, `make test-all` may not.
-add_test(NAME real_tokenizers COMMAND text_tests --gtest_filter=RealTokenizers.*)
+add_test(NAME real_tokenizers COMMAND text_tests --gtest_filter=RealTokenizers.*:*RealReference*:Reference.*)
 set_tests_properties(real_tokenizers PROPERTIES LABELS heavy FAIL_REGULAR_EXPRESSION "SKIPPED" TIMEOUT 300)

@@ -48,16 +48,19 @@ std::int64_t steps_to_tell(const run::TraceRequest& request) {
 class StopProbe final : public probe::ForwardingProbe {
  public:
   StopProbe(probe::Probe* other, Watch& watch, std::int64_t steps = 0)
-      : ForwardingProbe(other), watch_(watch), steps_(steps) {}
+      : ForwardingProbe(other), watch_(watch), steps_(steps), alone_(other == nullptr) {}
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override {
     watch_.give_up_if_stopped();
     if (address.layer == 0 && address.step < steps_) watch_.tell("steps", address.step, steps_);
     return ForwardingProbe::request(address, extent);
   }
+  // Who only stops may look on while blocks are decoded.
+  bool takes_parts() const override { return alone_; }
 
  private:
   Watch& watch_;
   std::int64_t steps_;
+  bool alone_;
 };
 
 void tell_prompts(Watch& watch, std::size_t done, const run::TraceRequest& request) {
@@ -115,8 +118,11 @@ std::vector<Held> packed(ModelHandle::Use& use, const run::TraceRequest& request
             number, run::make_machine(use.model(), own, read[number].prompt.ids, use.loaded().tokenizer)};
       },
       [&](std::size_t number, const decode::StepMachine& machine) {
-        const auto subject = run::subject_of(use.model().config(), request, read[number],
-                                             std::ssize(machine.row()), use.loaded().tokenizer);
+        // Of blocks, the last one may go on behind what was asked for.
+        const std::int64_t tokens = machine.grid() ? machine.prompt_length() + std::ssize(machine.generated())
+                                                   : std::ssize(machine.row());
+        const auto subject =
+            run::subject_of(use.model().config(), request, read[number], tokens, use.loaded().tokenizer);
         out[number] =
             std::make_shared<HeldSample>(HeldSample{tracer.frame(read[number], machine, subject), nullptr});
         tell_prompts(watch, ++done, request);

@@ -49,6 +49,20 @@ def test_a_saved_run_has_the_bytes_of_the_programs_trace(name, program, tmp_path
     assert manifests[0] == manifests[1]
 
 
+@pytest.mark.parametrize("name, options", [
+    ("sdar-f32", {}), ("sdar-moe-f32", {}), ("nemotron-f32", {}), ("nemotron-bf16", {"decoding_rule": "autoregressive"}),
+    ("a2d-qwen3-f32", {"decoding_rule": "bd3lm", "mask_token": 75, "block_length": 4}), ("llada2-f32", {"decoding_rule": "llada21", "mask_token": 60}),
+    ("fast-dllm-v2-f32", {"mask_token": 75, "max_new_tokens": 16}), ("rnd1-f32", {}), ("qwen3-moe-f32", {}), ("mixtral-f32", {}),
+    ("llada-moe-f32", {"mask_token": 60})])
+def test_tiny_models_with_blocks_and_experts(name, options, program):
+    folder = ROOT / "tests/data/families" / name
+    given = {"max_new_tokens": 6, **options}
+    flags = [word for key, value in given.items()
+             for word in ("--" + key.replace("_", "-") + ("-id" if key == "mask_token" else ""), str(value))]
+    said = json.loads(program("generate", "--model", folder, "--ids", "5,6,7,8", *flags, "--device", "cpu", "--json"))
+    assert buoy.load(folder, device="cpu").generate([5, 6, 7, 8], **given).ids.tolist() == said["ids"]
+
+
 def test_tiny_models_of_every_family(tiny, program):
     run = tiny.generate([5, 6, 7, 8], max_new_tokens=6, observe="received")
     said = json.loads(program("generate", "--model", tiny.folder, "--ids", "5,6,7,8", "--max-new-tokens", 6, "--device", "cpu",
@@ -93,7 +107,7 @@ def test_names_of_axes_are_those_of_the_schema():
     from buoy import _buoy
     from buoy.trace import dims_of
     letters = dict(S="step", L="layer", G="group", H="head", V="kv_head", T="token", C="region", R="row", K="rank", D="d_head",
-                   N="byte", M="d_model", A="answer", P="rank")
+                   N="byte", M="d_model", A="answer", P="rank", X="choice", E="expert")
     letters["2"] = "bound"
     for name, shape, _ in _buoy.array_schema():
         expected = [letters.get(one, one) for one in shape.split()]

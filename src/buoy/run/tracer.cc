@@ -23,7 +23,7 @@ std::int64_t decoding_steps(const DecodeOptions& decode) {
 }
 
 std::string_view attention_text(const observe::Subject& subject, AttentionMaskKind mask) {
-  if (subject.blocks) return trace::kBlocksAttention;
+  if (subject.blocks) return trace::kBlocksAttention;  // whatever the model's own mask is
   switch (mask) {
     case AttentionMaskKind::kCausal:
       return trace::kCausalAttention;
@@ -31,8 +31,8 @@ std::string_view attention_text(const observe::Subject& subject, AttentionMaskKi
       return trace::kPrefixAttention;
     case AttentionMaskKind::kFull:
       return trace::kBidirectionalAttention;
-    case AttentionMaskKind::kBlocks:
-      break;  // with blocks alone
+    case AttentionMaskKind::kBlocks:  // where nobody observes
+      return trace::kBlocksAttention;
   }
   throw InternalError("a mask without a text");
 }
@@ -42,7 +42,7 @@ std::string_view attention_text(const observe::Subject& subject, AttentionMaskKi
 observe::Subject subject_of(const ModelConfig& c, const Request& request, const ItemPrompt& prompt,
                             std::int64_t tokens, const std::optional<text::Tokenizer>& tokenizer,
                             std::shared_ptr<const observe::BlockRun> blocks) {
-  if (!blocks) refuse_observing(c, request.decode);
+  if (!blocks && !request.observe.empty()) refuse_observing(c, request.decode);
   if (!c.experts && !request.observe.empty() && request.plan().has(observe::kRouting)) {
     throw_usage_error({field_name("observe"),
                        fmt::format("no {}: a {} has no experts", observe::kRouting, name_of(c.family)),
@@ -154,12 +154,16 @@ Tracer::Watched Tracer::watch_blocks(const ItemPrompt& prompt, const DecodeOptio
 
 trace::Sample Tracer::frame(const ItemPrompt& prompt, const decode::StepMachine& machine,
                             const observe::Subject& subject) const {
-  const auto row = std::span(machine.row()).first(static_cast<size_t>(machine.decoded_length()));
-  const auto length = static_cast<std::int64_t>(row.size());
+  // Blocks that somebody observed are shown as wholes, others as far as was asked for.
+  const std::int64_t length =
+      subject.blocks ? machine.decoded_length() : std::min(machine.decoded_length(), subject.tokens);
+  const auto row = std::span(machine.row()).first(static_cast<size_t>(length));
   trace::Sample sample{prompt.id, {}, {}};
   sample.arrays.push_back(trace::integer_array(trace::kTokens, {length}, row));
   sample.arrays.push_back(trace::integer_array(
-      trace::kRevealedAt, {length}, subject.blocks ? subject.blocks->revealed_at : machine.revealed_at()));
+      trace::kRevealedAt, {length},
+      std::span<const std::int32_t>(subject.blocks ? subject.blocks->revealed_at : machine.revealed_at())
+          .first(static_cast<size_t>(length))));
   const auto& ends = subject.end_tokens;
   std::vector<std::uint8_t> is_end;
   for (const auto id : row) is_end.push_back(std::find(ends.begin(), ends.end(), id) != ends.end() ? 1 : 0);

@@ -38,10 +38,11 @@ class Evaluation {
       run::require_features(spec_.observe);
       ModelHandle::Use use(*model_);
       std::int64_t done = 0;
-      questioner_.ask({facts_.items, [](std::size_t) { return true; }}, [&](std::size_t number, const run::AnswerRecord& record) {
-        lines.at(number) = run::to_line(record);
-        watch.tell("questions", ++done, static_cast<std::int64_t>(facts_.items));
-      });
+      questioner_.ask({facts_.items, [](std::size_t) { return true; }},
+                      [&](std::size_t number, const run::AnswerRecord& record) {
+                        lines.at(number) = run::to_line(record);
+                        watch.tell("questions", ++done, static_cast<std::int64_t>(facts_.items));
+                      });
     });
     return lines;
   }

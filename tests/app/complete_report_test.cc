@@ -69,7 +69,8 @@ columns_from = "similar"
 }
 
 // Tables that this report has not: what is only printed, what the library offers but no command asks for, and
-// a list of failures, of which there are none, arms of several networks, and routers, which these networks lack.
+// a list of failures, of which there are none, arms of several networks, and routers, which these networks
+// lack.
 bool in_reports(const TableSchema& table) {
   const std::set<std::string_view> others = {"overview", "retrieval_agreement", "eval_failures",
                                              "claim_contrasts"};

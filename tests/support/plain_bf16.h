@@ -74,7 +74,8 @@ class PlainBf16 {
   std::vector<float> mixture(const std::vector<float>& input, std::int64_t rows,
                              const model::MixtureWeights& weights) const {
     const ops::RouterRule rule = model::router_rule_of(*checkpoint_.config().experts);
-    const auto hidden = static_cast<size_t>(weights.router.columns()), count = static_cast<size_t>(rule.experts);
+    const auto hidden = static_cast<size_t>(weights.router.columns()),
+               count = static_cast<size_t>(rule.experts);
     std::vector<float> router(count * hidden), out;
     to_float(weights.router, 0, weights.router.size(), router.data());
     for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {

@@ -1,9 +1,9 @@
 #include "analysis/text_case.h"
 
-#include <fstream>
 #include <sstream>
 #include <stdexcept>
 
+#include "buoy/base/file/gzip.h"
 #include "buoy/base/sha256.h"
 #include "buoy/trace/array.h"
 #include "buoy/trace/writer.h"
@@ -39,7 +39,7 @@ trace::Manifest plain_manifest(const std::string& name) {
 
 class Parser {
  public:
-  explicit Parser(const std::filesystem::path& file) : file_(file), stream_(file) {
+  explicit Parser(const std::filesystem::path& file) : file_(file), stream_(read_plain_or_gzip(file)) {
     if (!stream_) throw std::runtime_error("cannot read " + file.string());
   }
 
@@ -203,7 +203,7 @@ class Parser {
   }
 
   std::filesystem::path file_;
-  std::ifstream stream_;
+  std::istringstream stream_;
   std::string line_;
   int number_ = 0;
   TextCase case_;

@@ -19,7 +19,8 @@ constexpr double kRelative = 2e-6, kAbsolute = 1e-7;
 std::vector<fs::path> cases() {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(fs::path(BUOY_TEST_DATA) / "analysis")) {
-    if (entry.path().extension() == ".txt") files.push_back(entry.path());
+    const auto name = entry.path().filename().string();
+    if (name.ends_with(".txt") || name.ends_with(".txt.gz")) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   return files;

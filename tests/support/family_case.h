@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "buoy/base/file/files.h"
+#include "buoy/base/file/gzip.h"
 #include "buoy/base/file/json_file.h"
 #include "support/golden.h"
 #include "support/temp_folder.h"
@@ -47,11 +48,11 @@ inline std::vector<std::string> decoding_cases() {
   return cases;
 }
 
-// Runs of decode.json. A run without a choice has an infinite margin, which Python writes and JSON does not
+// Runs of decode.json.gz. A run without a choice has an infinite margin, which Python writes and JSON does not
 // know.
 inline Json read_family_runs(const std::string& name) {
-  const auto path = family_folder(name) / "decode.json";
-  std::string text = read_file(path);
+  const auto path = family_folder(name) / "decode.json.gz";
+  std::string text = read_plain_or_gzip(path);
   for (size_t at; (at = text.find(": Infinity")) != std::string::npos;) text.replace(at, 10, ": null");
   return parse_json(text, path.string());
 }

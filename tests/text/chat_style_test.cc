@@ -15,7 +15,7 @@ const std::map<std::string, jinja::Date> kDates = {{"01 Jan 2026", {2026, 1, 1}}
 
 // What the released templates render, by a Jinja interpreter; docs/tokenizers.md tells how.
 TEST(ChatStyle, RendersAsTheReleasedTemplatesDo) {
-  const Json file = read_json_file(data_file("chat_renderings.json"));
+  const Json file = chat_renderings();
   ASSERT_GT(file.at("cases").size(), 200U);
   for (const Json& item : file.at("cases")) {
     std::vector<Message> messages;

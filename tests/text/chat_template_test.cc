@@ -61,7 +61,7 @@ const Family kFamilies[] = {
 // The styles written by hand and templates of the same families agree, on every conversation that is kept of
 // the released ones.
 TEST(ChatTemplate, FamiliesRenderAsTheStylesWrittenByHand) {
-  const Json file = read_json_file(data_file("chat_renderings.json"));
+  const Json file = chat_renderings();
   std::size_t compared = 0;
   for (const Family& family : kFamilies) {
     const auto read = ChatTemplate::parse(family.text, family.style, {{"bos_token", family.bos}});
@@ -173,7 +173,7 @@ TEST(ChatTemplate, TheEndOfAnAnswerIsWhatTheTemplatePutsThere) {
 TEST(ChatTemplate, ReleasedTemplatesRenderAsTheirStyles) {
   const std::pair<const char*, const char*> released[] = {
       {"llama3", "llama3-first"}, {"llama31", "llama3"}, {"qwen2_5", "qwen2.5"}, {"qwen3", "qwen3"}};
-  const Json file = read_json_file(data_file("chat_renderings.json"));
+  const Json file = chat_renderings();
   for (const auto& [name, style] : released) {
     BUOY_NEEDS_TOKENIZER(folder, name);
     const auto read = ChatTemplate::find(*folder);

@@ -7,12 +7,18 @@
 #include <cstdlib>
 
 #include "buoy/base/file/files.h"
+#include "buoy/base/file/gzip.h"
 #include "buoy/text/code_points.h"
 
 namespace buoy::text {
 
 std::filesystem::path data_file(const std::string& name) {
   return std::filesystem::path(BUOY_TEST_DATA) / "text" / name;
+}
+
+Json chat_renderings() {
+  const auto path = data_file("chat_renderings.json.gz");
+  return parse_json(read_plain_or_gzip(path), path.string());
 }
 
 std::string tiny_tokenizer_text() {

@@ -18,6 +18,8 @@ namespace buoy::text {
 
 std::filesystem::path data_file(const std::string& name);  // of tests/data/text
 
+Json chat_renderings();  // what released chat templates render
+
 // The small tokenizer of tests/data/text, as text, as JSON and loaded.
 std::string tiny_tokenizer_text();
 Json tiny_tokenizer_json();

@@ -1,4 +1,4 @@
-"""Writes flow_rollout.txt: `python3 make_flow.py > flow_rollout.txt`.
+"""Writes flow_rollout.txt.gz: `python3 make_flow.py | gzip -9n > flow_rollout.txt.gz`.
 
 An independent computation of region flow: whole T x T attention matrices of every step, layer and head are drawn,
 and every number is summed from them; even attention goes through the same code as one more matrix. Plain Python, no

@@ -1,4 +1,4 @@
-"""Writes qk.txt: `python3 make_qk.py > qk.txt`.
+"""Writes qk.txt.gz: `python3 make_qk.py | gzip -9n > qk.txt.gz`.
 
 An independent computation of the QK decomposition: every pair (query, key) is formed, self pairs are skipped in
 the loop, and the split is taken from its definition (docs/measurements.md 2.1 and 6). Plain Python, no Buoy code.

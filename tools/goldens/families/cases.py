@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -313,7 +314,8 @@ def make_case(out: Path, case: Case) -> dict[str, Any]:
     runs = [find_run(case, number, spec, single, double) for number, spec in enumerate(case.specs)]
     if runs:
         lines = ",\n".join(json.dumps(run) for run in runs)
-        (folder / "decode.json").write_text(f"[\n{lines}\n]\n")
+        packed = gzip.compress(f"[\n{lines}\n]\n".encode(), mtime=0)
+        (folder / "decode.json.gz").write_bytes(packed)
     size = sum(path.stat().st_size for path in folder.iterdir())
     smallest = min((run["min_margin"] for run in runs), default=None)
     return {"bytes": size, "runs": len(runs), "smallest_margin": smallest}

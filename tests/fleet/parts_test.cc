@@ -55,6 +55,11 @@ TEST_F(Parts, ReadersTakeThePartsAsTheyAre) {
   for (const std::string place : {"single", "parts"})
     run_well(place, {"analyze", "floating", "run", "--resamples", "50", "--out", "tables"});
   EXPECT_TRUE(same_run(scratch_ / "single/tables", scratch_ / "parts/tables"));
+  for (const std::string place : {"single", "parts"}) {
+    run_well(place, {"report", "run", "--resamples", "50", "--out", "report"});
+    EXPECT_NE(shell(place, "\"" BUOY_PROGRAM "\" inspect run").out.find("11"), std::string::npos);
+  }
+  EXPECT_TRUE(same_run(scratch_ / "single/report", scratch_ / "parts/report"));
 }
 
 TEST_F(Parts, MoreShardsThanSamplesAreFine) {

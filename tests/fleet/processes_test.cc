@@ -61,27 +61,56 @@ TEST_F(Processes, PartsThatStealShareWhatADeadOneLeft) {
   }
 }
 
+TEST_F(Processes, ALogHasOneLineOfProgressForAll) {
+  const auto silent = run("silent", trace(), {"--processes", "2"});
+  ASSERT_EQ(silent.exit_code, 0) << silent.err;
+  EXPECT_EQ(silent.err.find("2 processes: sample"), std::string::npos) << "less than a minute: " << silent.err;
+  const auto told = run("told", trace(), {"--processes", "2"}, "BUOY_LOG_SECONDS=0 ");
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_NE(told.err.find("2 processes: sample 11/11, "), std::string::npos) << told.err;
+  EXPECT_NE(told.err.find(" in all\n"), std::string::npos) << told.err;
+  const auto wrong = run("wrong", trace(), {}, "BUOY_LOG_SECONDS=often ");
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.err.find("BUOY_LOG_SECONDS: expected 0 to 86400 seconds, found often"), std::string::npos)
+      << wrong.err;
+}
+
+TEST_F(Processes, AFullDiskEndsAPartThatGoesOnWhenThereIsRoom) {
+  for (const auto& words : {trace(), eval()}) {
+    const std::string& kind = words.front();
+    run_well(kind + "-single", words);
+    const std::string place = kind + "-full";
+    // As large as a file may get: plans and notes fit, what samples leave does not.
+    const auto full = run(place, words, {"--shard", "0/2"}, "trap '' XFSZ; ulimit -f 4; ");
+    EXPECT_EQ(full.exit_code, 4) << full.err;
+    EXPECT_NE(full.err.find("File too large"), std::string::npos) << full.err;
+    const auto early = run(place, {"merge", "run"});
+    EXPECT_NE(early.exit_code, 0) << "a part that met a full disk was joined";
+    run_well(place, words, {"--shard", "0/2"});
+    run_well(place, words, {"--shard", "1/2"});
+    run_well(place, {"merge", "run"});
+    EXPECT_TRUE(same_run(out(kind + "-single"), out(place)));
+  }
+}
+
 TEST_F(Processes, ASignalEndsBehindTheSampleInHand) {
   for (const auto& words : {trace(), eval()}) {
     const std::string& kind = words.front();
     run_well(kind + "-single", words);
-    const std::string place = kind + "-stopped";
-    std::string call = "\"$BUOY_PROGRAM\"";
-    call = BUOY_PROGRAM;
+    std::string call = BUOY_PROGRAM;
     for (const auto& word : words) call += " '" + word + "'";
     const std::string look = kind == "trace" ? "ls run/shards/0000-of-0001/samples/*.safetensors"
                                              : "test -s run/shards/0000-of-0001/answers.partial.jsonl";
     for (const std::string signal : {"TERM", "USR1"}) {
+      const std::string place = kind + "-" + signal;
       const auto stopped = shell(
           place, call + " --shard 0/1 > said 2>&1 & pid=$!; for i in $(seq 2000); do " + look +
                      " > /dev/null 2>&1 && break; sleep 0.005; done; kill -" + signal + " $pid; wait $pid");
-      if (signal == "TERM") {
-        EXPECT_EQ(stopped.exit_code, 75) << read_file(scratch_ / place / "said");
-      }
+      EXPECT_EQ(stopped.exit_code, 75) << signal << read_file(scratch_ / place / "said");
+      run_well(place, words, {"--shard", "0/1"});
+      run_well(place, {"merge", "run"});
+      EXPECT_TRUE(same_run(out(kind + "-single"), out(place))) << signal;
     }
-    run_well(place, words, {"--shard", "0/1"});
-    run_well(place, {"merge", "run"});
-    EXPECT_TRUE(same_run(out(kind + "-single"), out(place)));
   }
 }
 

@@ -7,13 +7,20 @@
 #include <cmath>
 #include <utility>
 
+#include "buoy/base/environment_seconds.h"
 #include "buoy/base/interrupt.h"
 
 namespace buoy {
 namespace {
 
 constexpr auto kTerminalInterval = std::chrono::milliseconds(200);
-constexpr auto kLogInterval = std::chrono::minutes(1);
+constexpr double kLogSeconds = 60;
+
+Progress::Clock::duration interval_between_lines(bool terminal) {
+  if (terminal) return kTerminalInterval;
+  const double seconds = environment_seconds("BUOY_LOG_SECONDS", kLogSeconds, 0, 86400);
+  return std::chrono::duration_cast<Progress::Clock::duration>(std::chrono::duration<double>(seconds));
+}
 
 thread_local ProgressListener* t_listener = nullptr;
 thread_local std::string t_stage;
@@ -42,6 +49,7 @@ Progress::Progress(std::FILE* stream, std::string label, std::int64_t total,
       label_(std::move(label)),
       total_(total),
       terminal_(::isatty(::fileno(stream)) == 1),
+      interval_(interval_between_lines(terminal_)),
       now_(std::move(now)),
       started_(now_()),
       last_(started_) {}
@@ -61,7 +69,7 @@ void Progress::advance(std::int64_t amount) {
   done_ += amount;
   if (listener_ != nullptr) return listener_->take(stage_, label_, done_, total_);
   const auto now = now_();
-  if (now - last_ < (terminal_ ? Clock::duration(kTerminalInterval) : Clock::duration(kLogInterval))) return;
+  if (now - last_ < interval_) return;
   last_ = now;
   written_ = true;
   if (terminal_) restore_when_interrupted("\n");

@@ -33,7 +33,7 @@ class ProgressTo {
 void tell_stage(const std::string& stage);
 
 // What, how far, how long still. On a terminal one line, rewritten at most five times a second; in a log or
-// a pipe one line a minute, and a last one if there was any.
+// a pipe one line a minute (BUOY_LOG_SECONDS), and a last one if there was any.
 class Progress {
  public:
   using Clock = std::chrono::steady_clock;
@@ -45,6 +45,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void advance(std::int64_t amount = 1);
+  void set_total(std::int64_t total) { total_ = total; }  // where more becomes known
 
  private:
   std::string line(Clock::time_point now) const;
@@ -56,6 +57,7 @@ class Progress {
   std::int64_t total_;
   std::int64_t done_ = 0;
   bool terminal_, written_ = false;
+  Clock::duration interval_;  // between two lines
   std::function<Clock::time_point()> now_;
   Clock::time_point started_, last_;
 };

@@ -9,12 +9,12 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "buoy/base/environment_seconds.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
 #include "buoy/shard/parent_folder.h"
@@ -143,14 +143,7 @@ void Claims::done(std::size_t number) {
 }
 
 double Claims::lease_from_environment() {
-  constexpr double kDefault = 60, kLeast = 0.2, kMost = 86400;
-  const char* text = std::getenv("BUOY_LEASE_SECONDS");
-  if (text == nullptr || *text == '\0') return kDefault;
-  char* end = nullptr;
-  const double value = std::strtod(text, &end);
-  if (*end != '\0' || !(value >= kLeast && value <= kMost))
-    throw_usage_error({"BUOY_LEASE_SECONDS", fmt::format("{} to {}", kLeast, kMost), text});
-  return value;
+  return environment_seconds("BUOY_LEASE_SECONDS", 60, 0.2, 86400);
 }
 
 void Claims::release_shard(const fs::path& folder, int shard) {

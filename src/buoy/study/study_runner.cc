@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 
 #include "buoy/base/counted.h"
+#include "buoy/base/environment_seconds.h"
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/interrupt.h"
@@ -93,9 +93,7 @@ class StudyRun {
     const auto facts = shard::read_facts(folder);
     if (!facts || is_merged(folder, *facts)) return;
     constexpr auto kPause = std::chrono::seconds(1);
-    constexpr double kDefault = 30;  // seconds without anybody
-    const char* asked = std::getenv("BUOY_WAIT_SECONDS");
-    const double silent = asked == nullptr ? kDefault : std::atof(asked);
+    const double silent = environment_seconds("BUOY_WAIT_SECONDS", 30, 0, 86400);
     const auto began = Clock::now();
     for (;;) {
       const auto index = trace::read_index(folder);

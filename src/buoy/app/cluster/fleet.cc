@@ -132,6 +132,7 @@ class Fleet {
       looked = std::chrono::steady_clock::now();
       look();
     }
+    look();
     bar_.reset();
     stop_here();
   }
@@ -171,11 +172,8 @@ class Fleet {
       total += one.total;
     }
     if (total == 0) return;
-    if (!bar_ || total != total_) {
-      bar_.emplace(stderr, fmt::format("{} processes: sample", count_), total);
-      shown_ = 0;
-      total_ = total;
-    }
+    if (!bar_) bar_.emplace(stderr, fmt::format("{} processes: sample", count_), total);
+    bar_->set_total(total);
     bar_->advance(std::max<std::int64_t>(0, std::min(done, total) - shown_));
     shown_ = std::max(shown_, std::min(done, total));
   }
@@ -188,7 +186,7 @@ class Fleet {
   bool failed_since_ = false, told_ = false;
   std::string last_error_;
   std::optional<Progress> bar_;
-  std::int64_t shown_ = 0, total_ = 0;
+  std::int64_t shown_ = 0;
 };
 
 }  // namespace

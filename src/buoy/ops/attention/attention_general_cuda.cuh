@@ -12,6 +12,13 @@ inline constexpr int kLeastSharedMemory = 99 * 1024;
 
 // The kernels for any GPU since Ampere, any even head_dim up to 128 and any alignment.
 void launch_forward_general(const ForwardArgs& args, int tiles, int heads, const Stream& stream);
+
+// Where no sequence has more than kFewRows rows and the keys are divided (PlanState::splits).
+struct FewRowsShape {
+  int tiles, key_heads, longest_rows;
+};
+void launch_forward_few(const ForwardArgs& args, const FewRowsShape& shape, const Stream& stream);
+
 void launch_statistics_general(const StatisticsArgs& args, int tiles, int heads, const Stream& stream);
 
 // Calls with the smallest supported size that holds head_dim.

@@ -53,17 +53,20 @@ std::int32_t block_of(const AttentionMask& mask, const PackedSequence& sequence)
 }
 
 // Enough thread blocks to keep all multiprocessors of a large GPU reading keys.
-constexpr std::int64_t kEnoughBlocks = 264, kMostSplits = 32, kKeysOfSplit = 128;
+constexpr std::int64_t kMostBlocks = 264, kMostSplits = 32, kKeysOfSplit = 64;
 
-// Of the limits and numbers of rows alone, so that it stays when keys are added.
-int splits_of(const PlanState& s) {
-  const auto few = [](const DeviceSequence& q) { return q.query_rows <= kFewRows; };
-  const std::int64_t blocks = s.query_tiles_64.count * s.shape.heads;
-  if (blocks == 0 || blocks >= kEnoughBlocks || !std::all_of(s.sequences.begin(), s.sequences.end(), few))
-    return 1;
+// How the keys of few rows are divided: in at most as many blocks as run at once. Of the limits and numbers of
+// rows alone, so that it stays when keys are added.
+void divide_keys(PlanState& s) {
+  s.splits = 1;
+  s.few_tiles = static_cast<int>(
+      padded(s.longest_rows * (s.shape.heads / s.shape.kv_heads), kFewTileRows) / kFewTileRows);
+  const std::int64_t blocks = s.query_tiles_64.count * s.shape.kv_heads * s.few_tiles;
+  if (s.longest_rows > kFewRows || blocks == 0) return;
   const auto sequences = static_cast<std::int64_t>(s.sequences.size());
-  return static_cast<int>(std::min({kMostSplits, padded(kEnoughBlocks, blocks) / blocks,
-                                    padded(s.limits.columns / sequences + 1, kKeysOfSplit) / kKeysOfSplit}));
+  const std::int64_t most_keys = s.limits.columns / sequences + 1;
+  s.splits = static_cast<int>(std::clamp<std::int64_t>(
+      std::min(kMostBlocks / blocks, padded(most_keys, kKeysOfSplit) / kKeysOfSplit), 1, kMostSplits));
 }
 
 }  // namespace
@@ -89,8 +92,7 @@ AttentionPlan::AttentionPlan(const AttentionShape& shape, const PlanLimits& limi
                      64);
   const size_t most_padded = most_tiles(limits.rows, kRowsPadded) * kRowsPadded;
   s.row_shift.reserve(static_cast<size_t>(shape.heads) * most_padded * sizeof(float));
-  // Fewer than twice enough blocks are made of parts.
-  s.parts.reserve(2 * kEnoughBlocks * kFewRows * kPartWidth * sizeof(float));
+  s.parts.reserve(kMostBlocks * kFewTileRows * kPartWidth * sizeof(float));
   if (!limits.statistics) return;
   s.row_groups.reserve(most_padded);
   s.one_hot.reserve(kMostGroups * most_padded * sizeof(Bf16));
@@ -134,7 +136,8 @@ void AttentionPlan::set_sequences(std::span<const PackedSequence> sequences, con
   s.sequences.clear();
   s.all_seen = true;
   s.rows = s.columns = s.padded_rows = s.longest_keys = 0;
-  std::int64_t query_rows = 0, longest_rows = 1;
+  s.longest_rows = 1;
+  std::int64_t query_rows = 0;
   const bool prefixes = s.shape.mask.kind == MaskKind::kPrefix;
   for (const auto& q : sequences) {
     BUOY_CHECK(q.query_rows >= 0 && q.key_rows >= 0 && q.first_position >= 0 && q.query_start >= 0 &&
@@ -151,7 +154,7 @@ void AttentionPlan::set_sequences(std::span<const PackedSequence> sequences, con
     s.all_seen &= visible_keys(s.sequences.back(), 0) == q.key_rows;
     s.rows = std::max<std::int64_t>(s.rows, q.query_start + q.query_rows);
     query_rows += q.query_rows;
-    longest_rows = std::max<std::int64_t>(longest_rows, q.query_rows);
+    s.longest_rows = std::max<std::int64_t>(s.longest_rows, q.query_rows);
     s.columns += s.sequences.back().columns;
     s.longest_keys = std::max<std::int64_t>(s.longest_keys, s.sequences.back().columns);
     s.padded_rows += padded(q.query_rows, kRowsPadded);
@@ -188,12 +191,12 @@ void AttentionPlan::set_sequences(std::span<const PackedSequence> sequences, con
   s.query_tiles_128 = query_tiles(128);
   // Every tile of keys adds up all partial sums: at most 32 of a sequence.
   constexpr std::int64_t kMostSums = 32;
-  s.moment_rows = padded((longest_rows + kMostSums - 1) / kMostSums, kRowsPadded);
+  s.moment_rows = padded((s.longest_rows + kMostSums - 1) / kMostSums, kRowsPadded);
   s.moment_chunks = query_tiles(static_cast<int>(s.moment_rows));
   s.key_tiles_64 = key_tiles(64);
   s.key_tiles_128 = key_tiles(128);
   s.key_tiles_256 = key_tiles(256);
-  s.splits = splits_of(s);
+  divide_keys(s);
   copy_to_device(stream, s.schedule.data(), packed.data(), packed.size());
   set_close_rows({}, stream);
   if (s.limits.statistics) set_groups({}, 1, stream);

@@ -18,7 +18,8 @@ using Bf16 = __nv_bfloat16;
 inline constexpr int kMostGroups = 16;
 inline constexpr int kRowsPadded = 128;  // a sequence's normalisers start at a multiple of this
 inline constexpr int kCloseRowsOfTile = 32;
-inline constexpr int kFewRows = 32;         // up to this many rows the keys are divided between thread blocks
+inline constexpr int kFewRows = 32;      // up to this many rows the keys are divided between thread blocks
+inline constexpr int kFewTileRows = 64;  // of the heads that share keys, in one thread block
 inline constexpr int kPartWidth = 128 + 4;  // numbers of a row's part
 inline constexpr int kMomentWidth = 4 * 128 + 2;  // of one partial sum of the moments
 
@@ -70,7 +71,8 @@ struct PlanState {
   bool early = false;         // the GPU can set up a kernel while the one before it runs
   bool all_seen = true;       // by every row of every sequence
   std::int64_t key_step = 1;  // what columns are rounded up to
-  std::int64_t rows = 0, columns = 0, padded_rows = 0, groups = 1, longest_keys = 0, close_rows = 0;
+  std::int64_t rows = 0, columns = 0, padded_rows = 0, groups = 1, longest_keys = 0, longest_rows = 0,
+               close_rows = 0;
   std::vector<DeviceSequence> sequences;
 
   const DeviceSequence* device_sequences = nullptr;
@@ -78,12 +80,13 @@ struct PlanState {
   std::int64_t moment_rows = kRowsPadded;  // query rows of one partial sum of the moments
   int close_tiles = 0;
 
-  int splits = 1;  // parts the keys are divided into
+  int splits = 1;     // parts the keys are divided into
+  int few_tiles = 1;  // tiles of kFewTileRows that a sequence then has
 
   DeviceMemory schedule;
   DeviceMemory
       row_shift;       // float [heads, padded rows]: log2 of the normaliser; plus infinity: weighs nothing
-  DeviceMemory parts;  // float, see attention_general_cuda.cu
+  DeviceMemory parts;  // float, see attention_few_rows_cuda.cu
   DeviceMemory row_groups;                   // uint8 [padded rows]
   DeviceMemory one_hot;                      // bf16 [kMostGroups, padded rows]
   DeviceMemory close;                        // CloseTile

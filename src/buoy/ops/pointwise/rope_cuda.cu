@@ -1,5 +1,6 @@
 #include "buoy/base/error.h"
 #include "buoy/ops/device/bf16.cuh"
+#include "buoy/ops/device/launch_cuda.cuh"
 #include "buoy/ops/pointwise/rope_cuda.h"
 #include "buoy/tensor/cuda_check.cuh"
 
@@ -95,6 +96,8 @@ __global__ void __launch_bounds__(kThreads) finish_wide_qkv_kernel(DeviceQkvArgs
   const int heads = static_cast<int>(args.heads), kv_heads = static_cast<int>(args.kv_heads);
   const bool is_query = head < heads, is_key = !is_query && head < heads + kv_heads;
   std::uint16_t* data = head_of(args, row, head) + first;
+  launch_dependents();
+  wait_for_prior_grid();
 
   Octet x;
   unpack(*reinterpret_cast<const uint4*>(data), x.low);
@@ -228,13 +231,14 @@ void finish_qkv_cuda(const Stream& stream, const DeviceQkvArgs& args) {
   const bool values_too = args.bias != nullptr || args.cache_rows != nullptr;
   const int heads = static_cast<int>(args.heads + (values_too ? 2 : 1) * args.kv_heads);
   const auto raw = static_cast<cudaStream_t>(stream.handle());
-  if (args.head_dim == 128) {
-    finish_wide_qkv_kernel<8><<<blocks_for((args.rows * heads + 3) / 4), kThreads, 0, raw>>>(args, heads);
-  } else if (args.head_dim == 64) {
-    finish_wide_qkv_kernel<4><<<blocks_for((args.rows * heads + 7) / 8), kThreads, 0, raw>>>(args, heads);
-  } else {
-    finish_qkv_kernel<<<blocks_for(args.rows * heads), kThreads, 0, raw>>>(args, heads);
-  }
+  const auto launch_wide = [&](auto* kernel, std::int64_t heads_of_four_warps) {
+    const std::int64_t blocks = (args.rows * heads + heads_of_four_warps - 1) / heads_of_four_warps;
+    launch_kernel({.grid = dim3(blocks_for(blocks)), .block = kThreads, .early = gpu().major >= 9}, stream,
+                  "finish_qkv", kernel, args, heads);
+  };
+  if (args.head_dim == 128) return launch_wide(finish_wide_qkv_kernel<8>, 4);
+  if (args.head_dim == 64) return launch_wide(finish_wide_qkv_kernel<4>, 8);
+  finish_qkv_kernel<<<blocks_for(args.rows * heads), kThreads, 0, raw>>>(args, heads);
   check_launch("finish_qkv");
 }
 

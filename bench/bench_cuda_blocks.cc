@@ -144,10 +144,10 @@ Json bench_cuda_blocks(const Context& context, const CudaBenchOptions& options) 
     for (const auto& [size, least_gain] : kCases) {
       Block block(context, *model, length / size * size, size);
       benchmark::Watch watch(benchmark::kEverything);
-      if (std::getenv("BUOY_PROFILE")) {
+      if (const char* profile = std::getenv("BUOY_PROFILE"); profile && std::atoi(profile + 1) == size) {
         for (int i = 0; i < 4; ++i) block.cached_step(nullptr), block.cached_step(&watch);
         cudaProfilerStart();
-        if (*std::getenv("BUOY_PROFILE") == 'o') block.cached_step(&watch);
+        if (*profile == 'o') block.cached_step(&watch);
         else block.cached_step(nullptr);
         cudaProfilerStop();
         std::exit(0);

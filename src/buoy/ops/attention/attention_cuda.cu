@@ -144,15 +144,13 @@ void attention_statistics_cuda(AttentionPlan& plan, const DeviceAttentionInputs&
   const bool sums = (wanted.received != nullptr || wanted.first_share != nullptr) && s.key_tiles_64.count > 0;
   BUOY_CHECK(!rows || (wanted.row_weights != nullptr && wanted.row_weight_stride >= s.longest_keys));
   StatisticsArgs args = statistics_args(s, in, wanted);
-  const bool few =
-      (rows || sums || wanted.moments != nullptr) && few_rows_can_measure(s, args, wanted.moments);
   // The Hopper kernel has all weights in its hands and can write those of close rows as it goes. It saves the
   // start of a kernel but delays the block that does it: 25 against 26 us for 1024 tokens, 281 against 272
   // for 4096.
   constexpr std::int64_t kMostKeysTogether = 2048;
-  const bool together = few ? rows : rows && sums && use_hopper(s, in) && s.longest_keys <= kMostKeysTogether;
+  const bool together = rows && sums && use_hopper(s, in) && s.longest_keys <= kMostKeysTogether;
   if (together) clear_unseen(s, wanted, stream);
-  if (wanted.moments != nullptr && !few) {
+  if (wanted.moments != nullptr) {
     if (sums && use_hopper(s, in) && can_ride(s, *wanted.moments)) {
       const MomentArgs moments = moment_args(s, *wanted.moments);
       if (!s.queries_summed) launch_sum_queries(s, moments, stream);
@@ -167,12 +165,11 @@ void attention_statistics_cuda(AttentionPlan& plan, const DeviceAttentionInputs&
     }
   }
   if (rows) args.row_weights = wanted.row_weights;
-  if (few) launch_statistics_few(s, args, wanted.moments, stream);
   if (rows && !together) launch_close_rows({args, s.close.as<CloseTile>()}, s.close_tiles, s.early, stream);
-  if (sums && !few && use_hopper(s, in)) {
+  if (sums && use_hopper(s, in)) {
     if (!together) args.row_weights = nullptr;
     launch_statistics_hopper(s, args, in, stream);
-  } else if (sums && !few) {
+  } else if (sums) {
     args.tiles = s.key_tiles_64.tiles;
     launch_statistics_general(args, s.key_tiles_64.count, args.heads, stream);
   }

@@ -4,7 +4,6 @@
 
 #include "buoy/ops/attention/attention_softmax_cuda.cuh"
 #include "buoy/ops/attention/attention_statistics_cuda.cuh"
-#include "buoy/ops/moments/qk_moments_cuda.h"
 
 namespace buoy::ops {
 
@@ -19,11 +18,6 @@ struct FewRowsShape {
   int tiles, key_heads, longest_rows;
 };
 void launch_forward_few(const ForwardArgs& args, const FewRowsShape& shape, const Stream& stream);
-
-// The second pass there, with the moments where they are wanted (else null), and whether it can take them.
-bool few_rows_can_measure(const PlanState& plan, const StatisticsArgs& args, const DeviceQkMoments* moments);
-void launch_statistics_few(const PlanState& plan, StatisticsArgs args, const DeviceQkMoments* moments,
-                           const Stream& stream);
 
 void launch_statistics_general(const StatisticsArgs& args, int tiles, int heads, const Stream& stream);
 

@@ -71,7 +71,9 @@ TEST_P(HeadStatesOfModels, DriftIsThatOfTheStates) {
   // In the first layer nothing but the changed token can have moved.
   const auto& lowest = second.at({0, 0}).value_cosine;
   for (size_t i = 0; i < ids.size(); ++i) {
-    if (i != 7) EXPECT_FLOAT_EQ(lowest[i], 1) << i;
+    if (i != 7) {
+      EXPECT_FLOAT_EQ(lowest[i], 1) << i;
+    }
   }
   EXPECT_LT(lowest[7], 0.999f);
   // The same row again: nothing moves. A new run begins anew.
@@ -116,7 +118,9 @@ TEST_P(HeadStatesOfModels, NormsAreThoseOfTheHeadOutputs) {
         }
         const float norm = record.head_norm[static_cast<size_t>(h * std::ssize(ids) + row)];
         EXPECT_FLOAT_EQ(norm, static_cast<float>(std::sqrt(squares)));
-        if (h == 0) EXPECT_EQ(norm, 0) << "a head that is switched off";
+        if (h == 0) {
+          EXPECT_EQ(norm, 0) << "a head that is switched off";
+        }
       }
     }
   }

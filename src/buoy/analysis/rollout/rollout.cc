@@ -143,7 +143,9 @@ class TokenRollout final : public Analysis {
     }
     const auto is_dense = [](const auto& array) { return array.first.starts_with(kDenseMeanStem); };
     if (keeps_arrays_ && std::none_of(sample.arrays.begin(), sample.arrays.end(), is_dense))
-      require_array(sample, trace::kDenseMean);
+      require_array(sample,
+                    trace::array_name(trace::kDenseMean, sample.steps.empty() ? 0 : sample.steps.back(),
+                                      sample.layers.empty() ? 0 : sample.layers.back()));
     axis_.take(sample);
     return std::make_unique<SampleRollout>(sample);
   }

@@ -1,4 +1,4 @@
-#include "buoy/report/quantity_panels.h"
+#include "buoy/report/quantities/quantity_panels.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "buoy/report/quantity_panels.h"
+#include "buoy/report/quantities/quantity_panels.h"
 #include "buoy/result/schema/rollout.h"
 
 namespace buoy::report {

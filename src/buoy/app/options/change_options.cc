@@ -35,6 +35,23 @@ void add_change_options(Command& command, ChangeOptions& options) {
                   "5@12=state.npy; may be given again")
       ->type_name("WHERE@LAYERS[:POINT][/STEPS]=FILE")
       ->group(group);
+  command
+      .add_option("--hide-top", options.top.keys,
+                  "hides the K keys that receive most, for every head, layer and step anew: 5,\n"
+                  "5@16-31 (in these layers), 1@3.1,4.0/1-8=0.1 (heads, steps, factor)")
+      ->type_name("K[@LAYERS][/STEPS][=FACTOR]")
+      ->group(group);
+  command
+      .add_option("--hide-top-of", options.top.of,
+                  "what they receive it in: step-before (default), rule:NAME (the same, of keys that a\n"
+                  "floating rule selects) or trace:FOLDER (the same step of another trace)")
+      ->type_name("SOURCE")
+      ->group(group);
+  command
+      .add_option("--hide-control", options.top.control,
+                  "hides others in their place: random (as many) or mass (that receive as much)")
+      ->type_name("KIND")
+      ->group(group);
 }
 
 }  // namespace buoy::app

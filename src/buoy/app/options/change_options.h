@@ -7,7 +7,7 @@ namespace buoy::app {
 
 using ChangeOptions = run::ChangeTexts;
 
-// --scale-heads, --scale-keys, --scale-mlp, --steer and --patch.
+// --scale-heads, --scale-keys, --scale-mlp, --steer, --patch and --hide-top with its two.
 void add_change_options(Command& command, ChangeOptions& options);
 
 }  // namespace buoy::app

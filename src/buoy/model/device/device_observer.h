@@ -131,6 +131,8 @@ class DeviceObserver {
     return !wants.reads_residual() || placed_rows_ == wants.stream_rows;
   }
   ops::DeviceQkColumns columns_at(float* first) const;
+  void measure_followed(const LayerWants& wanted, float* received, const DeviceStates& states,
+                        ops::AttentionPlan& plan);
   ops::DeviceQkMoments moments_of(std::int64_t layer, const DeviceStates& states);
   void fetch_states(const Stream& stream, Slot& slot, const LayerWants& wants, const DeviceStates& states);
   void deliver_until(const Context& context, std::int64_t layer);

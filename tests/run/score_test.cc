@@ -59,8 +59,8 @@ TEST(NextTokenScore, EqualsAnotherImplementation) {
                  of_float = golden.numbers(text + ".logits_f32");
       const auto vocabulary = static_cast<std::size_t>(model.config().vocabulary);
       const std::size_t given = 3;
-      const auto scored = score_tokens({threads}, model, {}, std::span(ids).first(given),
-                                       std::span(ids).subspan(given));
+      const auto scored =
+          score_tokens({threads}, model, {}, std::span(ids).first(given), std::span(ids).subspan(given));
       ours.insert(ours.end(), scored.log_probability.begin(), scored.log_probability.end());
       for (std::size_t p = given; p < ids.size(); ++p) {
         const auto row = [&](const std::vector<double>& logits) {
@@ -83,9 +83,10 @@ class MaskedScore : public ::testing::TestWithParam<MaskedCase> {
  protected:
   MaskedScore()
       : threads_(2),
-        model_(model::Model::load(GetParam().name.starts_with("llada-f") || GetParam().name.starts_with("dream")
-                                      ? testing::data_folder() / "goldens" / GetParam().name
-                                      : testing::family_folder(GetParam().name))) {
+        model_(
+            model::Model::load(GetParam().name.starts_with("llada-f") || GetParam().name.starts_with("dream")
+                                   ? testing::data_folder() / "goldens" / GetParam().name
+                                   : testing::family_folder(GetParam().name))) {
     if (!GetParam().rule.empty()) decode_.decoding_rule = GetParam().rule;
     if (!config().mask_token) decode_.mask_token = static_cast<std::int32_t>(config().vocabulary - 1);
     if (blocks() && !config().block_length) decode_.block_length = 4;
@@ -115,8 +116,8 @@ class MaskedScore : public ::testing::TestWithParam<MaskedCase> {
     const auto vocabulary = static_cast<std::size_t>(config().vocabulary);
     std::vector<double> out;
     for (std::size_t i = 0; i < answer_.size(); ++i) {
-      const auto first = states.logits.begin() +
-                         static_cast<std::ptrdiff_t>((prompt_.size() + i - offset) * vocabulary);
+      const auto first =
+          states.logits.begin() + static_cast<std::ptrdiff_t>((prompt_.size() + i - offset) * vocabulary);
       logits_.assign(first, first + static_cast<std::ptrdiff_t>(vocabulary));
       rows_.push_back(logits_);
       out.push_back(log_softmax(logits_, answer_[i]));
@@ -182,7 +183,8 @@ TEST_P(PlainMaskedScore, ThePathOfTheDecodingEqualsAPlainLoop) {
     double most = -1;
     for (std::size_t i = 0; i < answer_.size(); ++i) {
       const auto& row = rows_[i];
-      const auto likeliest = static_cast<std::int32_t>(std::max_element(row.begin(), row.end()) - row.begin());
+      const auto likeliest =
+          static_cast<std::int32_t>(std::max_element(row.begin(), row.end()) - row.begin());
       const double sure = std::exp(log_softmax(row, likeliest));
       if (!known[i] && sure > most) surest = i, most = sure;
     }
@@ -197,7 +199,8 @@ TEST_P(PlainMaskedScore, ThePathOfTheDecodingEqualsAPlainLoop) {
 
 // What every loop is sure of when it writes an answer itself.
 std::vector<MaskedCase> all_masked_cases() {
-  std::vector<MaskedCase> out = {{"llada-f32", ""}, {"llada-bf16", ""}, {"dream-f32", ""}, {"dream-bf16", ""}};
+  std::vector<MaskedCase> out = {
+      {"llada-f32", ""}, {"llada-bf16", ""}, {"dream-f32", ""}, {"dream-bf16", ""}};
   for (auto names : {testing::dense_family_cases(), testing::expert_cases()}) {
     for (const auto& name : names) {
       const auto config = read_config(testing::family_folder(name));
@@ -260,7 +263,8 @@ class ScoreRefusals : public ::testing::Test {
   ScoreRefusals() : threads_(1) {}
   bool refuses(bool masked, const ScoreOptions& options, std::initializer_list<std::string> said,
                const Ids& answer = {3, 4, 5}) {
-    model::Model model = model::Model::load(testing::data_folder() / "goldens" / (masked ? "llada-f32" : "qwen3-f32"));
+    model::Model model =
+        model::Model::load(testing::data_folder() / "goldens" / (masked ? "llada-f32" : "qwen3-f32"));
     const Ids prompt = {1, 2};
     return fails_with<Error>([&] { score_tokens({threads_}, model, options, prompt, answer); }, said);
   }
@@ -274,7 +278,8 @@ TEST_F(ScoreRefusals, NameTheForm) {
   warm.decode.temperature = 0.5;
   EXPECT_TRUE(refuses(true, warm, {"`temperature`", "0.5"}));
   EXPECT_TRUE(fails_with<UsageError>([] { score_form_of("both"); }, {"`form`", "one-shot", "both"}));
-  EXPECT_TRUE(fails_with<UsageError>([] { path_order_of("random"); }, {"`path_order`", "decoding", "random"}));
+  EXPECT_TRUE(
+      fails_with<UsageError>([] { path_order_of("random"); }, {"`path_order`", "decoding", "random"}));
 }
 
 TEST_F(ScoreRefusals, NameTheCanvas) {

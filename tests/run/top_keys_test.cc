@@ -50,11 +50,13 @@ TEST(TopTexts, SayHowManyWhereAndWhen) {
 }
 
 TEST(TopTexts, ThatCannotBeReadAreRefused) {
-  for (const char* text : {"x", "-1", "5@", "5/", "5=", "5=x", "5=-1", "5@3.x", "5@3.1,4", "=0", "5/a", "1e3"})
+  for (const char* text :
+       {"x", "-1", "5@", "5/", "5=", "5=x", "5=-1", "5@3.x", "5@3.1,4", "=0", "5/a", "1e3"})
     EXPECT_TRUE(fails_with<UsageError>([&] { top(text); }, {"`hide_top`"})) << text;
   for (const char* text : {"step", "rule:", "trace:", "rule"})
     EXPECT_TRUE(fails_with<UsageError>([&] { top("1", text); }, {"`hide_top_of`"})) << text;
-  EXPECT_TRUE(fails_with<UsageError>([] { top("1", "rule:sigma"); }, {"`hide_top_of`", "three_sigma_lift", "sigma"}));
+  EXPECT_TRUE(
+      fails_with<UsageError>([] { top("1", "rule:sigma"); }, {"`hide_top_of`", "three_sigma_lift", "sigma"}));
   EXPECT_TRUE(fails_with<UsageError>([] { top("1", "", "others"); }, {"`hide_control`", "random", "others"}));
   EXPECT_TRUE(fails_with<UsageError>([] { top("", "step-before"); }, {"`hide_top_of`", "`hide_top`"}));
   EXPECT_TRUE(fails_with<UsageError>([] { top("", "", "mass"); }, {"`hide_control`", "`hide_top`"}));
@@ -148,9 +150,11 @@ class TopPair : public ::testing::TestWithParam<bool> {
   }
   bool refuses(const Changes& changes, std::initializer_list<std::string> said, std::int64_t tokens = 20,
                std::int64_t steps = 4) {
-    const std::vector<std::int32_t> prompt(static_cast<std::size_t>(std::max<std::int64_t>(tokens - 4, 0)), 1);
+    const std::vector<std::int32_t> prompt(static_cast<std::size_t>(std::max<std::int64_t>(tokens - 4, 0)),
+                                           1);
     ChangedRow row;
-    row.tokens = tokens, row.steps = steps, row.prompt = prompt, row.id = "q", row.left_to_right = !GetParam();
+    row.tokens = tokens, row.steps = steps, row.prompt = prompt, row.id = "q",
+    row.left_to_right = !GetParam();
     return fails_with<UsageError>([&] { ChangingProbe(changes, model_.model.config(), row, nullptr); }, said);
   }
 
@@ -164,8 +168,10 @@ INSTANTIATE_TEST_SUITE_P(Pair, TopPair, ::testing::Bool(),
 
 TEST_P(TopPair, RefusesWhatItDoesNotHave) {
   const bool masked = GetParam();
-  EXPECT_TRUE(refuses(top_changes("20"), {"`hide_top`", masked ? "at most 19 of the 20" : "at most 15 of the 16", "20"}));
-  EXPECT_TRUE(refuses(top_changes("11", "", "random"), {"`hide_top`", masked ? "at most 10 of the 20" : "at most 8 of the 16"}));
+  EXPECT_TRUE(refuses(top_changes("20"),
+                      {"`hide_top`", masked ? "at most 19 of the 20" : "at most 15 of the 16", "20"}));
+  EXPECT_TRUE(refuses(top_changes("11", "", "random"),
+                      {"`hide_top`", masked ? "at most 10 of the 20" : "at most 8 of the 16"}));
   EXPECT_TRUE(refuses(top_changes("1@6"), {"`hide_top`", "below 6", "6"}));
   EXPECT_TRUE(refuses(top_changes("1@0.4"), {"`hide_top`", "heads 0 to 3", "0.4"}));
   EXPECT_TRUE(refuses(top_changes("1@6.0"), {"`hide_top`", "layers 0 to 5", "6.0"}));
@@ -258,7 +264,8 @@ TEST_P(TopPair, RefusesARuleThatSelectsNothing) {
   };
   const auto changes = top_changes("3", "rule:three_sigma");
   std::vector<float> even(34, 1.0f);
-  EXPECT_TRUE(fails_with<UsageError>([&] { after(changes, even); }, {"`hide_top_of`", "three_sigma", "none in 4 heads"}));
+  EXPECT_TRUE(fails_with<UsageError>([&] { after(changes, even); },
+                                     {"`hide_top_of`", "three_sigma", "none in 4 heads"}));
   even[4] = 40;
   EXPECT_TRUE(after(changes, even));
 }
@@ -281,7 +288,8 @@ TEST_P(TopPair, MultipliesWithFactorsOnKeys) {
   const auto bias = probe.change({0, 1, 0, 1}, {1, 10, config.heads, {}}).key_bias;
   ASSERT_EQ(std::ssize(bias), config.heads * 10);
   const auto is = [&](std::int64_t head, std::int64_t key, double factor) {
-    EXPECT_NEAR(bias[static_cast<std::size_t>(head * 10 + key)], std::log(factor), 1e-6) << head << ' ' << key;
+    EXPECT_NEAR(bias[static_cast<std::size_t>(head * 10 + key)], std::log(factor), 1e-6)
+        << head << ' ' << key;
   };
   is(0, 4, 0.125), is(1, 4, 0.5), is(1, 5, 0.25), is(1, 0, 0.5), is(3, 0, 0.125), is(2, 9, 1);
 }

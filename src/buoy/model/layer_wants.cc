@@ -97,8 +97,8 @@ ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wan
   const auto close = static_cast<std::int64_t>(wants.close_rows.size());
   row_weight_stride = (longest_keys + 3) / 4 * 4;
   received = take(wants.received, wants.groups * c.heads * columns);
-  followed = wants.followed && !wants.followed_apart ? received
-                                                     : take(wants.followed_apart, c.heads * columns);
+  followed =
+      wants.followed && !wants.followed_apart ? received : take(wants.followed_apart, c.heads * columns);
   entropy = take(wants.entropy, c.heads * rows);
   log_sum_exp = take(wants.log_sum_exp, c.heads * rows);
   first_share = take(wants.first_share, c.heads * rows);

@@ -134,9 +134,8 @@ auto PlainPass<Number>::attend(const Attention& attention, Numbers& all_weights)
   for (std::int64_t head = 0; head < c.heads; ++head) {
     const std::int64_t kv_head = head / (c.heads / c.kv_heads);
     for (std::int64_t row = 0; row < rows; ++row) {
-      const std::int64_t end =
-          ops::visible_end({mask, grid.block}, sequence.prefix_length(), past + row, key_rows, grid.origin,
-                           grid.before);
+      const std::int64_t end = ops::visible_end({mask, grid.block}, sequence.prefix_length(), past + row,
+                                                key_rows, grid.origin, grid.before);
       const Number* query = queries.data() + (row * c.heads + head) * c.head_dim;
       const bool per_head = std::ssize(change.key_bias) > key_rows;
       Number sum = 0, largest = -std::numeric_limits<Number>::infinity();
@@ -227,9 +226,9 @@ PlainStates<Number> PlainPass<Number>::forward(const SequenceInput& sequence, pr
     const LayerWeights& layer = weights_.layers[static_cast<size_t>(number)];
     probe::Address address = sequence.address;
     address.layer = number;
-    const probe::Change change = probe != nullptr
-                                     ? probe->change(address, {rows, sequence.key_rows(), config_.heads, sequence.tokens})
-                                     : probe::Change{};
+    const probe::Change change =
+        probe != nullptr ? probe->change(address, {rows, sequence.key_rows(), config_.heads, sequence.tokens})
+                         : probe::Change{};
     PlainLayer<Number> seen;
     change_stream(stream, hidden, probe::ResidualPoint::kPre, change);
     seen.pre = stream;

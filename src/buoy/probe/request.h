@@ -55,8 +55,8 @@ struct LayerRequest {
   bool dense_mean = false;  // their mean over the heads, [rows, keys]
   bool states = false;      // queries, keys and values
 
-  // Attention that every key receives of these rows, per head, whatever the groups are: a change reads it, and
-  // must choose alike whoever else looks.
+  // Attention that every key receives of these rows, per head, whatever the groups are: a change reads it,
+  // and must choose alike whoever else looks.
   FollowedRows followed = FollowedRows::kNone;
 
   ResidualRequest residual;  // of the stream that attention and MLP add to

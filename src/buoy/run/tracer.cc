@@ -86,10 +86,11 @@ Tracer::Tracer(const Context& context, model::Model& model, Request request,
                        fmt::format("{}: it can be traced, and not changed yet", name_of(config.family))});
   if (request_.changes.top && request_.changes.top->follows() &&
       !decode::decodes_masks(config, request_.decode))
-    throw_usage_error({kTopOfField,
-                       "trace:FOLDER for a trace of a model that writes from left to right: it is one forward "
-                       "over the row, which has no step before it",
-                       "step-before or a rule"});
+    throw_usage_error(
+        {kTopOfField,
+         "trace:FOLDER for a trace of a model that writes from left to right: it is one forward "
+         "over the row, which has no step before it",
+         "step-before or a rule"});
 }
 
 ChangedRow Tracer::changed_row(const ItemPrompt& prompt, std::uint64_t seed) const {

@@ -87,9 +87,10 @@ void add_score(Command& app) {
   add_gold_position_option(*command, call->flags.request.arrangement.gold_position);
   add_chat_options(*command, call->flags.chat);
   command
-      ->add_option("--form", call->form,
-                   "masked diffusion, required: one-shot (all positions of the answer masked, every token at\n"
-                   "once) or path (each token when it is revealed, given those revealed before)")
+      ->add_option(
+          "--form", call->form,
+          "masked diffusion, required: one-shot (all positions of the answer masked, every token at\n"
+          "once) or path (each token when it is revealed, given those revealed before)")
       ->type_name("FORM");
   command
       ->add_option("--path-order", call->order,
@@ -108,9 +109,11 @@ void add_score(Command& app) {
   add_decode_options(*command, call->flags.request.decode);
   command->footer(
       "Log-probabilities are natural. --data holds questions with passages, or lines of\n"
-      "{\"prompt\": ..., \"answers\": [...]}. A space is put before an answer where neither prompt nor answer has "
+      "{\"prompt\": ..., \"answers\": [...]}. A space is put before an answer where neither prompt nor "
+      "answer has "
       "one.\n"
-      "A model of next tokens has one log-probability of an answer; a masked-diffusion model has several, so\n"
+      "A model of next tokens has one log-probability of an answer; a masked-diffusion model has several, "
+      "so\n"
       "--form says which. Tables go to the terminal, or with --out to files (docs/tables.md, score_...).");
   command->examples({
       {"buoy score --model models/natural-autoregressive --data questions.jsonl --template "

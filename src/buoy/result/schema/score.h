@@ -7,7 +7,8 @@ namespace buoy::schema {
 inline constexpr Producer kScore{Source::kTerminal, "score", "Log-probabilities of given answers", "", ""};
 
 struct ScoreAnswers : TableSchema {
-  constexpr ScoreAnswers() : TableSchema({kScore, "score_answers", "Log-probability of every given answer"}) {}
+  constexpr ScoreAnswers()
+      : TableSchema({kScore, "score_answers", "Log-probability of every given answer"}) {}
   Axis item{*this, {"item", "text", "id of the question"}};
   Axis answer{*this, {"answer", "number", "which of its answers, from 1"}};
   Value text{*this, {"text", "text", "the answer, or the beginning of a text"}};
@@ -41,13 +42,15 @@ struct ScorePassages : TableSchema {
   Axis passage{*this, {"passage", "number", "place among the passages, from 1"}};
   Value gold{*this, {"gold", "0 or 1", "the data set marks it as the evidence"}};
   Value without{*this, {"without", "nats", "log-probability of the first answer without the passage"}};
-  Value influence{*this, {"influence", "nats", "log-probability with all passages minus that without this one"}};
+  Value influence{*this,
+                  {"influence", "nats", "log-probability with all passages minus that without this one"}};
   Value rank{*this, {"rank", "rank", "of its influence in the question, 1: the largest"}};
 };
 inline constexpr ScorePassages score_passages;
 
 struct ScoreSummary : TableSchema {
-  constexpr ScoreSummary() : TableSchema({kScore, "score_summary", "Log-probabilities, all questions together"}) {}
+  constexpr ScoreSummary()
+      : TableSchema({kScore, "score_summary", "Log-probabilities, all questions together"}) {}
   Value form{*this, {"form", "name", "as in score_answers"}};
   Value items{*this, {"items", "items", "questions that were scored"}};
   Value failed{*this, {"failed", "items", "questions that could not be"}};

@@ -54,7 +54,8 @@ struct ChangeTexts {
 
 // `heads` as in "3.1,4.0=0" (layer.head) or "3.1/0-3=0" (steps), `keys` as in "0=0.1", "0,5-8@16-31=0"
 // (layers), "query/0-3=0" (steps), `mlps` as in "3,4/0-3=0" (layers, steps), `steer` and `patch` as
-// parse_residual_vectors() has them, `top` as parse_top_change(). UsageErrors name the option and what it expects.
+// parse_residual_vectors() has them, `top` as parse_top_change(). UsageErrors name the option and what it
+// expects.
 Changes parse_changes(const ChangeTexts& texts);
 inline Changes parse_changes(const std::vector<std::string>& heads, const std::vector<std::string>& keys) {
   return parse_changes(ChangeTexts{heads, keys, {}, {}, {}, {}});

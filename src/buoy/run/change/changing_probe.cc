@@ -144,8 +144,7 @@ probe::Change ChangingProbe::change(const probe::Address& address, const probe::
   return out;
 }
 
-probe::LayerRequest ChangingProbe::request(const probe::Address& address,
-                                           const probe::LayerExtent& extent) {
+probe::LayerRequest ChangingProbe::request(const probe::Address& address, const probe::LayerExtent& extent) {
   auto request = ForwardingProbe::request(address, extent);
   if (!top_) return request;
   shown_[{address.branch, address.layer}] = request.any();

@@ -126,23 +126,26 @@ TopKeys::TopKeys(const TopChange& change, const ModelConfig& config, const TopRo
     for (const auto& [layer, head] : change.heads)
       chosen_heads_[static_cast<std::size_t>(layer * heads_ + head)] = 1;
   }
-  if (change.keys == 0) return;
+  if (change.keys == 0) {
+    row_.prompt = {};
+    return;
+  }
   // One key at least stays, and a control needs as many others.
   const std::int64_t keys = row.left_to_right ? std::ssize(row.prompt) : row.tokens;
   const bool drawn = change.control == TopControl::kRandom;
   const std::int64_t most = drawn ? keys / 2 : keys - 1;
   if (change.keys > most)
-    throw_usage_error({kTopField,
-                       fmt::format("at most {} of the {} keys{}", most, keys,
-                                   drawn ? ", with as many others drawn" : ""),
-                       std::to_string(change.keys)});
+    throw_usage_error(
+        {kTopField,
+         fmt::format("at most {} of the {} keys{}", most, keys, drawn ? ", with as many others drawn" : ""),
+         std::to_string(change.keys)});
   if (change.follows() && row.steps < 2)
-    throw_usage_error({kTopOfField, "at least 2 steps: the first has none before it",
-                       fmt::format("{}", row.steps)});
+    throw_usage_error(
+        {kTopOfField, "at least 2 steps: the first has none before it", fmt::format("{}", row.steps)});
   if (change.of_single_steps && change.follows() && change.steps.contains(0))
     throw_usage_error({kTopField, "steps from 1 on: the first has none before it", "step 0"});
-  if (change.of == TopOf::kTrace)
-    traced_ = change.trace->sample({row.id, row.prompt, layers_, heads_});
+  if (change.of == TopOf::kTrace) traced_ = change.trace->sample({row.id, row.prompt, layers_, heads_});
+  row_.prompt = {};  // it may be gone when keys are chosen
 }
 
 TopKeys::Layer& TopKeys::at(const probe::Address& address) {
@@ -185,7 +188,8 @@ std::span<const float> TopKeys::bias(const probe::Address& address, const probe:
     const auto weights = received(layer, address, head, extent.key_rows);
     if (weights.empty()) continue;
     ++asked_;
-    const auto keys = choose_top_keys(change_, weights, {row_.seed, address.step, address.layer, head, heads_});
+    const auto keys =
+        choose_top_keys(change_, weights, {row_.seed, address.step, address.layer, head, heads_});
     if (keys.empty()) continue;
     if (!any) layer.bias.assign(static_cast<std::size_t>(heads_ * extent.key_rows), 0.0f);
     any = true;

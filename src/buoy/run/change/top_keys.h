@@ -70,7 +70,7 @@ void check_top_change(const TopChange& change, const ModelConfig& config);
 
 // What the change is made to.
 struct TopRow {
-  std::string id;                         // for who looks into another trace
+  std::string id;                        // for who looks into another trace
   std::span<const std::int32_t> prompt;  // likewise
   std::int64_t tokens = 0, steps = 0;    // at most
   std::uint64_t seed = 0;                // of controls

@@ -48,8 +48,8 @@ class Scoring {
     if (tokens == 0) throw_input_error({"answer", "at least one token", "none"});
     if (prompt.empty()) throw_input_error({"prompt", "at least one token before the answer", "none"});
     if (options.slots > 0 && tokens > options.slots)
-      throw_input_error({"answer", fmt::format("at most {} tokens, the canvas", options.slots),
-                         fmt::format("{}", tokens)});
+      throw_input_error(
+          {"answer", fmt::format("at most {} tokens, the canvas", options.slots), fmt::format("{}", tokens)});
     slots_ = std::max(options.slots, tokens);
     const auto length = std::ssize(prompt) + slots_;
     if (length > config().context && !options.decode.allow_long)
@@ -151,8 +151,8 @@ class Scoring {
 
   // Enough of them for the answer, also where its first tokens share a block with the prompt's last.
   std::int32_t whole_blocks(const DecodeOptions& decode) const {
-    const auto block = static_cast<std::int64_t>(
-        decode::block_options(config(), with_mask(decode)).block_length);
+    const auto block =
+        static_cast<std::int64_t>(decode::block_options(config(), with_mask(decode)).block_length);
     return static_cast<std::int32_t>((slots_ + 2 * block - 1) / block * block);
   }
 
@@ -234,11 +234,12 @@ ScoreForm settled_form(const ModelConfig& config, const ScoreOptions& options) {
     return ScoreForm::kNextToken;
   }
   if (!options.form)
-    throw_usage_error({field_name("form"),
-                       fmt::format("one-shot (all positions of the answer masked, every token at once) or path "
-                                   "(each token when it is revealed): a {} has both",
-                                   name_of(config.family)),
-                       "none"});
+    throw_usage_error(
+        {field_name("form"),
+         fmt::format("one-shot (all positions of the answer masked, every token at once) or path "
+                     "(each token when it is revealed): a {} has both",
+                     name_of(config.family)),
+         "none"});
   const bool filtered = decode.temperature > 0 || decode.cfg_scale.value_or(0) > 0;
   if (filtered)
     throw_usage_error({field_name(decode.temperature > 0 ? "temperature" : "cfg_scale"),

@@ -73,7 +73,8 @@ class ItemScorer {
   void score_text(const questions::Item& item, ScoredItem& out) const {
     const auto prompt = prompter_.prompt(item).prompt;
     if (prompt.ids.size() < 2)
-      throw_input_error({"item " + item.id, "a text of at least two tokens", std::to_string(prompt.ids.size())});
+      throw_input_error(
+          {"item " + item.id, "a text of at least two tokens", std::to_string(prompt.ids.size())});
     std::vector<std::int32_t> rest(prompt.ids.begin() + 1, prompt.ids.end());
     out.prompt_tokens = 1;
     auto scored = score({prompt.ids[0]}, rest);
@@ -118,9 +119,8 @@ Table summary_table(const std::vector<ScoredItem>& items, const std::string& for
     }
     if (item.answers.size() > 1) {
       ++several;
-      best += std::all_of(item.answers.begin() + 1, item.answers.end(), [&](const auto& other) {
-        return item.answers[0].score.sum() > other.score.sum();
-      });
+      best += std::all_of(item.answers.begin() + 1, item.answers.end(),
+                          [&](const auto& other) { return item.answers[0].score.sum() > other.score.sum(); });
     }
     if (item.passages.empty()) continue;
     ++left_out;

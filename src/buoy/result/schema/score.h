@@ -4,7 +4,8 @@
 
 namespace buoy::schema {
 
-inline constexpr Producer kScore{Source::kTerminal, "score", "Log-probabilities of given answers", "", ""};
+inline constexpr Producer kScore{Source::kTerminal, "score", "Log-probabilities of given answers", "",
+                                 "or written to files with `--out`"};
 
 struct ScoreAnswers : TableSchema {
   constexpr ScoreAnswers()

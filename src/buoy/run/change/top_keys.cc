@@ -73,6 +73,26 @@ double sum_of(std::span<const double> received, std::span<const std::int32_t> ke
   return sum;
 }
 
+// Of keys in their drawn order those that together receive `aim`: each that does not lift their sum above it,
+// then one more where that comes closer.
+std::vector<std::int32_t> of_mass(std::span<const std::int32_t> drawn, std::span<const double> received,
+                                  double aim) {
+  std::vector<std::int32_t> out, left;
+  double sum = 0;
+  const auto with = [&](std::int32_t key) { return sum + received[static_cast<std::size_t>(key)]; };
+  for (const auto key : drawn) {
+    const bool fits = with(key) > sum && with(key) <= aim;
+    (fits ? out : left).push_back(key);
+    if (fits) sum = with(key);
+  }
+  for (const auto key : left) {
+    if (!(std::abs(aim - with(key)) < std::abs(aim - sum))) continue;
+    out.push_back(key);
+    break;
+  }
+  return out;
+}
+
 std::vector<std::int32_t> top_of(const TopChange& change, std::span<const double> received) {
   return change.of == TopOf::kRule ? strongest_of_rule(change, received) : strongest(received, change.keys);
 }
@@ -87,15 +107,7 @@ std::vector<std::int32_t> choose_top_keys(const TopChange& change, std::span<con
     if (change.control == TopControl::kRandom) {
       others.resize(std::min(others.size(), keys.size()));
     } else {
-      // A key is taken where it brings their sum closer to that of the top keys.
-      const double aim = sum_of(received, keys);
-      double sum = 0;
-      std::erase_if(others, [&](std::int32_t key) {
-        const double with = sum + received[static_cast<std::size_t>(key)];
-        if (!(std::abs(aim - with) < std::abs(aim - sum))) return true;
-        sum = with;
-        return false;
-      });
+      others = of_mass(others, received, sum_of(received, keys));
     }
     keys = std::move(others);
   }

@@ -17,10 +17,6 @@
 namespace buoy::run {
 namespace {
 
-double log_probability_of(std::span<const float> logits, std::int32_t token) {
-  return static_cast<double>(logits[static_cast<std::size_t>(token)]) - ops::log_sum_exp(logits);
-}
-
 // The likeliest token's logit goes to the given one, and its own to that: the rule writes the given token
 // where it would have written its own, as sure as it was of that.
 void force(std::span<float> logits, std::int32_t token) {
@@ -36,9 +32,10 @@ void force(std::span<float> logits, std::int32_t token) {
 class Scoring {
  public:
   Scoring(const Context& context, model::Model& model, const ScoreOptions& options,
-          std::span<const std::int32_t> prompt, std::span<const std::int32_t> answer)
+          std::span<const std::int32_t> prompt, std::span<const std::int32_t> answer, probe::Probe* probe)
       : context_(context),
         model_(model),
+        probe_(probe),
         options_(options),
         prompt_(prompt),
         answer_(answer),
@@ -164,7 +161,7 @@ class Scoring {
     model::SequenceInput input{row, rows};
     input.prefix = std::ssize(prompt_);
     input.grid = grid();
-    const float* logits = model_.forward(context_, {&input, 1});
+    const float* logits = model_.forward(context_, {&input, 1}, probe_);
     const auto vocabulary = static_cast<std::size_t>(config().vocabulary);
     std::vector<double> out;
     for (std::size_t i = 0; i < places.size(); ++i)
@@ -177,7 +174,7 @@ class Scoring {
     const auto turn = decode::next_turn(machine, 0);
     BUOY_CHECK(turn.forwards.size() == 1);  // no guidance
     const auto& input = turn.forwards[0];
-    const float* first = model_.forward(context_, turn.forwards);
+    const float* first = model_.forward(context_, turn.forwards, probe_);
     const auto vocabulary = static_cast<std::size_t>(config().vocabulary);
     std::vector<float> logits(first, first + input.logit_rows.size() * vocabulary);
     const auto open = machine.open_positions();
@@ -200,6 +197,7 @@ class Scoring {
 
   const Context& context_;
   model::Model& model_;
+  probe::Probe* probe_;
   const ScoreOptions& options_;
   std::span<const std::int32_t> prompt_, answer_;
   std::int32_t mask_;
@@ -207,6 +205,10 @@ class Scoring {
 };
 
 }  // namespace
+
+double log_probability_of(std::span<const float> logits, std::int32_t token) {
+  return static_cast<double>(logits[static_cast<std::size_t>(token)]) - ops::log_sum_exp(logits);
+}
 
 ScoreForm score_form_of(const std::string& name) {
   if (name == "one-shot") return ScoreForm::kOneShot;
@@ -254,9 +256,10 @@ double AnswerScore::sum() const {
 }
 
 AnswerScore score_tokens(const Context& context, model::Model& model, const ScoreOptions& options,
-                         std::span<const std::int32_t> prompt, std::span<const std::int32_t> answer) {
+                         std::span<const std::int32_t> prompt, std::span<const std::int32_t> answer,
+                         probe::Probe* probe) {
   const auto form = settled_form(model.config(), options);
-  Scoring scoring(context, model, options, prompt, answer);
+  Scoring scoring(context, model, options, prompt, answer, probe);
   if (form == ScoreForm::kNextToken) return scoring.next_token();
   if (form == ScoreForm::kOneShot) return scoring.one_shot();
   return options.order == PathOrder::kDecoding ? scoring.by_decoding() : scoring.left_to_right();

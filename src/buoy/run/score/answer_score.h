@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "buoy/probe/probe.h"
 #include "buoy/run/decoding.h"
 #include "buoy/tensor/context.h"
 
@@ -47,9 +48,14 @@ struct AnswerScore {
   double sum() const;
 };
 
-// InputError for an answer without tokens, with more of them than the canvas has positions, or with the mask
-// among them, and where the decoding ends before the answer does.
+// Natural, by the softmax of a row.
+double log_probability_of(std::span<const float> logits, std::int32_t token);
+
+// `probe`: who changes the model, by the forward's number. InputError for an answer without tokens, with more
+// of them than the canvas has positions, or with the mask among them, and where the decoding ends before the
+// answer does.
 AnswerScore score_tokens(const Context& context, model::Model& model, const ScoreOptions& options,
-                         std::span<const std::int32_t> prompt, std::span<const std::int32_t> answer);
+                         std::span<const std::int32_t> prompt, std::span<const std::int32_t> answer,
+                         probe::Probe* probe = nullptr);
 
 }  // namespace buoy::run

@@ -202,6 +202,7 @@ std::vector<Condition> top_conditions(const TopSweep& request, const Condition& 
     for (const auto number : observe::NumberSet(request.values, option).listed()) {
       if (!values.insert(number).second)
         throw_usage_error({option, "each value once", fmt::format("\"{}\" twice", number)});
+      if (number == 0 && !control.empty()) continue;  // nothing is hidden: it was asked
       const TopTexts texts{std::to_string(number), request.of, control};
       Condition condition = at_value(base, axis, texts.keys);
       condition.top = parse_top_change(texts);

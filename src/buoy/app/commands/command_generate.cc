@@ -81,7 +81,8 @@ class Generation {
           loaded_.model.config().context);
     }
     run::ChangingProbe changing(request_.changes, loaded_.model.config(),
-                                {{}, length, decode.steps.value_or(decode.max_new_tokens)}, nullptr);
+                                {{}, length, run::most_forwards(loaded_.model.config(), decode), decode},
+                                nullptr);
     decode_one(*machine, request_.changes.any() ? &changing : nullptr);
     print(prompt, *machine);
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "buoy/decode/options.h"
 #include "buoy/observe/query_groups.h"
 #include "buoy/probe/forwarding.h"
 #include "buoy/run/change/changes.h"
@@ -11,9 +12,10 @@ namespace buoy::run {
 
 // What changes are made to.
 struct ChangedRow {
-  observe::Regions regions;  // "answer" among them; empty: there are none
-  std::int64_t tokens = 0;   // at most
-  std::int64_t steps = 0;    // forwards that have a number
+  observe::Regions regions;           // "answer" among them; empty: there are none
+  std::int64_t tokens = 0;            // at most
+  std::int64_t steps = 0;             // forwards that have a number
+  decode::DecodeOptions decode = {};  // which loop, where a family has several
 };
 
 // Makes the changes to one sequence; what it observes it leaves to another probe, if any. Factors on the same

@@ -22,6 +22,7 @@
 #include "buoy/run/attention_features.h"
 #include "buoy/study/design/controls.h"
 #include "buoy/study/design/power.h"
+#include "buoy/study/made_data.h"
 #include "buoy/study/memory_line.h"
 #include "buoy/study/output_folder.h"
 #include "buoy/study/study_outcomes.h"
@@ -124,13 +125,18 @@ class Examination {
 
   void look_at_data(const study::DataEntry& entry) {
     StudyData data;
-    if (entry.world) {
-      auto request = *entry.world;
-      data.count = request.count;
-      request.count = static_cast<std::uint32_t>(std::min<std::size_t>(data.count, StudyData::kSample));
-      data.sample = world::make_questions(request);
-      for (const auto& item : data.sample) data.bytes += questions::item_json(item).dump().size() + 1;
-      data.bytes = data.bytes / data.sample.size() * data.count;
+    if (entry.haystack) {
+      const auto counting = plan_.models_of({entry.haystack->model});
+      if (counting.empty() || !facts_.models.at(counting.front()->name).tokenizer) return;  // said already
+      if (!entry.haystack->filler.empty() &&
+          !is_there("data " + entry.name + ": filler", "a text", entry.haystack->filler))
+        return;
+    }
+    if (entry.is_made()) {
+      auto made = made_sample(plan_, entry, StudyData::kSample);
+      data.count = made.count;
+      data.sample = std::move(made.sample);
+      data.bytes = made.bytes;
     } else {
       if (!is_there("data " + entry.name, "a file of questions", entry.file)) {
         if (entry.expected) facts_.data[entry.name] = expected_data(*entry.expected);

@@ -13,6 +13,7 @@
 #include "buoy/result/schema/floating.h"
 #include "buoy/result/schema/flow.h"
 #include "buoy/result/schema/predictions.h"
+#include "buoy/result/schema/published.h"
 #include "buoy/result/schema/qk.h"
 #include "buoy/result/schema/retrieval.h"
 #include "buoy/result/schema/routing.h"
@@ -33,6 +34,7 @@ Section predictions_section(std::span<const Table> tables);
 Section routing_section(std::span<const Table> tables);
 Section tasks_section(std::span<const Table> tables);
 Section evaluation_section(std::span<const Table> tables);
+Section published_section(std::span<const Table> tables);
 
 Section build_section(const std::string& analysis, std::span<const Table> tables) {
   struct Builder {
@@ -45,7 +47,7 @@ Section build_section(const std::string& analysis, std::span<const Table> tables
       {schema::kRetrieval, retrieval_section},     {schema::kFlow, flow_section},
       {schema::kStructure, structure_section},     {schema::kTasks, tasks_section},
       {schema::kPredictions, predictions_section}, {schema::kRouting, routing_section},
-      {schema::kEvaluation, evaluation_section},
+      {schema::kEvaluation, evaluation_section},   {schema::kPublished, published_section},
   };
   for (const auto& builder : kBuilders) {
     if (analysis == builder.producer.name) return builder.build(tables);

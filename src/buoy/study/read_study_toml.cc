@@ -351,6 +351,12 @@ StudyReading read_study_and_problems(const std::filesystem::path& path) {
     study.report.analyses = inner.texts("analyses");
     inner.finish();
   }
+  if (const auto* published = table.table("published")) {
+    CheckedTable inner(*published, source, "published");
+    study.published = PublishedEntry{inner.required_text("file"), inner.texts("papers")};
+    inner.finish();
+    if (study.published->papers.empty()) inner.fail("", "the key \"papers\" with at least one", "none");
+  }
   if (const auto* siblings = table.table("siblings")) {
     CheckedTable inner(*siblings, source, "siblings");
     for (const auto& file : inner.texts("tables")) study.siblings.emplace_back(file);

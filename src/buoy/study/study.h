@@ -96,6 +96,12 @@ struct ReportEntry {
   std::vector<std::string> analyses;  // none: all
 };
 
+// Numbers of papers that the study's own stand beside.
+struct PublishedEntry {
+  std::filesystem::path file;
+  std::vector<std::string> papers;  // their keys in the file
+};
+
 // A whole study, as a file describes it.
 struct Study {
   std::filesystem::path file;  // that it was read from
@@ -109,6 +115,7 @@ struct Study {
   std::vector<TraceEntry> traces;
   std::vector<EvaluateEntry> evaluations;
   ReportEntry report;
+  std::optional<PublishedEntry> published = {};
   std::vector<std::filesystem::path> siblings;  // tables of networks that were measured elsewhere
 };
 

@@ -25,6 +25,7 @@
 #include "buoy/study/made_data.h"
 #include "buoy/study/memory_line.h"
 #include "buoy/study/output_folder.h"
+#include "buoy/study/published_values.h"
 #include "buoy/study/study_outcomes.h"
 #include "buoy/trace/index.h"
 
@@ -44,6 +45,9 @@ class Examination {
       if (is_there("siblings.tables", "a table claim_quantities.csv", file))
         attempt("siblings.tables", [&] { claims::read_quantities(plan_.beside(file)); });
     }
+    if (study_.published && is_there("published.file", "a file of published values", study_.published->file))
+      attempt("published",
+              [&] { read_published(plan_.beside(study_.published->file), study_.published->papers); });
     look_at_controls();
     for (const auto& data : study_.data) attempt("data " + data.name, [&] { look_at_data(data); });
     look_at_template("prompt.with_passages", study_.prompt.with_passages);

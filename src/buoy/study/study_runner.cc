@@ -227,12 +227,28 @@ class StudyRun {
       }
       request.sets.push_back(std::move(set));
     }
+    if (study_.published) {
+      request.published = read_published(plan_.beside(study_.published->file), study_.published->papers);
+      tell_shapes(request, for_all == 1);
+    }
     request.analyses = study_.report.analyses;
     request.out = plan_.report_folder();
     request.command = command_;
     build_report(request);
     clock_.lap("report");
     fmt::print("Open {}\n", (request.out / "report.html").string());
+  }
+
+  // Networks by the labels that tables have: models by their names, traces by theirs.
+  void tell_shapes(ReportRequest& request, bool by_model) const {
+    for (const auto& model : study_.models) {
+      const auto config = read_config(plan_.model_folder(model));
+      const NetworkShape shape{std::string(name_of(config.family)), config.layers};
+      request.shapes[model.name] = shape;
+      for (const auto& trace : study_.traces) {
+        if (!by_model) request.shapes[trace.name + "." + model.name] = shape;
+      }
+    }
   }
 
   using Clock = std::chrono::steady_clock;

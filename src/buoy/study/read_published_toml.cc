@@ -64,8 +64,8 @@ struct Keyed {
   PublishedValue value;
 };
 
-Keyed read_value(const toml::table& written, const TomlSource& source,
-                 const std::map<std::string, std::string>& citations) {
+Keyed read_one_value(const toml::table& written, const TomlSource& source,
+                     const std::map<std::string, std::string>& citations) {
   CheckedTable table(written, source, "value");
   Keyed out;
   auto& value = out.value;
@@ -121,7 +121,8 @@ std::vector<PublishedValue> read_published(const std::filesystem::path& file,
       paper.fail("key", "different keys", fmt::format("\"{}\" twice", key));
   }
   std::vector<Keyed> all;
-  for (const auto* written : table.tables("value")) all.push_back(read_value(*written, source, citations));
+  for (const auto* written : table.tables("value"))
+    all.push_back(read_one_value(*written, source, citations));
   table.finish();
   std::vector<std::string> known;
   for (const auto& [key, citation] : citations) known.push_back(key);

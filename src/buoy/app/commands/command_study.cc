@@ -1,6 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 #include "buoy/app/cluster/fleet.h"
@@ -13,6 +16,8 @@
 #include "buoy/base/counted.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/disk_space.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/named_path.h"
 #include "buoy/base/interrupt.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
@@ -59,11 +64,36 @@ void write_jobs(const study::Study& study, const std::string& arguments, int tas
     throw IoError("cannot submit the jobs: sbatch failed");
 }
 
+// NAME=MODEL in place of what the file says; paths are from where the program runs.
+void exchange_models(study::Study& study, const std::vector<std::string>& given) {
+  for (const auto& text : given) {
+    const auto model = split_name(text);
+    std::vector<std::string> names;
+    bool known = false;
+    for (auto& entry : study.models) {
+      names.push_back(entry.name);
+      if (entry.name != model.name) continue;
+      known = true;
+      entry.path = path_exists(model.path) ? std::filesystem::absolute(model.path) : model.path;
+    }
+    if (!known)
+      throw_usage_error({"--model", fmt::format("NAME=MODEL, NAME one of {}", fmt::join(names, ", ")), text});
+  }
+}
+
+void limit_questions(study::Study& study, std::size_t limit) {
+  const auto take = [&](auto& read) { read.limit = std::min(read.limit, limit); };
+  for (auto& trace : study.traces) take(trace.request.read);
+  for (auto& entry : study.evaluations) take(entry.request.read);
+}
+
 }  // namespace
 
 void add_study(Command& app) {
   struct Options {
     std::string file, out, device = "auto";
+    std::vector<std::string> models;
+    std::size_t limit = 0;
     int threads = 0;
     bool check = false, ignore_space = false, timing = false;
     ShardOptions shards;
@@ -78,6 +108,8 @@ void add_study(Command& app) {
       ->required()
       ->type_name("FILE.toml");
   add_out_option(*command, options->out);
+  add_model_option(*command, options->models);
+  add_limit_option(*command, options->limit);
   add_threads_option(*command, options->threads);
   add_device_option(*command, options->device);
   add_timing_flag(*command, options->timing);
@@ -118,12 +150,16 @@ void add_study(Command& app) {
   add_ignore_space_flag(*command, options->ignore_space);
   command->speak_in_fields();
   command->footer(
-      "Interrupted studies go on where they were. --out takes the place of the folder in the file.");
+      "Interrupted studies go on where they were. --out takes the place of the folder in the file.\n"
+      "studies/experiments/ holds published experiments; --model asks other networks the same.");
   command->examples({{"buoy study studies/default.toml --check", "what the study of the natural pair needs"},
-                     {"buoy study studies/default.toml", "runs it: nine minutes on two cores"}});
+                     {"buoy study studies/default.toml", "runs it: nine minutes on two cores"},
+                     {"buoy study studies/experiments/retrieval-heads.toml --limit 4 --check", ""}});
   command->callback([options] {
     auto reading = study::read_study_and_problems(options->file);
     if (!options->out.empty()) reading.study.out = options->out;
+    exchange_models(reading.study, options->models);
+    if (options->limit > 0) limit_questions(reading.study, options->limit);
     const bool several = wants_processes(options->shards, options->device);
     study::StudyCall call{study::StudyPlan(std::move(reading.study)), options->threads,
                           device_from_name(several && options->device != "cpu" ? "auto" : options->device),

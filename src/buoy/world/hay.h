@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ class Hay {
 
  private:
   virtual std::string next_filler() = 0;
-  std::vector<std::string> filler_;
+  std::deque<std::string> filler_;  // pieces stay where they are
 };
 
 // Of every question of a request.

@@ -106,6 +106,19 @@ TEST(PublishedValues, SeveralRowsOfANetworkAreRefused) {
                                      {"a share", "one row of retrieval_summary", "several of small"}));
 }
 
+TEST(PublishedValues, TheMeanOfTheRowsOfEachNetwork) {
+  auto value = value_of();
+  value.ours->where.erase("statistic");
+  value.ours->mean = true;
+  const std::vector<PublishedValue> values = {value};
+  const std::vector<Table> tables = {own_table()};
+  const Table table = published_table(values, tables, kNetworks);
+  const auto& t = schema::published_values;
+  EXPECT_EQ(texts(table, t.measured_on), (std::vector<std::string>{"big", "small"}));
+  EXPECT_EQ(texts(table, t.ours), (std::vector<std::string>{"25", "62.5"}));
+  EXPECT_EQ(texts(table, t.ours.lower), (std::vector<std::string>{"", ""}));
+}
+
 class PublishedFile : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "buoy/base/error.h"
 #include "buoy/result/schema/published.h"
@@ -82,6 +84,25 @@ std::string why_not(const PublishedValue& value, const NetworkShape& own) {
   return reason;
 }
 
+// One number for each network; values that are not defined count nowhere.
+std::vector<Found> means(const std::vector<Found>& found) {
+  std::vector<Found> out;
+  std::vector<double> counts;
+  for (const auto& one : found) {
+    if (std::isnan(one.value.value)) continue;
+    const auto same = std::find_if(out.begin(), out.end(), [&](const Found& o) { return o.label == one.label; });
+    const auto at = static_cast<std::size_t>(same - out.begin());
+    if (same == out.end()) {
+      out.push_back({one.label, {.value = 0}});
+      counts.push_back(0);
+    }
+    out[at].value.value += one.value.value;
+    counts[at] += 1;
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) out[i].value.value /= counts[i];
+  return out;
+}
+
 std::vector<Found> found_in(const PublishedValue& value, std::span<const Table> tables,
                             const std::map<std::string, NetworkShape>& networks) {
   if (!value.ours) return {};
@@ -89,6 +110,7 @@ std::vector<Found> found_in(const PublishedValue& value, std::span<const Table> 
     if (table.name != value.ours->table) continue;
     auto found = OwnTable(table, *value.ours).numbers();
     std::erase_if(found, [&](const Found& one) { return !networks.contains(one.label); });
+    if (value.ours->mean) return means(found);
     for (std::size_t i = 0; i < found.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         if (found[i].label != found[j].label) continue;

@@ -18,11 +18,13 @@ struct NetworkShape {
   std::int64_t layers = 0;
 };
 
-// Where a study has the number: the row of a table whose columns hold these texts, one row for each network.
+// Where a study has the number: the row of a table whose columns hold these texts, one row for each network
+// unless their mean is meant.
 struct OwnNumber {
   std::string table, column;
   std::map<std::string, std::string> where = {};
-  double scale = 1;  // from the table's unit to the published one
+  double scale = 1;   // from the table's unit to the published one
+  bool mean = false;  // of all such rows of a network, as of layers; then there is no interval
 };
 
 // One number of a paper.

@@ -47,6 +47,7 @@ OwnNumber read_ours(const toml::table& written, const TomlSource& source) {
   ours.table = table.required_text("table");
   ours.column = table.required_text("column");
   if (const auto scale = table.number("scale")) ours.scale = *scale;
+  if (const auto mean = table.boolean("mean")) ours.mean = *mean;
   if (const auto* where = table.table("where")) {
     CheckedTable conditions(*where, source, "value.ours.where");
     for (const auto& key : conditions.keys()) {

@@ -119,6 +119,19 @@ TEST(PublishedValues, TheMeanOfTheRowsOfEachNetwork) {
   EXPECT_EQ(texts(table, t.ours.lower), (std::vector<std::string>{"", ""}));
 }
 
+TEST(PublishedValues, AreToldOnATerminal) {
+  auto none = value_of("a speed");
+  none.ours.reset();
+  const std::vector<PublishedValue> values = {value_of(), none};
+  const std::vector<Table> tables = {own_table()};
+  EXPECT_EQ(describe_published(published_table(values, tables, kNetworks)),
+            "A paper\n  a share (in its setting), LLaDA-8B: 3.2 percent\n"
+            "    here, big: 25 [12.5, 50]: comparable\n"
+            "    here, small: 75: not comparable, another network (LLaDA, 2 layers; published: LLaDA, 32 "
+            "layers)\n"
+            "    not comparable: this study does not measure it: a speed\n");
+}
+
 class PublishedFile : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -90,7 +90,8 @@ std::vector<Found> means(const std::vector<Found>& found) {
   std::vector<double> counts;
   for (const auto& one : found) {
     if (std::isnan(one.value.value)) continue;
-    const auto same = std::find_if(out.begin(), out.end(), [&](const Found& o) { return o.label == one.label; });
+    const auto same =
+        std::find_if(out.begin(), out.end(), [&](const Found& o) { return o.label == one.label; });
     const auto at = static_cast<std::size_t>(same - out.begin());
     if (same == out.end()) {
       out.push_back({one.label, {.value = 0}});
@@ -149,6 +150,28 @@ Table published_table(std::span<const PublishedValue> values, std::span<const Ta
     if (!found.empty()) continue;
     const std::string missing = "this study does not measure it";
     add("", {}, value.differs.empty() ? missing : missing + ": " + value.differs);
+  }
+  return out;
+}
+
+std::string describe_published(const Table& table) {
+  const auto& t = schema::published_values;
+  std::string out, paper, number;
+  for (const auto& row : table.rows) {
+    const auto text = [&](const ColumnSchema& column) { return text_of(row[table.column(column)]); };
+    if (text(t.paper) != paper) out += (paper = text(t.paper)) + '\n';
+    const std::string of =
+        fmt::format("  {} ({}), {}: {}{}{}\n", text(t.quantity), text(t.condition), text(t.network),
+                    text(t.published), text(t.unit).empty() ? "" : " ", text(t.unit));
+    if (of != number) out += number = of;
+    const std::string lower = text(t.ours.lower), upper = text(t.ours.upper);
+    const std::string interval = lower.empty() ? "" : fmt::format(" [{}, {}]", lower, upper);
+    if (!text(t.measured_on).empty())
+      out += fmt::format("    here, {}: {}{}: {}{}{}\n", text(t.measured_on), text(t.ours), interval,
+                         text(t.comparable) == "yes" ? "comparable" : text(t.comparable),
+                         text(t.reason).empty() ? "" : ", ", text(t.reason));
+    else
+      out += fmt::format("    {}: {}\n", text(t.comparable), text(t.reason));
   }
   return out;
 }

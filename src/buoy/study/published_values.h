@@ -31,10 +31,11 @@ struct OwnNumber {
 struct PublishedValue {
   std::string paper;  // as it is cited
   std::string quantity, condition, unit;
-  std::string text;     // the value, as published
-  std::string network;  // its name
-  NetworkShape shape = {};     // nothing: no network is the published one, or any
-  std::string differs = {};  // why even the published network would not give a comparable number; "": it would
+  std::string text;         // the value, as published
+  std::string network;      // its name
+  NetworkShape shape = {};  // nothing: no network is the published one, or any
+  std::string differs =
+      {};  // why even the published network would not give a comparable number; "": it would
   std::optional<OwnNumber> ours = {};
 };
 
@@ -47,5 +48,8 @@ std::vector<PublishedValue> read_published(const std::filesystem::path& file,
 // tables have; rows of other labels are left out. InputError where several rows of a network are meant.
 Table published_table(std::span<const PublishedValue> values, std::span<const Table> tables,
                       const std::map<std::string, NetworkShape>& networks);
+
+// That table for a terminal, a line for each published number and one for each of ours.
+std::string describe_published(const Table& table);
 
 }  // namespace buoy::study

@@ -349,7 +349,7 @@ class ReportBuilder {
     const std::string title(producer.title);
     const auto failure = attempt([&] {
       Table table = published_table(request_.published, report::judged_tables(input_), request_.shapes);
-      fmt::print("{}\n{}\n", title, to_text(table));
+      fmt::print("{}\n{}", title, describe_published(table));
       input_.analyses.push_back({std::string(producer.name), title, {std::move(table)}});
     });
     if (failure) input_.notices.leave_out(title, "", *failure);

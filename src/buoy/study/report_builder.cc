@@ -249,9 +249,10 @@ class ReportBuilder {
     if (!out.tables.empty()) input_.analyses.push_back(std::move(out));
   }
 
-  bool is_wanted(std::string_view analysis) const {
+  bool is_wanted(const analysis::AnalysisKind& kind) const {
     const auto& wanted = request_.analyses;
-    return wanted.empty() || std::find(wanted.begin(), wanted.end(), analysis) != wanted.end();
+    if (wanted.empty()) return !kind.only_named;
+    return std::find(wanted.begin(), wanted.end(), kind.producer.name) != wanted.end();
   }
 
   // Whether a trace has all of a list such as "received,qk".
@@ -277,7 +278,7 @@ class ReportBuilder {
   std::vector<analysis::TracePass> passes() const {
     std::vector<analysis::TracePass> passes;
     for (const auto& kind : analysis::analysis_kinds()) {
-      if (!is_wanted(kind.producer.name)) continue;
+      if (!is_wanted(kind)) continue;
       for (const auto& trace : kind.of_tasks ? tasks_ : traces_) {
         if (is_left_out_by_design(kind, trace)) continue;
         const auto same = [&](const auto& pass) { return fs::equivalent(pass.folder, trace.folder); };

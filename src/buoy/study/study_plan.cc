@@ -115,7 +115,7 @@ std::vector<std::string> StudyPlan::kept_analyses(const study::TraceEntry& trace
   const bool gives_heads =
       std::any_of(study_.evaluations.begin(), study_.evaluations.end(),
                   [&](const auto& e) { return e.heads && e.heads->trace == trace.name; });
-  auto names = run::analyses_within(observed);
+  auto names = run::analyses_within(observed, !wanted.empty());
   std::erase_if(names, [&](const std::string& name) {
     if (name == schema::kRetrieval.name && gives_heads) return false;
     if (trace.tasks_only && !analysis::find_analysis(name).of_tasks) return true;

@@ -95,6 +95,9 @@ inline constexpr std::string_view kQkBeforeSelfDot = "qk_before_self_dot";
 inline constexpr std::string_view kQueryNorm = "query_norm";
 inline constexpr std::string_view kKeyNorm = "key_norm";
 inline constexpr std::string_view kValueNorm = "value_norm";
+inline constexpr std::string_view kHeadNorm = "head_norm";
+inline constexpr std::string_view kKeyCosine = "key_cosine";
+inline constexpr std::string_view kValueCosine = "value_cosine";
 
 // The residual stream of the chosen rows.
 inline constexpr std::string_view kResidualNorm = "residual_norm";

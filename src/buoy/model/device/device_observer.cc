@@ -77,7 +77,8 @@ bool DeviceObserver::in_plan(const LayerWants& wanted) const {
 }
 
 bool DeviceObserver::recordable(std::int64_t layer) {
-  return !wants(layer).changes() && !wants(layer).host_states();
+  // Where the step before lies on the card differs from sample to sample.
+  return !wants(layer).changes() && !wants(layer).host_states() && !wants(layer).drift;
 }
 
 bool DeviceObserver::joins_previous(std::int64_t layer) {
@@ -197,7 +198,7 @@ void DeviceObserver::measure(const Stream& stream, std::int64_t layer, ops::Atte
   if (!wanted.any()) return;
   if (wanted.host_states()) fetch_states(stream, slot(layer), wanted, states);
   // What attention itself wrote, and the residual stream, need no second stream to wait for.
-  if (!wanted.statistics() && !wanted.moments()) return;
+  if (!wanted.statistics() && !wanted.moments() && !wanted.head_states()) return;
   const ObservationLayout& layout = slot(layer).layout;
   void* base = slot(layer).device.data();
   attended_.record(stream);
@@ -222,6 +223,7 @@ void DeviceObserver::measure(const Stream& stream, std::int64_t layer, ops::Atte
     }
   }
   if (wanted.moments() && !wanted.statistics()) ops::qk_moments_cuda(plan, moments_, measuring_);
+  if (wanted.head_states()) measure_heads(layer, states, attended);
   measured_.record(measuring_);
   measuring_now_ = true;
 }

@@ -29,6 +29,7 @@ class KeepAll final : public probe::Probe {
       r.group_of_row.push_back(static_cast<std::uint8_t>(i % 4));
     r.rows = {0};
     r.row_mass = r.group_mass = true;
+    r.followed = address.sequence % 2 == 1 ? probe::FollowedRows::kLast : probe::FollowedRows::kAll;
     r.key_sets = sets_of(address.sequence, extent.key_rows);
     if (extent.query_rows > 4) r.rows.push_back(static_cast<std::int32_t>(extent.query_rows - 2));
     return r;
@@ -85,6 +86,7 @@ class KeepAll final : public probe::Probe {
           << name << " of sequence " << address.sequence << ", layer " << address.layer;
     };
     expect("received", r.received, expected.received);
+    expect("followed", r.followed, expected.followed);
     expect("entropy", r.entropy, expected.entropy);
     expect("log_sum_exp", r.log_sum_exp, expected.log_sum_exp);
     expect("first_share", r.first_share, expected.first_share);

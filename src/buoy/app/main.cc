@@ -56,6 +56,7 @@ void add_commands(Command& app) {
   add_index(app);
   add_search(app);
   add_eval(app);
+  add_score(app);
   add_study(app);
   add_merge(app);
   add_status(app);

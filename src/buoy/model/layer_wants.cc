@@ -9,7 +9,7 @@ namespace buoy::model {
 
 LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> asked, std::int64_t chosen)
     : observations(std::move(asked)), chosen_experts(chosen) {
-  bool grouped = false;
+  bool grouped = false, last_rows = false;
   for (size_t n = 0; n < observations.size(); ++n) {
     const probe::LayerRequest& r = observations[n].request;
     const probe::Change& change = observations[n].change;
@@ -35,6 +35,8 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
     scaled |= !change.head_scale.empty();
     groups = std::max(groups, r.received ? r.groups : 1);
     grouped |= r.received && !r.group_of_row.empty();
+    followed |= r.follows();
+    last_rows |= r.followed == probe::FollowedRows::kLast;
     top = std::max(top, r.rows.empty() ? 0 : r.top);
     routing_asked |= r.routing;
     residual_changed |= change.changes_residual();
@@ -56,6 +58,11 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
     for (const auto row : r.rows) close_rows.push_back(static_cast<std::int32_t>(batch.first_rows[n]) + row);
   }
   if (top > 64) throw_usage_error({"top keys on the device", "at most 64", std::to_string(top)});
+  followed_apart = followed && (!received || grouped || groups > 1 || last_rows);
+  for (size_t n = 0; n < observations.size() && followed_apart; ++n) {
+    const auto rows = followed_groups(observations[n].request.followed, batch.sequences[n].rows());
+    followed_group_of_row.insert(followed_group_of_row.end(), rows.begin(), rows.end());
+  }
   if (!grouped) return;
   for (size_t n = 0; n < observations.size(); ++n) {
     const probe::LayerRequest& r = observations[n].request;
@@ -93,6 +100,8 @@ ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wan
   const auto close = static_cast<std::int64_t>(wants.close_rows.size());
   row_weight_stride = (longest_keys + 3) / 4 * 4;
   received = take(wants.received, wants.groups * c.heads * columns);
+  followed =
+      wants.followed && !wants.followed_apart ? received : take(wants.followed_apart, c.heads * columns);
   entropy = take(wants.entropy, c.heads * rows);
   log_sum_exp = take(wants.log_sum_exp, c.heads * rows);
   first_share = take(wants.first_share, c.heads * rows);

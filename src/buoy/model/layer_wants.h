@@ -28,7 +28,7 @@ struct LayerWants {
   bool changes() const { return biased || scaled || residual_changed; }
   bool any() const {
     return statistics() || moments() || head_states() || host_states() || entropy || log_sum_exp ||
-           reads_residual() || routing_asked;
+           reads_residual() || routing_asked || followed;
   }
   bool routing() const { return routing_asked && chosen_experts > 0; }
   bool reads_residual() const { return !stream_rows.empty(); }
@@ -53,6 +53,9 @@ struct LayerWants {
   std::int64_t chosen_experts = 0;  // of each row; 0: the layer has no experts
   std::int64_t groups = 1;
   std::vector<std::uint8_t> group_of_row;  // [packed rows]; empty: all in group 0
+  // What followed rows give: what `received` says, or measured apart, by groups of their own.
+  bool followed = false, followed_apart = false;
+  std::vector<std::uint8_t> followed_group_of_row;  // [packed rows], where it is apart
   std::int64_t top = 0, sets = 0;
   std::vector<std::shared_ptr<const KeySets>> key_sets;  // of every sequence; null: none
   std::vector<std::int32_t> close_rows;                  // packed rows
@@ -77,6 +80,7 @@ struct ObservationLayout {
   ObservationLayout(const ModelConfig& config, const LayerWants& wants, std::int64_t rows,
                     std::int64_t columns, std::int64_t longest_keys);
 
+  std::int64_t followed = kAbsent;  // [heads, columns]
   std::int64_t received = kAbsent, entropy = kAbsent, log_sum_exp = kAbsent, first_share = kAbsent;
   std::int64_t top_keys = kAbsent, top_weights = kAbsent, row_weights = kAbsent;
   std::int64_t row_mass = kAbsent, group_mass = kAbsent;  // [..., sets]

@@ -47,6 +47,21 @@ void measure_weights(const Context& context, const ops::AttentionShape& shape,
   }
 }
 
+// One row weighs what it receives; sums of all rows do not depend on how an observer groups them.
+void measure_followed(const Context& context, const ops::AttentionShape& shape,
+                      const ops::AttentionSequence& s, const probe::LayerRequest& request,
+                      probe::LayerRecord& record) {
+  if (request.follows_received()) {
+    record.followed = record.received;
+    return;
+  }
+  const auto groups = followed_groups(request.followed, s.query_rows);
+  ops::AttentionStatistics wanted;
+  wanted.group_of_row = groups.data();
+  wanted.received = sized(record.followed, true, shape.heads * s.key_rows);
+  ops::attention_statistics(context, shape, s, wanted);
+}
+
 void measure_moments(const Context& context, const ops::AttentionShape& shape,
                      const ops::AttentionSequence& s, probe::QkRecord& record, ops::QkMoments norms) {
   const std::int64_t columns = shape.heads * s.key_rows;
@@ -74,6 +89,13 @@ void measure_drift(const Context& context, const ops::AttentionShape& shape, con
 }
 
 }  // namespace
+
+std::vector<std::uint8_t> followed_groups(probe::FollowedRows followed, std::int64_t rows) {
+  std::vector<std::uint8_t> groups(static_cast<size_t>(rows),
+                                   followed == probe::FollowedRows::kAll ? 0 : probe::kNoGroup);
+  if (followed == probe::FollowedRows::kLast && rows > 0) groups.back() = 0;
+  return groups;
+}
 
 std::vector<LayerObservation> ask(std::int64_t heads, std::int64_t layer,
                                   std::span<const SequenceInput> sequences, probe::Probe& probe) {
@@ -110,7 +132,8 @@ probe::LayerRecord measure(const Context& context, const ops::AttentionShape& sh
     record.states.keys = s.keys;
     record.states.values = s.values;
   }
-  if (request.needs_second_pass()) measure_weights(context, shape, s, request, record);
+  if (request.weighs()) measure_weights(context, shape, s, request, record);
+  if (request.follows()) measure_followed(context, shape, s, request, record);
   if (request.needs_moments()) {
     ops::QkMoments norms;
     norms.query_norm = sized(record.query_norm, request.norms, shape.heads * s.query_rows);

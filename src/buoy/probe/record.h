@@ -53,6 +53,7 @@ struct RoutingRecord {
 struct LayerRecord {
   LayerStates states;                  // sizes always, pointers when asked
   std::vector<float> received;         // [groups, heads, keys], sums over the group's queries
+  std::vector<float> followed;         // [heads, keys], sums over the followed rows
   std::vector<float> entropy;          // [heads, queries]
   std::vector<float> log_sum_exp;      // [heads, queries]
   std::vector<float> first_share;      // [heads, queries]

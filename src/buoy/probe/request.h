@@ -24,6 +24,9 @@ inline constexpr std::int64_t kWholeForward = -1;  // in place of a layer: what 
 inline constexpr std::int64_t kMostGroups = 16;
 inline constexpr std::uint8_t kNoGroup = 255;
 
+// The rows whose attention decides what a change that follows the model does in the next forward.
+enum class FollowedRows : std::uint8_t { kNone, kAll, kLast };
+
 // What is wanted at one address. Everything is off; what stays off costs nothing.
 struct LayerRequest {
   // Queries in up to kMostGroups groups, by row; kNoGroup leaves a row out. Empty: all rows in group 0.
@@ -57,11 +60,19 @@ struct LayerRequest {
   bool dense_mean = false;  // their mean over the heads, [rows, keys]
   bool states = false;      // queries, keys and values
 
+  // Attention that every key receives of these rows, per head, whatever the groups are: a change reads it,
+  // and must choose alike whoever else looks.
+  FollowedRows followed = FollowedRows::kNone;
+
   ResidualRequest residual;  // of the stream that attention and MLP add to
   bool routing = false;      // of every row, where the layer has experts
 
-  bool needs_second_pass() const {
-    return received || entropy || log_sum_exp || first_share || looks_closely();
+  bool weighs() const { return received || entropy || log_sum_exp || first_share || looks_closely(); }
+  bool needs_second_pass() const { return weighs() || follows(); }
+  bool follows() const { return followed != FollowedRows::kNone; }
+  // `received` says it already.
+  bool follows_received() const {
+    return followed == FollowedRows::kAll && received && groups == 1 && group_of_row.empty();
   }
   bool looks_closely() const { return (row_weights || row_mass || top > 0) && !rows.empty(); }
   std::int64_t sets() const { return key_sets ? key_sets->count() : 0; }

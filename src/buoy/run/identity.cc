@@ -185,6 +185,7 @@ Json describe(const Condition& c) {
   add("seed", c.seed);
   for (const auto& [model, heads] : c.heads_off) out["heads_off"][model] = describe(heads);
   if (c.hidden) out["hidden_columns"] = describe(*c.hidden);
+  if (c.top) out["hidden_keys"] = c.top_text;
   for (const auto& [model, trace] : c.column_traces)
     out["column_traces"][model] = sha256_of_file(trace / "manifest.json");
   if (!c.axis.empty()) out["sweep"] = {{"axis", c.axis}, {"value", c.value}};

@@ -84,13 +84,24 @@ Tracer::Tracer(const Context& context, model::Model& model, Request request,
   if (request_.changes.any() && decode::decodes_blocks(config, request_.decode))
     throw_usage_error({"changes", "a family that can be changed while it decodes",
                        fmt::format("{}: it can be traced, and not changed yet", name_of(config.family))});
+  if (request_.changes.top && request_.changes.top->follows() &&
+      !decode::decodes_masks(config, request_.decode))
+    throw_usage_error(
+        {kTopOfField,
+         "trace:FOLDER for a trace of a model that writes from left to right: it is one forward "
+         "over the row, which has no step before it",
+         "step-before or a rule"});
 }
 
-ChangedRow Tracer::changed_row(const ItemPrompt& prompt) const {
+ChangedRow Tracer::changed_row(const ItemPrompt& prompt, std::uint64_t seed) const {
   const auto slots = std::max<std::int64_t>(request_.decode.max_new_tokens, 0);
   ChangedRow row{prompt.regions, static_cast<std::int64_t>(prompt.prompt.ids.size()) + slots,
                  decoding_steps(request_.decode) + (request_.final_row ? 1 : 0)};
   add_answer(row.regions, slots);
+  row.id = prompt.id;
+  row.prompt = prompt.prompt.ids;
+  row.seed = seed;
+  row.left_to_right = !decode::decodes_masks(model_.config(), request_.decode);
   return row;
 }
 
@@ -103,7 +114,7 @@ Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, co
   const bool diffusion = decode::decodes_masks(model_.config(), request_.decode);
   // What is written behind a prompt changes no row before it: one pass over the final row holds every step's
   // attention. Only then is its length known.
-  const ChangedRow row = changed_row(prompt);
+  const ChangedRow row = changed_row(prompt, decode.seed);
   if (!diffusion) {
     ChangingProbe changing(request_.changes, model_.config(), row, nullptr);
     decode::drive(context_, model_, machines, between_steps_, request_.changes.any() ? &changing : nullptr);
@@ -120,6 +131,7 @@ Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, co
     inputs[0].grid = machine->row_grid();
     model_.forward(context_, inputs, probe);
   }
+  changing.finish();
   return {std::move(watched), std::move(machine)};
 }
 

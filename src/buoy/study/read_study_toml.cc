@@ -157,6 +157,8 @@ EvaluateEntry read_evaluate(const toml::table& evaluate, const TomlSource& sourc
   take(e.sweep, table.text("sweep"));
   take(e.noise_kind, table.text("noise_kind"));
   take(e.columns_from, table.text("columns_from"));
+  take(e.hide_top_of, table.text("hide_top_of"));
+  take(e.hide_control, table.text("hide_control"));
   e.decoding = read_own_decoding(table, source, "evaluate");
   if (const auto* heads = table.table("heads")) {
     CheckedTable inner(*heads, source, "evaluate.heads");

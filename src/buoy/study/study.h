@@ -79,6 +79,7 @@ struct EvaluateEntry {
   run::Request request = run::EvaluationSpec();  // with the template as written; "": the study's
   bool closed_book = false;
   std::string sweep, noise_kind = "random";
+  std::string hide_top_of, hide_control;  // with the sweep "hidden-keys"
   std::optional<HeadsEntry> heads;
   std::string columns_from;  // name of a trace; "": no columns are hidden
   Decoding decoding = {};    // on top of the model's

@@ -161,6 +161,8 @@ run::ConditionRequest StudyPlan::condition_request(const study::EvaluateEntry& e
   request.with_passages = arrangement.passages >= 0 || arrangement.noise || arrangement.gold_position > 0 ||
                           !entry.sweep.empty() || entry.heads || !entry.columns_from.empty();
   request.sweep = entry.sweep;
+  request.hide_top_of = entry.hide_top_of;
+  request.hide_control = entry.hide_control;
   if (entry.heads) {
     request.heads = run::HeadStudy{{}, entry.heads->share, entry.heads->controls};
     for (const auto* model : models_of(entry.models))

@@ -38,8 +38,8 @@ std::string heading(const Producer& producer) {
     case Source::kTerminal:
       break;
   }
-  return fmt::format("\n## {}\n\nPrinted by `buoy {}`, not written to a file.\n", producer.title,
-                     producer.name);
+  return fmt::format("\n## {}\n\nPrinted by `buoy {}`, {}.\n", producer.title, producer.name,
+                     producer.data.empty() ? "not written to a file" : producer.data);
 }
 
 std::string needs_of(const TableSchema& table) {

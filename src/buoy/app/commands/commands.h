@@ -20,6 +20,7 @@ void add_haystack(Command& app);
 void add_index(Command& app);
 void add_search(Command& app);
 void add_eval(Command& app);
+void add_score(Command& app);
 void add_study(Command& app);
 void add_merge(Command& app);
 void add_status(Command& app);

@@ -104,6 +104,7 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   gather(request.group_mass && request.received && own_sets > 0, out.group_mass,
          layout.group_mass + sequence * groups * heads * sets, request.groups * heads, sets, own_sets);
   per_column(request.received, out.received, layout.received, request.groups * heads);
+  per_column(request.follows(), out.followed, layout.followed, heads);
   per_row(request.entropy, out.entropy, layout.entropy);
   per_row(request.log_sum_exp, out.log_sum_exp, layout.log_sum_exp);
   per_row(request.first_share, out.first_share, layout.first_share);
@@ -199,6 +200,7 @@ std::uint64_t RecordPlace::bytes() const {
                      R = static_cast<std::int64_t>(request.rows.size());
   std::int64_t numbers = 0;
   numbers += request.received ? request.groups * H * K : 0;
+  numbers += request.follows() ? H * K : 0;
   numbers += (request.entropy + request.log_sum_exp + request.first_share) * H * Q;
   numbers += request.row_weights ? R * H * K : 0;
   numbers += 2 * request.top * R * H;

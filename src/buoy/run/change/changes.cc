@@ -138,6 +138,10 @@ Changes parse_changes(const ChangeTexts& texts) {
   }
   for (const auto& text : texts.steer) add_residual(text, false, out);
   for (const auto& text : texts.patch) add_residual(text, true, out);
+  if (texts.top.any()) {
+    out.top = parse_top_change(texts.top);
+    out.texts.push_back(stored_text(texts.top, *out.top));
+  }
   return out;
 }
 
@@ -164,6 +168,7 @@ void check_changes(const Changes& changes, const ModelConfig& config) {
     if (change.of_single_steps && !is_masked_diffusion(config.family))
       throw_usage_error({kMlpField, "no steps: an autoregressive row is the same at every step", "steps"});
   }
+  if (changes.top) check_top_change(*changes.top, config);
   for (const auto& vectors : changes.residual) check_residual_vectors(vectors, config);
 }
 

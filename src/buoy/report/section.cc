@@ -15,6 +15,7 @@
 #include "buoy/result/schema/heads.h"
 #include "buoy/result/schema/kvdrift.h"
 #include "buoy/result/schema/predictions.h"
+#include "buoy/result/schema/published.h"
 #include "buoy/result/schema/qk.h"
 #include "buoy/result/schema/retrieval.h"
 #include "buoy/result/schema/rollout.h"
@@ -43,6 +44,7 @@ Section predictions_section(std::span<const Table> tables);
 Section routing_section(std::span<const Table> tables);
 Section tasks_section(std::span<const Table> tables);
 Section evaluation_section(std::span<const Table> tables);
+Section published_section(std::span<const Table> tables);
 
 Section build_section(const std::string& analysis, std::span<const Table> tables) {
   struct Builder {
@@ -66,6 +68,7 @@ Section build_section(const std::string& analysis, std::span<const Table> tables
       {schema::kKvDrift, kvdrift_section},
       {schema::kRollout, rollout_section},
       {schema::kEvaluation, evaluation_section},
+      {schema::kPublished, published_section},
   };
   for (const auto& builder : kBuilders) {
     if (analysis == builder.producer.name) return builder.build(tables);

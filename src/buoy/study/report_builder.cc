@@ -20,6 +20,7 @@
 #include "buoy/base/say.h"
 #include "buoy/report/page.h"
 #include "buoy/result/schema/evaluation.h"
+#include "buoy/result/schema/published.h"
 #include "buoy/run/change/changes.h"
 #include "buoy/run/summary/summary.h"
 #include "buoy/study/analysed_traces.h"
@@ -130,6 +131,7 @@ class ReportBuilder {
     add_evaluations();
     analyse();
     judge_what_was_analysed();
+    add_published();
     add_networks();
     note_failed_samples();
     tell_stage("drawing the report");
@@ -339,6 +341,19 @@ class ReportBuilder {
     }
     const auto failure = attempt([&] { add_siblings(siblings_, input_); });
     if (failure) input_.notices.leave_out("Siblings", "", *failure);
+  }
+
+  // On the terminal, too: the numbers that a reproduction is about.
+  void add_published() {
+    if (request_.published.empty()) return;
+    const auto& producer = schema::kPublished;
+    const std::string title(producer.title);
+    const auto failure = attempt([&] {
+      Table table = published_table(request_.published, report::judged_tables(input_), request_.shapes);
+      fmt::print("{}\n{}", title, describe_published(table));
+      input_.analyses.push_back({std::string(producer.name), title, {std::move(table)}});
+    });
+    if (failure) input_.notices.leave_out(title, "", *failure);
   }
 
   void note_failed_samples() {

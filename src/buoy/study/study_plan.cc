@@ -47,13 +47,15 @@ std::string StudyPlan::prompt_template(const std::string& name_or_file) const {
   const auto& builtin = questions::builtin_prompts();
   const bool is_name = std::any_of(builtin.begin(), builtin.end(),
                                    [&](const auto& prompt) { return prompt.name == name_or_file; });
-  return name_or_file.empty() || is_name ? name_or_file : beside(name_or_file).string();
+  return name_or_file.empty() || is_name || name_or_file == questions::kReadyPrompts
+             ? name_or_file
+             : beside(name_or_file).string();
 }
 
 fs::path StudyPlan::data_file(const std::string& name) const {
   const auto* entry = data(name);
   if (entry == nullptr) return {};
-  return entry->world ? study_.out / "data" / (name + ".jsonl") : beside(entry->file);
+  return entry->is_made() ? study_.out / "data" / (name + ".jsonl") : beside(entry->file);
 }
 
 fs::path StudyPlan::trace_folder(const std::string& trace, const std::string& model) const {

@@ -1,11 +1,13 @@
 #include "buoy/analysis/predictions/sample_predictions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "buoy/analysis/sample/answer_span.h"
 #include "buoy/base/error.h"
 #include "buoy/stats/not_a_number.h"
+#include "buoy/stats/rank_correlation.h"
 #include "buoy/trace/rows/answer_rows.h"
 #include "buoy/trace/schema.h"
 
@@ -111,6 +113,23 @@ void SamplePredictions::take_token(const ObservedSample& sample, std::int64_t sl
   }
 }
 
+void SamplePredictions::correlate_steps(const ObservedSample& sample) {
+  double sum = 0, pairs = 0;
+  for (std::int64_t s = 0; s + 1 < sample.step_count(); ++s) {
+    std::vector<double> now, next;
+    for (std::int64_t slot = 0; slot < answer_length_; ++slot) {
+      if (!sample.masked_at(s + 1, sample.prompt_length + slot)) continue;  // what is masked then was before
+      now.push_back(at(s, slot).confidence);
+      next.push_back(at(s + 1, slot).confidence);
+    }
+    const double correlation = stats::pearson(now, next);
+    if (std::isnan(correlation)) continue;
+    sum += correlation;
+    pairs += 1;
+  }
+  if (pairs > 0) step_correlation = sum / pairs;
+}
+
 void SamplePredictions::finish(const ObservedSample& sample) {
   BUOY_CHECK(std::ssize(expected_) == forwards_ * slots_);
   answer_length_ = std::min(answer_end(sample), sample.tokens) - sample.prompt_length;
@@ -118,6 +137,7 @@ void SamplePredictions::finish(const ObservedSample& sample) {
     for (std::int64_t s = 0; s < forwards_; ++s) take_position(sample, s, slot);
     take_token(sample, slot);
   }
+  if (diffusion_) correlate_steps(sample);
   expected_ = {};
 }
 
@@ -138,6 +158,7 @@ void SamplePredictions::state(StateArchive& archive) {
   archive.integers(revealed_at_, kNever, INT32_MAX);
   archive.integers(committed_at_, kNotObserved, INT32_MAX);
   archive.numbers(at_reveal_);
+  archive.last_number_if_there(step_correlation);
 }
 
 }  // namespace buoy::analysis

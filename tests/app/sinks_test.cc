@@ -69,6 +69,7 @@ TEST(ScoreCommand, RefusesByName) {
   refused(true, {}, "--form");
   refused(false, {"--form", "one-shot"}, "--form");
   refused(true, {"--form", "both"}, "one-shot or path");
+  refused(false, {"--max-new-tokens", "4"}, "--slots");
   refused(true, {"--form", "one-shot", "--path-order", "decoding"}, "--form path with it");
   refused(true, {"--form", "one-shot", "--slots", "1"}, "at most 1 tokens, the canvas");
   refused(true, {"--form", "one-shot", "--texts", "--leave-out"}, "--leave-out");

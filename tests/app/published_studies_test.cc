@@ -45,9 +45,9 @@ class PublishedStudies : public ::testing::Test {
     return folder;
   }
 
-  // The whole study with two questions in every part.
+  // The whole study with one question in every part.
   ProgramResult dry_run(const std::string& name, const std::vector<StandIn>& models) const {
-    std::vector<std::string> words = {"study", study(name), "--out", folder_ / "out", "--limit", "2"};
+    std::vector<std::string> words = {"study", study(name), "--out", folder_ / "out", "--limit", "1"};
     for (const auto& model : models) {
       words.emplace_back("--model");
       words.push_back(std::string(model.model) + "=" + stand_in(model).string());

@@ -25,7 +25,7 @@
 #include "buoy/study/made_data.h"
 #include "buoy/study/memory_line.h"
 #include "buoy/study/output_folder.h"
-#include "buoy/study/published_values.h"
+#include "buoy/study/published/published_values.h"
 #include "buoy/study/study_outcomes.h"
 #include "buoy/trace/index.h"
 

@@ -11,9 +11,9 @@ namespace buoy::testing {
 namespace {
 
 std::vector<std::filesystem::path> experiments() {
-  std::vector<std::filesystem::path> out;
-  const auto folder = std::filesystem::path(BUOY_TEST_DATA) / ".." / ".." / "studies" / "experiments";
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  const auto studies = std::filesystem::path(BUOY_TEST_DATA) / ".." / ".." / "studies";
+  std::vector<std::filesystem::path> out = {studies / "sinks.toml"};
+  for (const auto& entry : std::filesystem::directory_iterator(studies / "experiments")) {
     if (entry.path().extension() == ".toml" && entry.path().filename() != "published.toml")
       out.push_back(entry.path());
   }

@@ -63,7 +63,7 @@ std::optional<Nature> nature_of(const trace::TraceReader& reader) {
       nature.diffusion = sample.masked_diffusion;
       nature.mask = !sample.mask.causal      ? "full"
                     : sample.mask.prefix > 0 ? "prefix"
-                    : sample.mask.block > 1  ? "blocks"
+                    : sample.blocks          ? "blocks"
                                              : "causal";
     });
     if (!failure) return nature;

@@ -21,6 +21,12 @@ struct Decoding {
   void apply_to(decode::DecodeOptions& options) const;
 };
 
+// What is known of a model that is not there: from it is computed what it would take.
+struct ExpectedModel {
+  std::filesystem::path config;     // folder with its config.json
+  std::optional<double> gigabytes;  // of its files; nothing: two bytes for each parameter of the config
+};
+
 // One network. Several of one arm are named ARM.1, ARM.2 and so on; ARM stands for all of them.
 struct ModelEntry {
   std::string name;
@@ -28,6 +34,7 @@ struct ModelEntry {
   Decoding decoding;                                 // on top of the study's
   std::string arm = {};                              // "": it is alone, and its own arm
   std::optional<std::uint64_t> untrained_seed = {};  // a control: its config before any training
+  std::optional<ExpectedModel> expected = {};
 
   bool is_called(const std::string& what) const { return what == name || (!arm.empty() && what == arm); }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "buoy/base/attempt.h"
 #include "buoy/base/file/files.h"
 #include "buoy/checkpoint/hub_cache.h"
 #include "buoy/questions/prompt/builtin_prompts.h"
@@ -30,6 +31,13 @@ bool StudyPlan::is_id(const study::ModelEntry& model) const {
 }
 
 fs::path StudyPlan::model_folder(const study::ModelEntry& model) const {
+  if (!model.expected) return found_folder(model);
+  fs::path folder;
+  const bool there = !attempt([&] { folder = found_folder(model); }) && path_exists(folder);
+  return there ? folder : beside(model.expected->config);
+}
+
+fs::path StudyPlan::found_folder(const study::ModelEntry& model) const {
   if (is_id(model)) return find_model(model.path.string());
   const auto folder = beside(model.path);
   return path_exists(folder) ? find_model(folder.string()) : folder;

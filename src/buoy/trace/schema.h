@@ -172,6 +172,9 @@ inline constexpr std::string_view kCausalAttention = "causal", kBidirectionalAtt
                                   kPrefixAttention = "prefix", kBlocksAttention = "blocks";
 inline constexpr std::string_view kBlockLength = "block_length";  // of blocks
 inline constexpr std::string_view kGridOrigin = "grid_origin";
+inline constexpr std::string_view kDenoisedLength = "denoised_length";  // of blocks, while they are denoised
+inline constexpr std::string_view kDenoisedOrigin = "denoised_origin";
+inline constexpr std::string_view kEndTokens = "end_tokens";
 inline constexpr std::string_view kMaskToken = "mask_token";
 inline constexpr std::string_view kPredictionOffset = "prediction_offset";
 inline constexpr std::string_view kFinalStep = "final_step";

@@ -11,6 +11,7 @@
 #include "buoy/analysis/predictions/sample_predictions.h"
 #include "buoy/result/schema/predictions.h"
 #include "buoy/stats/not_a_number.h"
+#include "buoy/trace/rows/answer_rows.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::analysis {
@@ -62,6 +63,16 @@ struct Mean {
   double value() const { return count > 0 ? sum / count : stats::kNan; }
 };
 
+// The first observed step that ran the row that writes a slot: where blocks are decoded, the first of its
+// own.
+std::int32_t first_step_of(const ObservedSample& sample, std::int64_t slot) {
+  const auto row = trace::row_that_writes(sample.prompt_length + slot, sample.prediction_offset);
+  for (std::int64_t s = 0; s < sample.step_count(); ++s) {
+    if (sample.reach_at(s).ran(row)) return sample.steps[static_cast<size_t>(s)];
+  }
+  return SamplePredictions::kNotObserved;
+}
+
 // Of one sample; NaN: not defined.
 std::vector<double> scalars_of(const ObservedSample& sample, const SamplePredictions& kept) {
   std::array<Mean, kScalars> means;
@@ -74,7 +85,7 @@ std::vector<double> scalars_of(const ObservedSample& sample, const SamplePredict
     means[kReveal].add(token.revealed_at / run);
     if (token.committed_at == SamplePredictions::kNotObserved) continue;
     means[kUncommitted].add(token.committed_at < 0 ? 1 : 0);
-    means[kAtOnce].add(token.committed_at == sample.steps.front() ? 1 : 0);
+    means[kAtOnce].add(token.committed_at == first_step_of(sample, slot) ? 1 : 0);
     if (token.committed_at < 0) continue;
     const double lead = token.revealed_at - token.committed_at;
     means[kCommitment].add(token.committed_at / run);

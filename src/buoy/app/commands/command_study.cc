@@ -1,9 +1,6 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 
 #include "buoy/app/cluster/fleet.h"
@@ -16,13 +13,13 @@
 #include "buoy/base/counted.h"
 #include "buoy/base/error.h"
 #include "buoy/base/file/disk_space.h"
-#include "buoy/base/file/files.h"
-#include "buoy/base/file/named_path.h"
 #include "buoy/base/interrupt.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
+#include "buoy/benchmark/machine.h"
 #include "buoy/observe/number_set.h"
 #include "buoy/study/design/scaling.h"
+#include "buoy/study/overrides.h"
 #include "buoy/study/study_check.h"
 #include "buoy/study/study_runner.h"
 
@@ -45,6 +42,13 @@ std::vector<int> process_counts(const std::string& list) {
   return counts;
 }
 
+// What the arithmetic of a study takes here, by a product that is measured now.
+std::string time_line(const study::StudyFindings& findings, Device device, int threads) {
+  ThreadPool pool(threads > 0 ? threads : default_threads());
+  return study::describe_time(findings, benchmark::quick_product_flops({pool}, device),
+                              benchmark::machine_name(device));
+}
+
 void write_jobs(const study::Study& study, const std::string& arguments, int tasks, bool submit) {
   SlurmJobs jobs{arguments, tasks, {}, false};
   const auto& words = words_of_command();
@@ -64,36 +68,11 @@ void write_jobs(const study::Study& study, const std::string& arguments, int tas
     throw IoError("cannot submit the jobs: sbatch failed");
 }
 
-// NAME=MODEL in place of what the file says; paths are from where the program runs.
-void exchange_models(study::Study& study, const std::vector<std::string>& given) {
-  for (const auto& text : given) {
-    const auto model = split_name(text);
-    std::vector<std::string> names;
-    bool known = false;
-    for (auto& entry : study.models) {
-      names.push_back(entry.name);
-      if (entry.name != model.name) continue;
-      known = true;
-      entry.path = path_exists(model.path) ? std::filesystem::absolute(model.path) : model.path;
-    }
-    if (!known)
-      throw_usage_error({"--model", fmt::format("NAME=MODEL, NAME one of {}", fmt::join(names, ", ")), text});
-  }
-}
-
-void limit_questions(study::Study& study, std::size_t limit) {
-  const auto take = [&](auto& read) { read.limit = std::min(read.limit, limit); };
-  for (auto& trace : study.traces) take(trace.request.read);
-  for (auto& entry : study.evaluations) take(entry.request.read);
-}
-
 }  // namespace
 
 void add_study(Command& app) {
   struct Options {
     std::string file, out, device = "auto";
-    std::vector<std::string> models;
-    std::size_t limit = 0;
     int threads = 0;
     bool check = false, ignore_space = false, timing = false;
     ShardOptions shards;
@@ -101,6 +80,7 @@ void add_study(Command& app) {
     int tasks = 8;
     bool submit = false;
     std::string plan, rates;
+    study::Overrides overrides;
   };
   auto* command = app.add_subcommand("study", "run a whole study that a file describes, to one report");
   auto options = std::make_shared<Options>();
@@ -108,8 +88,8 @@ void add_study(Command& app) {
       ->required()
       ->type_name("FILE.toml");
   add_out_option(*command, options->out);
-  add_model_option(*command, options->models);
-  add_limit_option(*command, options->limit);
+  add_model_option(*command, options->overrides.models);
+  add_limit_option(*command, options->overrides.limit);
   add_threads_option(*command, options->threads);
   add_device_option(*command, options->device);
   add_timing_flag(*command, options->timing);
@@ -144,9 +124,10 @@ void add_study(Command& app) {
   command->add_flag("--submit", options->submit, "with --slurm: submit the jobs")
       ->needs(slurm)
       ->group(cluster);
-  command->add_flag("--check", options->check,
-                    "only say what is missing or wrong, and what every part will take: questions, forward "
-                    "passes, bytes, memory");
+  command->add_flag(
+      "--check", options->check,
+      "only say what is missing or wrong, what is to be downloaded, and what every part will take: "
+      "questions, forward passes, bytes, memory, time");
   add_ignore_space_flag(*command, options->ignore_space);
   command->speak_in_fields();
   command->footer(
@@ -158,15 +139,16 @@ void add_study(Command& app) {
   command->callback([options] {
     auto reading = study::read_study_and_problems(options->file);
     if (!options->out.empty()) reading.study.out = options->out;
-    exchange_models(reading.study, options->models);
-    if (options->limit > 0) limit_questions(reading.study, options->limit);
+    study::apply(options->overrides, reading.study);
     const bool several = wants_processes(options->shards, options->device);
     study::StudyCall call{study::StudyPlan(std::move(reading.study)), options->threads,
                           device_from_name(several && options->device != "cpu" ? "auto" : options->device),
                           command_as_typed()};
     const auto findings = study::examine(call.plan, call.device);
     reading.problems.insert(reading.problems.end(), findings.problems.begin(), findings.problems.end());
-    if (options->check) fmt::print("{}\n", study::describe(findings, call.plan));
+    if (options->check)
+      fmt::print("{}\n{}\n", study::describe(findings, call.plan),
+                 time_line(findings, call.device, options->threads));
     study::refuse(options->file, reading.problems);
     if (!options->ignore_space) study::require_space(findings, call.plan);
     if (options->check) {

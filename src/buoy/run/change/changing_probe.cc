@@ -77,7 +77,7 @@ ChangingProbe::ChangingProbe(const Changes& changes, const ModelConfig& config, 
       mlps_(changes.mlps),
       forward_vectors_(static_cast<std::size_t>(config.layers)),
       residual_(static_cast<std::size_t>(config.layers)) {
-  check_changes(changes, config);
+  check_changes(changes, config, row.decode);
   for (const auto& change : changes.heads) {
     const auto& [layer, head] = change.id;
     if (change.of_single_steps)

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "buoy/decode/options.h"
 #include "buoy/observe/query_groups.h"
 #include "buoy/probe/forwarding.h"
 #include "buoy/run/change/changes.h"
@@ -16,9 +17,10 @@ namespace buoy::run {
 
 // What changes are made to.
 struct ChangedRow {
-  observe::Regions regions;  // "answer" among them; empty: there are none
-  std::int64_t tokens = 0;   // at most
-  std::int64_t steps = 0;    // forwards that have a number
+  observe::Regions regions;           // "answer" among them; empty: there are none
+  std::int64_t tokens = 0;            // at most
+  std::int64_t steps = 0;             // forwards that have a number
+  decode::DecodeOptions decode = {};  // which loop, where a family has several
   // For keys that are chosen by what they receive.
   std::string id = {};
   std::span<const std::int32_t> prompt = {};

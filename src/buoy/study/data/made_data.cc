@@ -1,4 +1,4 @@
-#include "buoy/study/made_data.h"
+#include "buoy/study/data/made_data.h"
 
 #include <nlohmann/json.hpp>
 

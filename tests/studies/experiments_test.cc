@@ -44,18 +44,5 @@ INSTANTIATE_TEST_SUITE_P(All, Experiments, ::testing::ValuesIn(experiments()), [
   return name;
 });
 
-TEST(StudyOptions, OtherModelsAndFewerQuestions) {
-  if (!study::can_read_studies()) GTEST_SKIP() << "built without toml++";
-  const auto file = experiments().front().string();
-  const auto refused = [&](const std::string& model, const std::string& said) {
-    const auto run = run_buoy({"study", file, "--model", model, "--check"});
-    EXPECT_NE(run.exit_code, 0);
-    EXPECT_NE(run.err.find(said), std::string::npos) << run.err;
-  };
-  refused("nobody=/nowhere", "NAME one of ");
-  refused("/nowhere", "expected NAME=MODEL");
-  refused("diffusion=/nowhere", "/nowhere");
-}
-
 }  // namespace
 }  // namespace buoy::testing

@@ -1,4 +1,4 @@
-#include "buoy/study/published_values.h"
+#include "buoy/study/published/published_values.h"
 
 #include <gtest/gtest.h>
 

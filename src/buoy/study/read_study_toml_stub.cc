@@ -1,5 +1,5 @@
 #include "buoy/base/error.h"
-#include "buoy/study/published_values.h"
+#include "buoy/study/published/published_values.h"
 #include "buoy/study/study.h"
 
 namespace buoy::study {

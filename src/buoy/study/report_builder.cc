@@ -343,15 +343,13 @@ class ReportBuilder {
     if (failure) input_.notices.leave_out("Siblings", "", *failure);
   }
 
-  // On the terminal, too: the numbers that a reproduction is about.
   void add_published() {
     if (request_.published.empty()) return;
-    const auto& producer = schema::kPublished;
-    const std::string title(producer.title);
+    const std::string title(schema::kPublished.title), name(schema::kPublished.name);
     const auto failure = attempt([&] {
       Table table = published_table(request_.published, report::judged_tables(input_), request_.shapes);
       fmt::print("{}\n{}", title, describe_published(table));
-      input_.analyses.push_back({std::string(producer.name), title, {std::move(table)}});
+      input_.analyses.push_back({name, title, {std::move(table)}});
     });
     if (failure) input_.notices.leave_out(title, "", *failure);
   }

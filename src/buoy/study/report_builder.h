@@ -9,7 +9,7 @@
 #include "buoy/base/file/named_path.h"
 #include "buoy/claims/network.h"
 #include "buoy/report/page.h"
-#include "buoy/study/published_values.h"
+#include "buoy/study/published/published_values.h"
 
 namespace buoy::study {
 

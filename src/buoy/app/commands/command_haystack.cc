@@ -9,7 +9,7 @@
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/file/files.h"
 #include "buoy/checkpoint/hub_cache.h"
-#include "buoy/run/prompt_tokens.h"
+#include "buoy/run/ask/prompt_tokens.h"
 #include "buoy/world/haystack.h"
 
 namespace buoy::app {

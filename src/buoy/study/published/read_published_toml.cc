@@ -11,7 +11,7 @@
 #include "buoy/result/schema/common.h"
 #include "buoy/study/checked_table_toml.h"
 #include "buoy/study/guard_toml.h"
-#include "buoy/study/published_values.h"
+#include "buoy/study/published/published_values.h"
 
 namespace buoy::study {
 namespace {

@@ -4,8 +4,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "buoy/report/asked/haystack_figures.h"
 #include "buoy/report/finding.h"
-#include "buoy/report/haystack_figures.h"
 #include "buoy/report/sections.h"
 #include "buoy/result/schema/evaluation.h"
 

@@ -1,4 +1,4 @@
-#include "buoy/run/prompt_tokens.h"
+#include "buoy/run/ask/prompt_tokens.h"
 
 #include <memory>
 #include <optional>

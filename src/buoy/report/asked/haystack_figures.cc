@@ -1,4 +1,4 @@
-#include "buoy/report/haystack_figures.h"
+#include "buoy/report/asked/haystack_figures.h"
 
 #include <fmt/format.h>
 

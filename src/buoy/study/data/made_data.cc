@@ -1,4 +1,4 @@
-#include "buoy/study/made_data.h"
+#include "buoy/study/data/made_data.h"
 
 #include <nlohmann/json.hpp>
 
@@ -7,7 +7,7 @@
 #include "buoy/base/file/files.h"
 #include "buoy/base/file/json_file.h"
 #include "buoy/questions/data/item_json.h"
-#include "buoy/run/prompt_tokens.h"
+#include "buoy/run/ask/prompt_tokens.h"
 
 namespace buoy::study {
 namespace {

@@ -25,7 +25,7 @@ TEST(SinksStudy, RunsWithFourQuestions) {
   const TempFolder folder;
   std::string text = read_file(kRoot / "studies/sinks.toml");
   text = replaced(text, "\"../models", '"' + (kRoot / "models").string());
-  text = replaced(replaced(text, "count = 64", "count = 4"), "limit = 16", "limit = 2");
+  text = replaced(replaced(text, "count = 24", "count = 4"), "limit = 12", "limit = 2");
   const auto file = folder.write("sinks.toml", text + "\n[controls]\nuntrained = 0\n");
   const auto run = run_buoy({"study", file, "--out", (folder / "out").string()});
   ASSERT_EQ(run.exit_code, 0) << run.err;

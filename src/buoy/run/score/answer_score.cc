@@ -174,13 +174,14 @@ class Scoring {
     const auto turn = decode::next_turn(machine, 0);
     BUOY_CHECK(turn.forwards.size() == 1);  // no guidance
     const auto& input = turn.forwards[0];
+    const std::int64_t past = input.past();  // a forward may lengthen the cache
     const float* first = model_.forward(context_, turn.forwards, probe_);
     const auto vocabulary = static_cast<std::size_t>(config().vocabulary);
     std::vector<float> logits(first, first + input.logit_rows.size() * vocabulary);
     const auto open = machine.open_positions();
     for (std::size_t i = 0; i < input.logit_rows.size(); ++i) {
       // A forward that stores what precedes a block has the row of the block's first position.
-      const std::int64_t row = input.past() + input.logit_rows[i];
+      const std::int64_t row = past + input.logit_rows[i];
       const std::int64_t position = i < open.size() ? open[i] : row + 1;
       const auto place = position - std::ssize(prompt_);
       if (place < 0 || place >= std::ssize(answer_)) continue;

@@ -29,6 +29,9 @@ TEST_F(Parts, AJoinedTraceIsThatOfOneProcess) {
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_NE(again.out.find("joined before"), std::string::npos) << again.out;
   EXPECT_TRUE(same_run(out("single"), out("parts")));
+  // Nobody needs the parts any more.
+  fs::remove_all(out("parts") / "shards");
+  EXPECT_EQ(run("parts", {"inspect", "run"}).out, run("single", {"inspect", "run"}).out);
 }
 
 TEST_F(Parts, AJoinedEvaluationIsThatOfOneProcess) {

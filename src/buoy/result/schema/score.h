@@ -5,7 +5,7 @@
 namespace buoy::schema {
 
 inline constexpr Producer kScore{Source::kTerminal, "score", "Log-probabilities of given answers", "",
-                                 "or written to files with `--out`"};
+                                 "or written to files with `out`"};
 
 struct ScoreAnswers : TableSchema {
   constexpr ScoreAnswers()

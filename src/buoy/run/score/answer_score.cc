@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -12,7 +13,6 @@
 #include "buoy/decode/block_families.h"
 #include "buoy/decode/turn.h"
 #include "buoy/model/block_grid.h"
-#include "buoy/ops/sampling/sampling.h"
 
 namespace buoy::run {
 namespace {
@@ -208,7 +208,10 @@ class Scoring {
 }  // namespace
 
 double log_probability_of(std::span<const float> logits, std::int32_t token) {
-  return static_cast<double>(logits[static_cast<std::size_t>(token)]) - ops::log_sum_exp(logits);
+  const double top = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(logit - top);
+  return static_cast<double>(logits[static_cast<std::size_t>(token)]) - (top + std::log(sum));
 }
 
 ScoreForm score_form_of(const std::string& name) {

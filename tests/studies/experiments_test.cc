@@ -35,6 +35,8 @@ TEST_P(Experiments, RunWithFourQuestions) {
   const std::string table = read_file(folder / "out/report/tables/published_values.csv");
   EXPECT_NE(table.find(",not comparable,"), std::string::npos) << table;
   EXPECT_EQ(table.find(",yes,"), std::string::npos) << table;
+  // A value that names a table (in quotes) has a network: its row is there.
+  EXPECT_EQ(table.find(",,,,,\""), std::string::npos) << table;
   EXPECT_EQ(page.find("left out:"), std::string::npos);
 }
 

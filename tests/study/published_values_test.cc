@@ -97,6 +97,22 @@ TEST(PublishedValues, WhatIsNotMeasuredHereIsSaid) {
   EXPECT_EQ(published_table(values, {}, kNetworks).rows.size(), 2U);
 }
 
+TEST(PublishedValues, WhatIsNotDefinedHereIsSaid) {
+  const auto& t = schema::published_values;
+  Table own = own_table();
+  own.rows[0][3] = own.rows[1][3] = Cell();
+  const std::vector<Table> tables = {own};
+  for (const bool mean : {false, true}) {
+    std::vector<PublishedValue> values = {value_of()};
+    values[0].ours->mean = mean;
+    const Table table = published_table(values, tables, kNetworks);
+    EXPECT_EQ(texts(table, t.measured_on), (std::vector<std::string>{"big", "small"}));
+    EXPECT_EQ(texts(table, t.ours), (std::vector<std::string>{"", ""}));
+    EXPECT_EQ(texts(table, t.comparable), (std::vector<std::string>{"not comparable", "not comparable"}));
+    EXPECT_EQ(texts(table, t.reason)[0], "it has no value there");
+  }
+}
+
 TEST(PublishedValues, SeveralRowsOfANetworkAreRefused) {
   auto value = value_of();
   value.ours->where.erase("statistic");

@@ -19,6 +19,8 @@ std::optional<std::size_t> column_of(const Table& table, const std::string& name
   return std::nullopt;
 }
 
+const std::string kNoValue = "it has no value there";
+
 // A number that a table of the study holds, with the label of its network.
 struct Found {
   std::string label;
@@ -84,23 +86,20 @@ std::string why_not(const PublishedValue& value, const NetworkShape& own) {
   return reason;
 }
 
-// One number for each network; values that are not defined count nowhere.
+// One number for each network, of the values that are defined; without any it is not defined.
 std::vector<Found> means(const std::vector<Found>& found) {
   std::vector<Found> out;
-  std::vector<double> counts;
   for (const auto& one : found) {
-    if (std::isnan(one.value.value)) continue;
-    const auto same =
-        std::find_if(out.begin(), out.end(), [&](const Found& o) { return o.label == one.label; });
-    const auto at = static_cast<std::size_t>(same - out.begin());
-    if (same == out.end()) {
-      out.push_back({one.label, {.value = 0}});
-      counts.push_back(0);
+    const auto is_same = [&](const Found& other) { return other.label == one.label; };
+    if (std::any_of(out.begin(), out.end(), is_same)) continue;
+    double sum = 0, count = 0;
+    for (const auto& other : found) {
+      if (!is_same(other) || std::isnan(other.value.value)) continue;
+      sum += other.value.value;
+      count += 1;
     }
-    out[at].value.value += one.value.value;
-    counts[at] += 1;
+    out.push_back({one.label, {.value = sum / count}});
   }
-  for (std::size_t i = 0; i < out.size(); ++i) out[i].value.value /= counts[i];
   return out;
 }
 
@@ -146,7 +145,11 @@ Table published_table(std::span<const PublishedValue> values, std::span<const Ta
                {t.reason, reason}});
     };
     const auto found = found_in(value, tables, networks);
-    for (const auto& one : found) add(one.label, one.value, why_not(value, networks.at(one.label)));
+    for (const auto& one : found) {
+      const std::string reason = why_not(value, networks.at(one.label));
+      const bool defined = !std::isnan(one.value.value);
+      add(one.label, one.value, defined ? reason : reason.empty() ? kNoValue : kNoValue + ("; " + reason));
+    }
     if (!found.empty()) continue;
     const std::string missing = "this study does not measure it";
     add("", {}, value.differs.empty() ? missing : missing + ": " + value.differs);
@@ -167,7 +170,8 @@ std::string describe_published(const Table& table) {
     const std::string lower = text(t.ours.lower), upper = text(t.ours.upper);
     const std::string interval = lower.empty() ? "" : fmt::format(" [{}, {}]", lower, upper);
     if (!text(t.measured_on).empty())
-      out += fmt::format("    here, {}: {}{}: {}{}{}\n", text(t.measured_on), text(t.ours), interval,
+      out += fmt::format("    here, {}: {}{}: {}{}{}\n", text(t.measured_on),
+                         text(t.ours).empty() ? "no value" : text(t.ours), interval,
                          text(t.comparable) == "yes" ? "comparable" : text(t.comparable),
                          text(t.reason).empty() ? "" : ", ", text(t.reason));
     else

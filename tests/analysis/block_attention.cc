@@ -36,7 +36,10 @@ std::int64_t BlockForward::keys_of(std::int64_t query) const {
 }
 
 std::vector<BlockArm> block_arms() {
-  return {{"from_zero", 4, 0, 4, 0}, {"from_the_prompt", 8, 12, 8, 12}, {"stored_causally", 1, 0, 4, 12}};
+  return {{"from_zero", 4, 0, 4, 0},
+          {"from_the_prompt", 8, 12, 8, 12},
+          {"stored_causally", 1, 0, 4, 12},
+          {"stored_causally_before", 1, 0, 4, 12, false}};
 }
 
 std::vector<BlockForward> forwards_of(const BlockArm& arm) {
@@ -135,7 +138,7 @@ SyntheticTrace block_trace(const BlockArm& arm, const Attention& attention) {
     set(trace::kAttention, std::string(trace::kBlocksAttention));
     set(trace::kBlockLength, std::to_string(arm.block));
     set(trace::kGridOrigin, std::to_string(arm.origin));
-    if (arm.denoised != arm.block) {
+    if (arm.denoised != arm.block && arm.says) {
       set(trace::kDenoisedLength, std::to_string(arm.denoised));
       set(trace::kDenoisedOrigin, std::to_string(arm.denoised_origin));
     }

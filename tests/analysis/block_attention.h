@@ -15,6 +15,7 @@ struct BlockArm {
   const char* label;
   std::int64_t block, origin;  // of the finished row
   std::int64_t denoised, denoised_origin;
+  bool says = true;  // false: a trace of before, which does not say how blocks were denoised
 
   std::int64_t prompt() const { return kPrompt; }
   std::int64_t tokens() const { return kPrompt + 2 * denoised; }

@@ -3,6 +3,7 @@
 namespace buoy::analysis {
 
 void classify(const SampleFacts& sample, ForwardFacts& forward) {
+  forward.reach = sample.reach_of(forward.place);
   for (size_t j = 0; j < forward.types.size(); ++j)
     forward.types[j] = type_at_forward(forward.types[j], forward.masked[j] != 0,
                                        static_cast<std::int64_t>(j) >= forward.answer_end);

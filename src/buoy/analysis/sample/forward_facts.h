@@ -28,7 +28,7 @@ struct ForwardFacts {
   bool is_final(const SampleFacts& sample) const { return index == sample.final_index(); }
 };
 
-// Marks masks and padding among the types of the tokens, then fills `classes` from the rest.
+// Fills `reach`, marks masks and padding among the types of the tokens, then fills `classes` from the rest.
 void classify(const SampleFacts& sample, ForwardFacts& forward);
 
 }  // namespace buoy::analysis

@@ -216,7 +216,6 @@ ForwardFacts StoredSource::forward(std::int64_t place) const {
   out.index = sample_.index_of_place(place);
   out.is_step = out.shown() && out.index < sample_.step_count();
   out.number = numbers_[static_cast<size_t>(place)];
-  out.reach = sample_.reach_of(place);
   out.row = sample_.row_of(place);
   out.revealed_at =
       sample_.blocks ? sample_.blocks->revealed_before(sample_.tokens, out.number) : sample_.revealed_at;

@@ -154,7 +154,6 @@ void LiveSample::note_forward(const probe::Address& address) {
   forward.index = sample_.index_of_place(forward.place);
   forward.number = static_cast<std::int32_t>(address.step);
   forward.is_step = forward.shown() && forward.index < sample_.step_count();
-  forward.reach = sample_.reach_of(forward.place);
   forward.row = std::move(row_);
   forward.revealed_at = sample_.blocks ? sample_.blocks->revealed_before(sample_.tokens, forward.number)
                                        : machine_->revealed_at();

@@ -2,6 +2,7 @@
 
 #include "buoy/analysis/core/analysis.h"
 #include "buoy/base/error.h"
+#include "buoy/base/field_name.h"
 #include "buoy/result/schema/absorption.h"
 #include "buoy/result/schema/drift.h"
 #include "buoy/result/schema/floating.h"
@@ -65,7 +66,8 @@ const std::vector<AnalysisKind>& analysis_kinds() {
 
 void require_sink_share(const AnalysisOptions& options) {
   if (!(options.sink_share > 0 && options.sink_share < 1))
-    throw_usage_error({"sink share", "above 0 and below 1", fmt::format("{}", options.sink_share)});
+    throw_usage_error(
+        {field_name("sink_share"), "above 0 and below 1", fmt::format("{}", options.sink_share)});
 }
 
 const AnalysisKind& find_analysis(std::string_view name) {

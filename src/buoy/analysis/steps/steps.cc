@@ -6,6 +6,7 @@
 #include "buoy/analysis/core/quantity_tables.h"
 #include "buoy/analysis/steps/sample_steps.h"
 #include "buoy/base/error.h"
+#include "buoy/base/field_name.h"
 #include "buoy/result/schema/steps.h"
 #include "buoy/trace/schema.h"
 
@@ -16,7 +17,7 @@ class Steps final : public Analysis {
  public:
   Steps(const TraceFacts& facts, const AnalysisOptions& options)
       : keys_(options.recall_keys), axis_(facts.manifest), summary_(kStepNames, options.bootstrap) {
-    if (keys_ < 1) throw_usage_error({"recall keys", "at least 1", std::to_string(keys_)});
+    if (keys_ < 1) throw_usage_error({field_name("recall_keys"), "at least 1", std::to_string(keys_)});
   }
 
   std::unique_ptr<SampleAnalysis> begin(const SampleFacts& sample) override {

@@ -26,12 +26,13 @@ TEST(SinksStudy, RunsWithFourQuestions) {
   std::string text = read_file(kRoot / "studies/sinks.toml");
   text = replaced(text, "\"../models", '"' + (kRoot / "models").string());
   text = replaced(replaced(text, "count = 24", "count = 4"), "limit = 12", "limit = 2");
+  text = replaced(text, "hidden-keys=0,1,5,10", "hidden-keys=0,10");
   const auto file = folder.write("sinks.toml", text + "\n[controls]\nuntrained = 0\n");
   const auto run = run_buoy({"study", file, "--out", (folder / "out").string()});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const auto scores = read_file(folder / "out/report/tables/eval_scores.csv");
   for (const char* row :
-       {",hidden-keys,0,", ",hidden-keys,10,", ",hidden-keys-random,10,", ",hidden-keys-mass,5,"})
+       {",hidden-keys,0,", ",hidden-keys,10,", ",hidden-keys-random,10,", ",hidden-keys-mass,10,"})
     EXPECT_NE(scores.find(row), std::string::npos) << row << '\n' << scores;
   EXPECT_TRUE(path_exists(folder / "out/report/report.html"));
 }

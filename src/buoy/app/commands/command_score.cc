@@ -116,10 +116,10 @@ void add_score(Command& app) {
       "so\n"
       "--form says which. Tables go to the terminal, or with --out to files (docs/tables.md, score_...).");
   command->examples({
-      {"buoy score --model models/natural-autoregressive --data questions.jsonl --template "
-       "models/natural.prompt --leave-out",
+      {"buoy score --model models/planted-autoregressive --data questions.jsonl --template "
+       "models/planted.prompt --leave-out",
        "which passage the answer rests on"},
-      {"buoy score --model models/natural-diffusion --data questions.jsonl --template models/natural.prompt "
+      {"buoy score --model models/planted-diffusion --data questions.jsonl --template models/planted.prompt "
        "--form path --path-order decoding --out scores",
        ""},
   });

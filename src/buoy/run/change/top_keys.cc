@@ -207,17 +207,13 @@ std::span<const float> TopKeys::bias(const probe::Address& address, const probe:
     any = true;
     for (const auto key : keys)
       layer.bias[static_cast<std::size_t>(head * extent.key_rows + key)] = log_factor_;
-    ++tally_.heads;
-    tally_.keys += std::ssize(keys);
-    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-    tally_.mass += sum_of(weights, keys) / total;
-    tally_.aim += sum_of(weights, top_of(change_, weights)) / total;
+    ++changed_;
   }
   return any ? std::span<const float>(layer.bias) : std::span<const float>();
 }
 
 void TopKeys::require_any() const {
-  if (change_.of != TopOf::kRule || asked_ == 0 || tally_.heads > 0) return;
+  if (change_.of != TopOf::kRule || asked_ == 0 || changed_ > 0) return;
   throw_usage_error({kTopOfField, "a rule that selects keys",
                      fmt::format("{}: none in {} heads of all layers and steps",
                                  analysis::rule_name(change_.rule, {}), asked_)});

@@ -77,12 +77,6 @@ struct TopRow {
   bool left_to_right = false;            // the last row of a forward decides, not all rows
 };
 
-// How much was changed, over all heads, layers and steps that were.
-struct TopTally {
-  std::int64_t heads = 0, keys = 0;
-  double mass = 0, aim = 0;  // shares of attention in the step before: of what was changed, of the top keys
-};
-
 // The keys of one head, ascending. `received`: of every key; `draw`: another one draws others.
 struct TopDraw {
   std::uint64_t seed;
@@ -103,7 +97,6 @@ class TopKeys {
   // [heads, keys]; empty: nothing is changed here. Valid until this layer and branch are asked again.
   std::span<const float> bias(const probe::Address& address, const probe::LayerExtent& extent);
 
-  const TopTally& tally() const { return tally_; }
   // UsageError where a rule selected nothing in the whole row.
   void require_any() const;
 
@@ -125,8 +118,7 @@ class TopKeys {
   std::vector<std::uint8_t> chosen_heads_;  // [layers, heads]; empty: all
   std::vector<Layer> state_;                // [branches, layers]
   TopTraceSample traced_;
-  std::int64_t asked_ = 0;  // heads for which keys could have been chosen
-  TopTally tally_;
+  std::int64_t asked_ = 0, changed_ = 0;  // heads for which keys could have been chosen, and were
 };
 
 }  // namespace buoy::run

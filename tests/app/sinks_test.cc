@@ -25,7 +25,7 @@ TEST(SinksStudy, RunsWithFourQuestions) {
   const TempFolder folder;
   std::string text = read_file(kRoot / "studies/sinks.toml");
   text = replaced(text, "\"../models", '"' + (kRoot / "models").string());
-  text = replaced(replaced(text, "count = 64", "count = 4"), "limit = 16", "limit = 2");
+  text = replaced(replaced(text, "count = 24", "count = 4"), "limit = 12", "limit = 2");
   const auto file = folder.write("sinks.toml", text + "\n[controls]\nuntrained = 0\n");
   const auto run = run_buoy({"study", file, "--out", (folder / "out").string()});
   ASSERT_EQ(run.exit_code, 0) << run.err;
@@ -69,6 +69,7 @@ TEST(ScoreCommand, RefusesByName) {
   refused(true, {}, "--form");
   refused(false, {"--form", "one-shot"}, "--form");
   refused(true, {"--form", "both"}, "one-shot or path");
+  refused(false, {"--max-new-tokens", "4"}, "--slots");
   refused(true, {"--form", "one-shot", "--path-order", "decoding"}, "--form path with it");
   refused(true, {"--form", "one-shot", "--slots", "1"}, "at most 1 tokens, the canvas");
   refused(true, {"--form", "one-shot", "--texts", "--leave-out"}, "--leave-out");

@@ -29,6 +29,9 @@ TEST_F(Parts, AJoinedTraceIsThatOfOneProcess) {
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_NE(again.out.find("joined before"), std::string::npos) << again.out;
   EXPECT_TRUE(same_run(out("single"), out("parts")));
+  // Nobody needs the parts any more.
+  fs::remove_all(out("parts") / "shards");
+  EXPECT_EQ(run("parts", {"inspect", "run"}).out, run("single", {"inspect", "run"}).out);
 }
 
 TEST_F(Parts, AJoinedEvaluationIsThatOfOneProcess) {
@@ -171,7 +174,7 @@ TEST_F(Parts, WhatDiffersFromAnotherRunIsCounted) {
   EXPECT_NE(other.out.find("28 answers, 1 differs, 1 of them in the text ("), std::string::npos) << other.out;
 
   run_well("t", trace());
-  run_well("seeds", trace(), {"--temperature", "1"});
+  run_well("seeds", trace(), {"--temperature", "20"});
   run_parts("parts", trace(), 2);
   const auto trace_equal = run("parts", {"merge", "run", "--compare", "../t/run"});
   EXPECT_NE(trace_equal.out.find("7 samples, none differs"), std::string::npos) << trace_equal.out;

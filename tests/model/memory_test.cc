@@ -72,14 +72,14 @@ TEST(Memory, WhatIsTooLargeForACardIsRefusedWithTheNumbers) {
   const auto weights = [](const ModelConfig& c) { return memory_need(c, {Device::kCuda, 1024, 0}).weights; };
   EXPECT_TRUE(testing::fails_with<UsageError>(
       [&] { require_room(flash, weights(flash), card); },
-      {"weights of LLaDA2MoeModelLM on NVIDIA H200", "191.6 GiB free", "102.9 billion parameters in bf16",
-       "those of all experts", "found 139.0 GiB free of 140.0 GiB"}));
+      {"weights of LLaDA2MoeModelLM on NVIDIA H200", "191.65 GiB free", "102.9 billion parameters in bf16",
+       "those of all experts", "found 139.00 GiB free of 140.00 GiB"}));
   EXPECT_NO_THROW(require_room(mini, weights(mini), card));
   EXPECT_TRUE(testing::fails_with<UsageError>(
       [&] {
         require_room(mini, weights(mini), {"a card", 40 * kGiB, 30 * kGiB});
       },
-      {"30.0 GiB free of 40.0"}))
+      {"30.00 GiB free of 40.00"}))
       << "others use the card, too";
   EXPECT_NO_THROW(require_room(mini, 30 * kGiB, {"a card", 40 * kGiB, 30 * kGiB}));
 }

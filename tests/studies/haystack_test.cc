@@ -91,7 +91,7 @@ TEST(HaystackCommand, ItsQuestionsAreAskedTracedAndKnowTheirEvidence) {
         run_buoy({"analyze", analysis, (folder / "trace").string(), "--out", (folder / analysis).string()});
     EXPECT_EQ(analysed.exit_code, 0) << analysed.err;
   }
-  EXPECT_NE(read_file(folder / "retrieval/tables/retrieval_tests.csv").find("scored,4"), std::string::npos)
+  EXPECT_NE(read_file(folder / "retrieval/tables/retrieval_tests.csv").find("scored),4"), std::string::npos)
       << read_file(folder / "retrieval/tables/retrieval_tests.csv");
 }
 

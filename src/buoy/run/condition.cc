@@ -190,7 +190,9 @@ std::vector<Condition> top_conditions(const TopSweep& request, const Condition& 
     throw_usage_error(
         {kTopOfField, "step-before or rule:NAME; `columns_from` takes traces", '"' + request.of + '"'});
   std::vector<std::string> controls = {""};
-  for (const auto& control : observe::split_list(request.controls)) controls.push_back(control);
+  if (!request.controls.empty()) {
+    for (const auto& control : observe::split_list(request.controls)) controls.push_back(control);
+  }
   const std::string option = fmt::format("`sweep` {}", kHiddenKeysAxis);
   std::vector<Condition> conditions;
   std::set<std::string> seen;

@@ -151,8 +151,8 @@ std::string asked_as(const std::string& field) {
       {"probe.prompts_sha256", "`data`, `prompt` or `template`"},
       {"probe.steps", "`steps_observed`"},
       {"probe.final_row", "`no_final`"},
-      {"probe.changes",
-       fmt::format("{}, {}, {}, {} or {}", kHeadsField, kKeysField, kMlpField, kSteerField, kPatchField)}};
+      {"probe.changes", fmt::format("{}, {}, {}, {}, {} or {}", kHeadsField, kKeysField, kTopField, kMlpField,
+                                    kSteerField, kPatchField)}};
   const std::string whole = field.substr(0, field.find('['));  // of a list, not of its element
   if (const auto found = names.find(whole); found != names.end())
     return fmt::format("{} ({})", found->second, field);

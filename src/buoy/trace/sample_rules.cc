@@ -316,13 +316,7 @@ class Checker {
     });
     require_values(kStepKinds, 0, static_cast<std::int64_t>(StepKind::kFinalRow));
     require_values(kRowsRun, 0, tokens);
-    std::int64_t first = 0;
-    for_each(kRowsRun, [&](size_t i, std::int64_t row) {
-      if (i % 2 == 0) first = row;
-      if (i % 2 == 1 && row <= first)
-        refuse(kRowsRun, fmt::format("an end above the first row, {}", first),
-               fmt::format("{} at {}", row, i));
-    });
+    check_rows_run();
     for_each(kReveals, [&](size_t i, std::int64_t value) {
       const std::array most = {final_step_.value_or(kMostSteps) - 1, tokens - 1, vocabulary() - 1};
       if (value < (i % 3 == 1 ? prompt_length_ : 0) || value > most[i % 3])
@@ -330,6 +324,18 @@ class Checker {
                fmt::format("{} at {}", value, i));
     });
     check_group_sizes(tokens);
+  }
+
+  // Every forward of blocks runs some rows.
+  void check_rows_run() const {
+    if (!has_text(kAttention) || text(kAttention) != kBlocksAttention) return;
+    std::int64_t first = 0;
+    for_each(kRowsRun, [&](size_t i, std::int64_t row) {
+      if (i % 2 == 0) first = row;
+      if (i % 2 == 1 && row <= first)
+        refuse(kRowsRun, fmt::format("an end above the first row, {}", first),
+               fmt::format("{} at {}", row, i));
+    });
   }
 
   void check_group_sizes(std::int64_t tokens) const {

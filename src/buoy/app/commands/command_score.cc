@@ -123,7 +123,12 @@ void add_score(Command& app) {
        "--form path --path-order decoding --out scores",
        ""},
   });
-  command->callback([call] { score(*call); });
+  const auto* tokens = command->get_option("--max-new-tokens");
+  command->callback([call, tokens] {
+    if (tokens->given())
+      throw_usage_error({tokens->name(), "--slots: nothing is generated but what is given", "it"});
+    score(*call);
+  });
 }
 
 }  // namespace buoy::app

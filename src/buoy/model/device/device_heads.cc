@@ -15,8 +15,10 @@ struct PreviousOnDevice {
 std::uint16_t* grown(const Stream& stream, DeviceMemory& memory, std::size_t bytes) {
   if (memory.bytes() < bytes) {
     DeviceMemory larger(bytes);
-    if (memory.bytes() > 0) copy_on_device(stream, larger.data(), memory.data(), memory.bytes());
-    stream.synchronize();
+    if (memory.bytes() > 0) {
+      copy_on_device(stream, larger.data(), memory.data(), memory.bytes());
+      stream.synchronize();
+    }
     memory = std::move(larger);
   }
   return memory.as<std::uint16_t>();

@@ -96,8 +96,6 @@ ChangingProbe::ChangingProbe(const Changes& changes, const ModelConfig& config, 
     if (changes.top->of_single_steps) require_steps(kTopField, "K", changes.top->steps, row.steps);
     top_.emplace(*changes.top, config,
                  TopRow{row.id, row.prompt, row.tokens, row.steps, row.seed, row.left_to_right});
-    only_top_ = observer == nullptr && changes.heads.empty() && changes.keys.empty() &&
-                changes.mlps.empty() && changes.residual.empty();
   }
   for (const auto& change : changes.residual) {
     if (change.of_single_steps) require_steps(change.field(), change.where, change.steps, row.steps);

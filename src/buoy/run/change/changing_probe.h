@@ -41,7 +41,6 @@ class ChangingProbe final : public probe::ForwardingProbe {
   void take(const probe::Address& address, probe::LayerRecord&& record) override;
   // What the next forward is changed by has to be there before it.
   bool takes_later() const override { return !follows() && ForwardingProbe::takes_later(); }
-  bool takes_parts() const override { return only_top_; }
   probe::Change change(const probe::Address& address, const probe::LayerExtent& extent) override;
 
   // When the row is decoded: UsageError where a rule selected no key.
@@ -80,7 +79,6 @@ class ChangingProbe final : public probe::ForwardingProbe {
   std::vector<std::vector<ForwardVectors>> forward_vectors_;  // [layers] of the forward under way
   std::vector<std::vector<probe::ResidualChange>> residual_;  // likewise
   std::optional<TopKeys> top_;
-  bool only_top_ = false;                              // nothing else is changed, and nobody observes
   std::map<std::array<std::int64_t, 2>, bool> shown_;  // whether the observer asked, by branch and layer
 };
 

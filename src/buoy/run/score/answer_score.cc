@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -12,7 +13,6 @@
 #include "buoy/decode/block_families.h"
 #include "buoy/decode/turn.h"
 #include "buoy/model/block_grid.h"
-#include "buoy/ops/sampling/sampling.h"
 
 namespace buoy::run {
 namespace {
@@ -174,13 +174,14 @@ class Scoring {
     const auto turn = decode::next_turn(machine, 0);
     BUOY_CHECK(turn.forwards.size() == 1);  // no guidance
     const auto& input = turn.forwards[0];
+    const std::int64_t past = input.past();  // a forward may lengthen the cache
     const float* first = model_.forward(context_, turn.forwards, probe_);
     const auto vocabulary = static_cast<std::size_t>(config().vocabulary);
     std::vector<float> logits(first, first + input.logit_rows.size() * vocabulary);
     const auto open = machine.open_positions();
     for (std::size_t i = 0; i < input.logit_rows.size(); ++i) {
       // A forward that stores what precedes a block has the row of the block's first position.
-      const std::int64_t row = input.past() + input.logit_rows[i];
+      const std::int64_t row = past + input.logit_rows[i];
       const std::int64_t position = i < open.size() ? open[i] : row + 1;
       const auto place = position - std::ssize(prompt_);
       if (place < 0 || place >= std::ssize(answer_)) continue;
@@ -207,7 +208,10 @@ class Scoring {
 }  // namespace
 
 double log_probability_of(std::span<const float> logits, std::int32_t token) {
-  return static_cast<double>(logits[static_cast<std::size_t>(token)]) - ops::log_sum_exp(logits);
+  const double top = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(logit - top);
+  return static_cast<double>(logits[static_cast<std::size_t>(token)]) - (top + std::log(sum));
 }
 
 ScoreForm score_form_of(const std::string& name) {

@@ -56,7 +56,7 @@ TEST(EvaluationSection, DrawsHaystacksAsAMapForEachModel) {
   const Table tables[] = {scores_table(), haystack};
   const auto section = build_section("evaluation", tables);
   const auto found = std::find_if(section.figures.begin(), section.figures.end(), [](const auto& figure) {
-    return figure.name == "eval_haystack_needles_passages_base";
+    return figure.name == "eval_haystack_needles_base";
   });
   ASSERT_NE(found, section.figures.end());
   EXPECT_NE(found->caption.find("at most 0.88"), std::string::npos) << found->caption;

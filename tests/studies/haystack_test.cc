@@ -79,7 +79,7 @@ TEST(HaystackCommand, ItsQuestionsAreAskedTracedAndKnowTheirEvidence) {
   const std::string table = read_file(folder / "run/tables/eval_haystack.csv");
   EXPECT_TRUE(holds_in_order(table, {"length,depth,items,mean", ",200,0,1,", ",200,100,1,", ",400,0,1,"}))
       << table;
-  EXPECT_TRUE(path_exists(folder / "run/figures/eval_haystack_h_passages.svg"));
+  EXPECT_TRUE(path_exists(folder / "run/figures/eval_haystack_h.svg"));
   EXPECT_NE(read_file(folder / "run/answers.jsonl").find("gold_lift"), std::string::npos);
   const auto traced =
       run_buoy({"trace", "--model", pair_folder(true).string(), "--data", data, "--max-new-tokens", "4",

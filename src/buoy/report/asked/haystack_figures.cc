@@ -51,33 +51,34 @@ double widest(const TableView& rows) {
   return most;
 }
 
+// Of a sweep, which has figures of its own.
+TableView of_first_condition(const TableView& rows) {
+  const auto& t = schema::eval_haystack;
+  return rows.where({{t.condition, rows.text(t.condition)}});
+}
+
 }  // namespace
 
 std::vector<NamedFigure> haystack_figures(const TableView& haystack) {
   const auto& t = schema::eval_haystack;
   std::vector<NamedFigure> out;
   for (const auto& set : haystack.distinct(t.set)) {
-    const auto of_set = haystack.where({{t.set, set}});
-    const auto conditions = of_set.distinct(t.condition);
-    for (const auto& condition : conditions) {
-      const auto rows = of_set.where({{t.condition, condition}});
-      figure::Figure page;
-      for (const auto& model : rows.distinct(t.model))
-        page.panels.push_back({model, accuracy_map(rows.where({{t.model, model}}))});
-      page.columns = std::min<std::size_t>(page.panels.size(), 2);
-      page.letters = page.panels.size() > 1;
-      page.one_scale = page.panels.size() > 1;
-      page.title = "Exact match by length of the prompt and depth of the needle";
-      page.caption = counted(rows, {t.model, t.items, "item"});
-      const std::string where = conditions.size() == 1 ? set : set + ", " + condition;
-      const double reach = widest(rows);
-      out.push_back(
-          {fmt::format("eval_haystack_{}_{}", set, condition),
-           fmt::format(
-               "Exact match on {}. n is of every cell{}.", where,
-               reach > 0 ? fmt::format("; its 95% interval reaches at most {:.2f} to a side", reach) : ""),
-           std::move(page)});
-    }
+    const auto rows = of_first_condition(haystack.where({{t.set, set}}));
+    const std::string condition = rows.text(t.condition);
+    figure::Figure page;
+    for (const auto& model : rows.distinct(t.model))
+      page.panels.push_back({model, accuracy_map(rows.where({{t.model, model}}))});
+    page.columns = std::min<std::size_t>(page.panels.size(), 2);
+    page.letters = page.panels.size() > 1;
+    page.one_scale = page.panels.size() > 1;
+    page.title = "Exact match by length of the prompt and depth of the needle";
+    page.caption = counted(rows, {t.model, t.items, "item"});
+    const double reach = widest(rows);
+    const std::string interval =
+        reach > 0 ? fmt::format("; its 95% interval reaches at most {:.2f} to a side", reach) : "";
+    out.push_back({fmt::format("eval_haystack_{}", set),
+                   fmt::format("Exact match on {}, {}. n is of every cell{}.", set, condition, interval),
+                   std::move(page)});
   }
   return out;
 }
@@ -86,24 +87,21 @@ void read_haystacks(const TableView& haystack, std::vector<std::string>& reading
   const auto& t = schema::eval_haystack;
   for (const auto& model : haystack.distinct(t.model)) {
     for (const auto& set : haystack.distinct(t.set)) {
-      const auto conditions = haystack.where({{t.model, model}, {t.set, set}});
-      for (const auto& condition : conditions.distinct(t.condition)) {
-        const auto rows = conditions.where({{t.condition, condition}});
-        const auto mean = rows.numbers(t.mean);
-        if (!has_number(mean)) continue;
-        const auto [low, high] = std::minmax_element(mean.begin(), mean.end());
-        const std::string who = fmt::format("{} on {}, {}", model, set, condition);
-        if (*low == *high) {
-          readings.push_back(fmt::format("{}: exact match is {:.3g} at every length and depth.", who, *low));
-          continue;
-        }
-        const auto cell = [&](auto at) {
-          const auto i = static_cast<std::size_t>(at - mean.begin());
-          return fmt::format("{:.3g} ({} tokens, depth {}%)", *at, rows.texts(t.length)[i],
-                             rows.texts(t.depth)[i]);
-        };
-        readings.push_back(fmt::format("{}: exact match runs from {} to {}.", who, cell(low), cell(high)));
+      const auto rows = of_first_condition(haystack.where({{t.model, model}, {t.set, set}}));
+      const auto mean = rows.numbers(t.mean);
+      if (!has_number(mean)) continue;
+      const auto [low, high] = std::minmax_element(mean.begin(), mean.end());
+      const std::string who = fmt::format("{} on {}, {}", model, set, rows.text(t.condition));
+      if (*low == *high) {
+        readings.push_back(fmt::format("{}: exact match is {:.3g} at every length and depth.", who, *low));
+        continue;
       }
+      const auto cell = [&](auto at) {
+        const auto i = static_cast<std::size_t>(at - mean.begin());
+        return fmt::format("{:.3g} ({} tokens, depth {}%)", *at, rows.texts(t.length)[i],
+                           rows.texts(t.depth)[i]);
+      };
+      readings.push_back(fmt::format("{}: exact match runs from {} to {}.", who, cell(low), cell(high)));
     }
   }
 }

@@ -8,8 +8,8 @@
 
 namespace buoy::report {
 
-// Accuracy by length and depth of one run (rows of eval_haystack): a figure for each set and condition, a map
-// for each model. None for no rows.
+// Accuracy by length and depth of one run (rows of eval_haystack): a figure for each set, a map for each
+// model. Of several conditions the first is drawn: a sweep has figures of its own. None for no rows.
 std::vector<NamedFigure> haystack_figures(const TableView& haystack);
 
 // Where each model does best and worst, a sentence each.

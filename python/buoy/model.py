@@ -154,11 +154,13 @@ class Model:
                 shown("", "questions", len(lines), evaluation.items)
         return Evaluation(lines)
 
-    def score(self, prompt, continuation, *, order="left-to-right"):
+    def score(self, prompt, continuation, *, order="left-to-right", decoding_rule=None):
         """Log-probabilities (natural) of the tokens of a continuation, one a token.
 
         Autoregressive: given all before it. Masked diffusion: the continuation is masked and revealed from left to right,
-        a forward for each token; ``order="at-once"``: one forward, every token given the prompt alone.
+        a forward for each token; ``order="at-once"``: one forward, every token given the prompt alone (the form one-shot of
+        `buoy score`); ``order="decoding"``: each when the decoding rule reveals its position (`decoding_rule` where a model
+        has several).
 
         >>> import buoy
         >>> m = buoy.load(buoy.example_model("planted-autoregressive"))
@@ -167,8 +169,8 @@ class Model:
         >>> bool(good > bad)
         True
         """
-        if order not in ("left-to-right", "at-once"):
-            raise usage("`order`", "'left-to-right' or 'at-once'", repr(order))
+        if order not in ("left-to-right", "at-once", "decoding"):
+            raise usage("`order`", "'left-to-right', 'at-once' or 'decoding'", repr(order))
         begin = self._ids(prompt)
         tokens = self._ids(continuation, special=False)
         if not tokens:
@@ -179,6 +181,8 @@ class Model:
         ask = lambda row, at, of: native.log_probabilities(self._handle, row, at, of, offset, changes)
         if not self.is_diffusion:
             values = ask(begin + tokens, positions, tokens)
+        elif order == "decoding":
+            values = native.score_by_decoding(self._handle, begin, tokens, decoding_rule or "", changes)
         elif order == "at-once":
             values = ask(begin + [self.mask_token] * len(tokens), positions, tokens)
         else:

@@ -8,8 +8,8 @@
 #include "arrays_out.h"
 #include "bindings.h"
 #include "buoy/base/error.h"
-#include "buoy/ops/sampling/sampling.h"
 #include "buoy/run/change/changing_probe.h"
+#include "buoy/run/score/answer_score.h"
 #include "cached_activations.h"
 #include "model_handle.h"
 
@@ -84,9 +84,29 @@ std::vector<double> log_probabilities(ModelHandle& model, const std::vector<std:
   std::vector<double> values;
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::span row(logits.data() + i * vocabulary, vocabulary);
-    values.push_back(static_cast<double>(row[static_cast<size_t>(tokens[i])]) - ops::log_sum_exp(row));
+    values.push_back(run::log_probability_of(row, tokens[i]));
   }
   return values;
+}
+
+// Of the tokens of an answer along the path of the decoding: each when the rule reveals its position.
+std::vector<double> score_by_decoding(ModelHandle& model, const std::vector<std::int32_t>& prompt,
+                                      const std::vector<std::int32_t>& answer, const std::string& rule,
+                                      const run::Changes& changes) {
+  py::gil_scoped_release released;
+  check_ids(model, prompt);
+  check_ids(model, answer);
+  run::ScoreOptions options;
+  options.form = run::ScoreForm::kPath;
+  options.order = run::PathOrder::kDecoding;
+  if (!rule.empty()) options.decode.decoding_rule = rule;
+  const auto tokens = std::ssize(answer);
+  const run::ChangedRow row{{}, std::ssize(prompt) + tokens, tokens};
+  ModelHandle::Use use(model);
+  run::ChangingProbe changing(changes, model.config(), row, nullptr);
+  return run::score_tokens(use.context(), use.model(), options, prompt, answer,
+                           changes.any() ? &changing : nullptr)
+      .log_probability;
 }
 
 void require_read_weights(const ModelHandle& model) {
@@ -144,6 +164,7 @@ void bind_forward(py::module_& module) {
   module.def("forward", &run_forward, py::arg("model"), py::arg("ids"), py::arg("wanted"),
              py::arg("changes"));
   module.def("log_probabilities", &log_probabilities);
+  module.def("score_by_decoding", &score_by_decoding);
   module.def("matrix", &matrix);
   module.def("lens", &lens);
 }

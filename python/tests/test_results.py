@@ -82,6 +82,11 @@ def test_scores_are_log_probabilities(autoregressive, diffusion, tiny):
         assert scores.dims == ("token",) and (np.asarray(scores) <= 0).all()
     first = diffusion.score(PROMPT, " Emirex Group")[0]
     assert first == diffusion.score(PROMPT, " Emirex Group", order="at-once")[0]
+    # Of one token there is one order.
+    token = diffusion.to_single_token(" Group")
+    assert diffusion.score(PROMPT, [token], order="decoding")[0] == diffusion.score(PROMPT, [token])[0]
+    with pytest.raises(buoy.UsageError, match="decoding"):
+        diffusion.score(PROMPT, " Emirex Group", order="backwards")
 
 
 def test_names_of_transformer_lens(diffusion):

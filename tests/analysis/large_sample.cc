@@ -61,6 +61,7 @@ class Values final : public analysis::LayerValues {
 LargeSample::LargeSample(const Shape& shape) {
   const std::int64_t L = shape.layers, H = shape.heads, T = shape.tokens, S = shape.steps + 1;
   auto& model = manifest_.model;
+  manifest_.level = trace::Level::kTables;  // large arrays are not made up
   model.layers = L, model.heads = model.kv_heads = H, model.head_dim = 128;
   auto& s = sample_;
   s.name = "large";

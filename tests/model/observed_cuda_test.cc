@@ -22,12 +22,14 @@ class KeepAll final : public probe::Probe {
     if (skip_layer == address.layer) return r;
     r.received = r.entropy = r.log_sum_exp = r.first_share = r.row_weights = true;
     r.qk_after = r.qk_before = r.norms = r.value_norm = r.dense = r.dense_mean = r.states = true;
+    r.head_norm = true;
     r.top = 3;
     r.groups = 3;
     for (std::int64_t i = 0; i < extent.query_rows; ++i)
       r.group_of_row.push_back(static_cast<std::uint8_t>(i % 4));
     r.rows = {0};
     r.row_mass = r.group_mass = true;
+    r.followed = address.sequence % 2 == 1 ? probe::FollowedRows::kLast : probe::FollowedRows::kAll;
     r.key_sets = sets_of(address.sequence, extent.key_rows);
     if (extent.query_rows > 4) r.rows.push_back(static_cast<std::int32_t>(extent.query_rows - 2));
     return r;
@@ -84,6 +86,7 @@ class KeepAll final : public probe::Probe {
           << name << " of sequence " << address.sequence << ", layer " << address.layer;
     };
     expect("received", r.received, expected.received);
+    expect("followed", r.followed, expected.followed);
     expect("entropy", r.entropy, expected.entropy);
     expect("log_sum_exp", r.log_sum_exp, expected.log_sum_exp);
     expect("first_share", r.first_share, expected.first_share);
@@ -102,6 +105,8 @@ class KeepAll final : public probe::Probe {
     expect("query_norm", r.query_norm, expected.query_norm);
     expect("key_norm", r.key_norm, expected.key_norm);
     expect("value_norm", r.value_norm, expected.value_norm);
+    // Factors on heads are not known here.
+    if (address.sequence != changed) expect("head_norm", r.head_norm, expected.head_norm);
     expect("dense", r.dense, expected.dense);
     expect("dense_mean", r.dense_mean, expected.dense_mean);
     EXPECT_EQ(r.top_keys.size(), expected.top_keys.size());

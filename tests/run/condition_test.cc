@@ -234,5 +234,49 @@ TEST(Condition, IsDescribedByWhatItSaysAndNothingElse) {
   }
 }
 
+TEST(HiddenKeys, AreASweepWithItsControlsBesideIt) {
+  Condition base;
+  base.passages = 7;
+  ConditionRequest request;
+  request.base = base;
+  request.sweep = "hidden-keys=0,1,5";
+  request.hide_control = "random,mass";
+  const auto all = make_conditions(request);
+  ASSERT_EQ(all.size(), 7u);
+  EXPECT_EQ(all[0].name, "hidden-keys=0");
+  EXPECT_EQ(all[4].name, "hidden-keys-random=5");
+  EXPECT_EQ(all[6].axis, "hidden-keys-mass");
+  for (const auto& condition : all) {
+    ASSERT_TRUE(condition.top);
+    EXPECT_EQ(condition.passages, 7);
+    EXPECT_EQ(std::to_string(condition.top->keys), condition.value);
+    EXPECT_TRUE(applies(condition, false));
+  }
+  EXPECT_TRUE(all[4].top->control == TopControl::kRandom && all[6].top->control == TopControl::kMass);
+  EXPECT_NE(all[4].top_text, all[6].top_text);
+  request.hide_control = "";
+  request.hide_top_of = "rule:rulli_sum";
+  EXPECT_TRUE(make_conditions(request)[2].top->rule == analysis::Rule::kRulliSum);
+}
+
+TEST(HiddenKeys, ThatCannotBeAreRefused) {
+  const auto refuses = [](const std::string& sweep, const std::string& of, const std::string& control,
+                          std::initializer_list<std::string> said) {
+    ConditionRequest request;
+    request.sweep = sweep;
+    request.hide_top_of = of;
+    request.hide_control = control;
+    return fails_with<UsageError>([&] { make_conditions(request); }, said);
+  };
+  EXPECT_TRUE(refuses("hidden-keys=", "", "", {"`sweep` hidden-keys", "at least one value"}));
+  EXPECT_TRUE(refuses("hidden-keys=x", "", "", {"`sweep` hidden-keys", "x"}));
+  EXPECT_TRUE(refuses("hidden-keys=1,1", "", "", {"`sweep` hidden-keys", "each value once"}));
+  EXPECT_TRUE(refuses("hidden-keys=1", "trace:runs/x", "", {"`hide_top_of`", "rule:NAME", "trace:runs/x"}));
+  EXPECT_TRUE(refuses("hidden-keys=1", "", "random,random", {"`hide_control`", "each kind once"}));
+  EXPECT_TRUE(refuses("hidden-keys=1", "", "all", {"`hide_control`", "random or mass", "all"}));
+  EXPECT_TRUE(refuses("slots=4", "", "random", {"`hide_control`", "hidden-keys"}));
+  EXPECT_TRUE(refuses("", "step-before", "", {"`hide_top_of`", "hidden-keys"}));
+}
+
 }  // namespace
 }  // namespace buoy::run

@@ -52,9 +52,11 @@ void add_commands(Command& app) {
   add_analyze(app);
   add_report(app);
   add_world(app);
+  add_haystack(app);
   add_index(app);
   add_search(app);
   add_eval(app);
+  add_score(app);
   add_study(app);
   add_merge(app);
   add_status(app);

@@ -9,7 +9,7 @@ namespace buoy::model {
 
 LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> asked, std::int64_t chosen)
     : observations(std::move(asked)), chosen_experts(chosen) {
-  bool grouped = false;
+  bool grouped = false, last_rows = false;
   for (size_t n = 0; n < observations.size(); ++n) {
     const probe::LayerRequest& r = observations[n].request;
     const probe::Change& change = observations[n].change;
@@ -26,6 +26,8 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
     qk_before |= r.qk_before;
     norms |= r.norms;
     value_norm |= r.value_norm;
+    head_norm |= r.head_norm;
+    drift |= r.previous_keys != nullptr;
     dense |= r.dense || r.dense_mean;
     states |= r.states;
     biased |= !change.key_bias.empty();
@@ -33,6 +35,8 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
     scaled |= !change.head_scale.empty();
     groups = std::max(groups, r.received ? r.groups : 1);
     grouped |= r.received && !r.group_of_row.empty();
+    followed |= r.follows();
+    last_rows |= r.followed == probe::FollowedRows::kLast;
     top = std::max(top, r.rows.empty() ? 0 : r.top);
     routing_asked |= r.routing;
     residual_changed |= change.changes_residual();
@@ -54,6 +58,11 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
     for (const auto row : r.rows) close_rows.push_back(static_cast<std::int32_t>(batch.first_rows[n]) + row);
   }
   if (top > 64) throw_usage_error({"top keys on the device", "at most 64", std::to_string(top)});
+  followed_apart = followed && (!received || grouped || groups > 1 || last_rows);
+  for (size_t n = 0; n < observations.size() && followed_apart; ++n) {
+    const auto rows = followed_groups(observations[n].request.followed, batch.sequences[n].rows());
+    followed_group_of_row.insert(followed_group_of_row.end(), rows.begin(), rows.end());
+  }
   if (!grouped) return;
   for (size_t n = 0; n < observations.size(); ++n) {
     const probe::LayerRequest& r = observations[n].request;
@@ -70,8 +79,9 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
 
 void LayerWants::append_shape(std::vector<std::int64_t>& shape) const {
   std::int64_t flags = 0;
-  for (const bool flag : {received, entropy, log_sum_exp, first_share, row_weights, row_mass, group_mass,
-                          qk_after, qk_before, norms, value_norm, stream.pre, stream.after_attention,
+  for (const bool flag : {received,   entropy,          log_sum_exp, first_share,     row_weights,
+                          row_mass,   group_mass,       qk_after,    qk_before,       norms,
+                          value_norm, head_norm,        drift,       stream.pre,      stream.after_attention,
                           stream.mid, stream.after_mlp, stream.post, stream.head_out, routing()})
     flags = 2 * flags + (flag ? 1 : 0);
   shape.insert(shape.end(),
@@ -90,6 +100,8 @@ ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wan
   const auto close = static_cast<std::int64_t>(wants.close_rows.size());
   row_weight_stride = (longest_keys + 3) / 4 * 4;
   received = take(wants.received, wants.groups * c.heads * columns);
+  followed =
+      wants.followed && !wants.followed_apart ? received : take(wants.followed_apart, c.heads * columns);
   entropy = take(wants.entropy, c.heads * rows);
   log_sum_exp = take(wants.log_sum_exp, c.heads * rows);
   first_share = take(wants.first_share, c.heads * rows);
@@ -103,6 +115,9 @@ ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wan
   query_norm = take(wants.norms, c.heads * rows);
   key_norm = take(wants.norms, c.kv_heads * columns);
   value_norm = take(wants.value_norm, c.kv_heads * columns);
+  head_norm = take(wants.head_norm, c.heads * rows);
+  key_cosine = take(wants.drift, c.kv_heads * columns);
+  value_cosine = take(wants.drift, c.kv_heads * columns);
   const auto read = static_cast<std::int64_t>(wants.stream_rows.size());
   pre = take(wants.stream.pre, read * c.hidden);
   after_attention = take(wants.stream.after_attention, read * c.hidden);

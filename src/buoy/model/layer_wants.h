@@ -23,11 +23,12 @@ struct LayerWants {
 
   bool statistics() const { return received || first_share || !close_rows.empty(); }
   bool moments() const { return qk_after || qk_before || norms || value_norm; }
+  bool head_states() const { return head_norm || drift; }  // what heads put out, what they hold
   bool host_states() const { return dense || states; }
   bool changes() const { return biased || scaled || residual_changed; }
   bool any() const {
-    return statistics() || moments() || host_states() || entropy || log_sum_exp || reads_residual() ||
-           routing_asked;
+    return statistics() || moments() || head_states() || host_states() || entropy || log_sum_exp ||
+           reads_residual() || routing_asked || followed;
   }
   bool routing() const { return routing_asked && chosen_experts > 0; }
   bool reads_residual() const { return !stream_rows.empty(); }
@@ -46,11 +47,15 @@ struct LayerWants {
   bool received = false, entropy = false, log_sum_exp = false, first_share = false, row_weights = false;
   bool row_mass = false, group_mass = false;
   bool qk_after = false, qk_before = false, norms = false, value_norm = false, dense = false, states = false;
+  bool head_norm = false, drift = false;
   bool biased = false, bias_per_head = false, scaled = false;
   bool routing_asked = false;       // of a layer that may have no experts
   std::int64_t chosen_experts = 0;  // of each row; 0: the layer has no experts
   std::int64_t groups = 1;
   std::vector<std::uint8_t> group_of_row;  // [packed rows]; empty: all in group 0
+  // What followed rows give: what `received` says, or measured apart, by groups of their own.
+  bool followed = false, followed_apart = false;
+  std::vector<std::uint8_t> followed_group_of_row;  // [packed rows], where it is apart
   std::int64_t top = 0, sets = 0;
   std::vector<std::shared_ptr<const KeySets>> key_sets;  // of every sequence; null: none
   std::vector<std::int32_t> close_rows;                  // packed rows
@@ -75,11 +80,13 @@ struct ObservationLayout {
   ObservationLayout(const ModelConfig& config, const LayerWants& wants, std::int64_t rows,
                     std::int64_t columns, std::int64_t longest_keys);
 
+  std::int64_t followed = kAbsent;  // [heads, columns]
   std::int64_t received = kAbsent, entropy = kAbsent, log_sum_exp = kAbsent, first_share = kAbsent;
   std::int64_t top_keys = kAbsent, top_weights = kAbsent, row_weights = kAbsent;
   std::int64_t row_mass = kAbsent, group_mass = kAbsent;  // [..., sets]
   std::int64_t after = kAbsent, before = kAbsent;         // four of [heads, columns] each
   std::int64_t query_norm = kAbsent, key_norm = kAbsent, value_norm = kAbsent;
+  std::int64_t head_norm = kAbsent, key_cosine = kAbsent, value_cosine = kAbsent;
   std::int64_t row_weight_stride = 0;
   // Of the chosen rows, [rows, hidden] each but head_out, [rows, heads * head_dim], and the lens, [rows,
   // lens].

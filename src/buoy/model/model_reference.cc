@@ -41,13 +41,13 @@ std::vector<Number> swiglu_product(const std::vector<Number>& input, const Weigh
 // Half-split rotation of [rows, heads, head_dim] by the row's position.
 template <typename Number>
 void rotate(std::vector<Number>& states, std::int64_t heads, std::int64_t head_dim,
-            const std::vector<double>& frequencies) {
+            const std::vector<double>& frequencies, std::int64_t first_position) {
   const std::int64_t pairs = std::ssize(frequencies), rows = std::ssize(states) / (heads * head_dim);
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t head = 0; head < heads; ++head) {
       Number* x = states.data() + (row * heads + head) * head_dim;
       for (std::int64_t j = 0; j < pairs; ++j) {
-        const double angle = static_cast<double>(row) * frequencies[static_cast<size_t>(j)];
+        const double angle = static_cast<double>(first_position + row) * frequencies[static_cast<size_t>(j)];
         const auto cosine = static_cast<Number>(std::cos(angle)), sine = static_cast<Number>(std::sin(angle));
         const Number a = x[j], b = x[j + pairs];
         x[j] = a * cosine - b * sine;
@@ -98,10 +98,10 @@ auto PlainPass<Number>::norm(const Numbers& states, const std::vector<float>& we
 }
 
 template <typename Number>
-auto PlainPass<Number>::attend(const LayerWeights& layer, const Numbers& normed,
-                               const SequenceInput& sequence, const probe::Change& change) const -> Numbers {
+auto PlainPass<Number>::attend(const Attention& attention, Numbers& all_weights) const -> Numbers {
+  const auto& [layer, normed, sequence, change, all_keys, all_values] = attention;
   const ModelConfig& c = config_;
-  const std::int64_t rows = sequence.rows();
+  const std::int64_t rows = sequence.rows(), past = sequence.past(), key_rows = sequence.key_rows();
   const ops::MaskKind mask = mask_kind(c, {&sequence, 1});
   const BlockGrid grid = grid_of(c, sequence);
   Numbers queries = product(normed, layer.query, layer.query_bias),
@@ -114,32 +114,38 @@ auto PlainPass<Number>::attend(const LayerWeights& layer, const Numbers& normed,
   const std::vector<double> frequencies = rope_frequencies_of(c.rope);
   const ops::RotaryScales scales = rotary_scales_of(c.rope);
   for (std::int64_t row = 0; row < rows; ++row) {
-    const auto of_query = static_cast<Number>(scales.of_query(row)),
+    const auto of_query = static_cast<Number>(scales.of_query(past + row)),
                of_key = static_cast<Number>(scales.of_key());
     for (std::int64_t i = 0; i < c.heads * c.head_dim; ++i)
       queries[static_cast<size_t>(row * c.heads * c.head_dim + i)] *= of_query;
     for (std::int64_t i = 0; i < c.kv_heads * c.head_dim; ++i)
       keys[static_cast<size_t>(row * c.kv_heads * c.head_dim + i)] *= of_key;
   }
-  rotate(queries, c.heads, c.head_dim, frequencies);
-  rotate(keys, c.kv_heads, c.head_dim, frequencies);
+  rotate(queries, c.heads, c.head_dim, frequencies, past);
+  rotate(keys, c.kv_heads, c.head_dim, frequencies, past);
+  const std::int64_t key_width = c.kv_heads * c.head_dim;
+  all_keys.resize(static_cast<size_t>(key_rows * key_width));
+  all_values.resize(all_keys.size());
+  std::copy(keys.begin(), keys.end(), all_keys.begin() + past * key_width);
+  std::copy(values.begin(), values.end(), all_values.begin() + past * key_width);
+  all_weights.assign(static_cast<size_t>(c.heads * rows * key_rows), 0);
   Numbers out(static_cast<size_t>(rows * c.heads * c.head_dim), 0);
-  Numbers weights(static_cast<size_t>(rows));
+  Numbers weights(static_cast<size_t>(key_rows));
   for (std::int64_t head = 0; head < c.heads; ++head) {
     const std::int64_t kv_head = head / (c.heads / c.kv_heads);
     for (std::int64_t row = 0; row < rows; ++row) {
-      const std::int64_t end =
-          ops::visible_end({mask, grid.block}, sequence.prefix_length(), row, rows, grid.origin, grid.before);
+      const std::int64_t end = ops::visible_end({mask, grid.block}, sequence.prefix_length(), past + row,
+                                                key_rows, grid.origin, grid.before);
       const Number* query = queries.data() + (row * c.heads + head) * c.head_dim;
-      const bool per_head = std::ssize(change.key_bias) > rows;
+      const bool per_head = std::ssize(change.key_bias) > key_rows;
       Number sum = 0, largest = -std::numeric_limits<Number>::infinity();
       for (std::int64_t j = 0; j < end; ++j) {
-        const Number* key = keys.data() + (j * c.kv_heads + kv_head) * c.head_dim;
+        const Number* key = all_keys.data() + (j * c.kv_heads + kv_head) * c.head_dim;
         Number score = 0;
         for (std::int64_t d = 0; d < c.head_dim; ++d) score += query[d] * key[d];
         score /= std::sqrt(static_cast<Number>(c.head_dim));
         if (!change.key_bias.empty())
-          score += change.key_bias[static_cast<size_t>((per_head ? head * rows : 0) + j)];
+          score += change.key_bias[static_cast<size_t>((per_head ? head * key_rows : 0) + j)];
         weights[static_cast<size_t>(j)] = score;
         largest = std::max(largest, score);
       }
@@ -150,7 +156,9 @@ auto PlainPass<Number>::attend(const LayerWeights& layer, const Numbers& normed,
       const Number scale = change.head_scale.empty() ? 1 : change.head_scale[static_cast<size_t>(head)];
       Number* to = out.data() + (row * c.heads + head) * c.head_dim;
       for (std::int64_t j = 0; j < end; ++j) {
-        const Number* value = values.data() + (j * c.kv_heads + kv_head) * c.head_dim;
+        const Number* value = all_values.data() + (j * c.kv_heads + kv_head) * c.head_dim;
+        all_weights[static_cast<size_t>((head * rows + row) * key_rows + j)] =
+            weights[static_cast<size_t>(j)] / sum;
         const Number weight = scale * weights[static_cast<size_t>(j)] / sum;
         for (std::int64_t d = 0; d < c.head_dim; ++d) to[d] += weight * value[d];
       }
@@ -199,8 +207,13 @@ auto PlainPass<Number>::lens(const Numbers& states) const -> Numbers {
 }
 
 template <typename Number>
-PlainStates<Number> PlainPass<Number>::forward(const SequenceInput& sequence, probe::Probe* probe) const {
-  BUOY_CHECK(sequence.cache == nullptr);
+PlainStates<Number> PlainPass<Number>::forward(const SequenceInput& sequence, probe::Probe* probe,
+                                               PlainCache<Number>* past) const {
+  BUOY_CHECK((sequence.cache == nullptr) == (past == nullptr));
+  PlainCache<Number> own;
+  PlainCache<Number>& cache = past != nullptr ? *past : own;
+  cache.keys.resize(static_cast<size_t>(config_.layers));
+  cache.values.resize(static_cast<size_t>(config_.layers));
   const std::int64_t hidden = config_.hidden, rows = sequence.rows();
   Numbers stream;
   std::vector<float> embedded(static_cast<size_t>(hidden));
@@ -213,13 +226,16 @@ PlainStates<Number> PlainPass<Number>::forward(const SequenceInput& sequence, pr
     const LayerWeights& layer = weights_.layers[static_cast<size_t>(number)];
     probe::Address address = sequence.address;
     address.layer = number;
-    const probe::Change change = probe != nullptr
-                                     ? probe->change(address, {rows, rows, config_.heads, sequence.tokens})
-                                     : probe::Change{};
+    const probe::Change change =
+        probe != nullptr ? probe->change(address, {rows, sequence.key_rows(), config_.heads, sequence.tokens})
+                         : probe::Change{};
     PlainLayer<Number> seen;
     change_stream(stream, hidden, probe::ResidualPoint::kPre, change);
     seen.pre = stream;
-    seen.head_out = attend(layer, norm(stream, layer.attention_norm), sequence, change);
+    const Numbers normed = norm(stream, layer.attention_norm);
+    seen.head_out = attend({layer, normed, sequence, change, cache.keys[static_cast<size_t>(number)],
+                            cache.values[static_cast<size_t>(number)]},
+                           seen.weights);
     seen.attention_out = product(seen.head_out, layer.attention_out, {});
     add(stream, seen.attention_out);
     change_stream(stream, hidden, probe::ResidualPoint::kMid, change);

@@ -2,6 +2,7 @@
 
 #include "buoy/ops/attention/attention_statistics.h"
 #include "buoy/ops/attention/set_masses.h"
+#include "buoy/ops/moments/head_states.h"
 #include "buoy/ops/moments/qk_moments.h"
 
 namespace buoy::model {
@@ -46,6 +47,21 @@ void measure_weights(const Context& context, const ops::AttentionShape& shape,
   }
 }
 
+// One row weighs what it receives; sums of all rows do not depend on how an observer groups them.
+void measure_followed(const Context& context, const ops::AttentionShape& shape,
+                      const ops::AttentionSequence& s, const probe::LayerRequest& request,
+                      probe::LayerRecord& record) {
+  if (request.follows_received()) {
+    record.followed = record.received;
+    return;
+  }
+  const auto groups = followed_groups(request.followed, s.query_rows);
+  ops::AttentionStatistics wanted;
+  wanted.group_of_row = groups.data();
+  wanted.received = sized(record.followed, true, shape.heads * s.key_rows);
+  ops::attention_statistics(context, shape, s, wanted);
+}
+
 void measure_moments(const Context& context, const ops::AttentionShape& shape,
                      const ops::AttentionSequence& s, probe::QkRecord& record, ops::QkMoments norms) {
   const std::int64_t columns = shape.heads * s.key_rows;
@@ -56,7 +72,30 @@ void measure_moments(const Context& context, const ops::AttentionShape& shape,
   ops::qk_moments(context, shape, s, norms);
 }
 
+void measure_drift(const Context& context, const ops::AttentionShape& shape, const ops::AttentionSequence& s,
+                   const LayerObservation& observation, probe::LayerRecord& record) {
+  auto& before =
+      observation.request.previous_keys->of_layer.at(static_cast<size_t>(observation.address.layer));
+  const std::int64_t known = before.advance(observation.address.step, s.key_rows);
+  const auto drift = [&](const float* now, std::vector<float>& then, std::vector<float>& cosines) {
+    then.resize(static_cast<size_t>(s.key_rows * shape.kv_heads * shape.head_dim));
+    ops::head_drift(context, {{now, s.key_rows, shape.kv_heads, shape.head_dim},
+                              then.data(),
+                              known,
+                              sized(cosines, true, shape.kv_heads * s.key_rows)});
+  };
+  drift(s.keys, before.keys, record.key_cosine);
+  drift(s.values, before.values, record.value_cosine);
+}
+
 }  // namespace
+
+std::vector<std::uint8_t> followed_groups(probe::FollowedRows followed, std::int64_t rows) {
+  std::vector<std::uint8_t> groups(static_cast<size_t>(rows),
+                                   followed == probe::FollowedRows::kAll ? 0 : probe::kNoGroup);
+  if (followed == probe::FollowedRows::kLast && rows > 0) groups.back() = 0;
+  return groups;
+}
 
 std::vector<LayerObservation> ask(std::int64_t heads, std::int64_t layer,
                                   std::span<const SequenceInput> sequences, probe::Probe& probe) {
@@ -93,7 +132,8 @@ probe::LayerRecord measure(const Context& context, const ops::AttentionShape& sh
     record.states.keys = s.keys;
     record.states.values = s.values;
   }
-  if (request.needs_second_pass()) measure_weights(context, shape, s, request, record);
+  if (request.weighs()) measure_weights(context, shape, s, request, record);
+  if (request.follows()) measure_followed(context, shape, s, request, record);
   if (request.needs_moments()) {
     ops::QkMoments norms;
     norms.query_norm = sized(record.query_norm, request.norms, shape.heads * s.query_rows);
@@ -111,6 +151,11 @@ probe::LayerRecord measure(const Context& context, const ops::AttentionShape& sh
     before.keys = observation.unrotated_keys.data();
     measure_moments(context, shape, before, record.qk_before, {});
   }
+  if (request.head_norm) {
+    ops::head_norms(context, {s.output, s.query_rows, shape.heads, shape.head_dim},
+                    sized(record.head_norm, true, shape.heads * s.query_rows));
+  }
+  if (request.previous_keys) measure_drift(context, shape, s, observation, record);
   if (request.dense || request.dense_mean) {
     const std::int64_t pairs = s.query_rows * s.key_rows;
     ops::attention_probabilities(context, shape, s,

@@ -19,6 +19,9 @@ struct LayerObservation {
   std::vector<float> unrotated_queries, unrotated_keys;  // [rows, heads, head_dim], when needed
 };
 
+// FollowedRows as groups: 0 or probe::kNoGroup for every row.
+std::vector<std::uint8_t> followed_groups(probe::FollowedRows followed, std::int64_t rows);
+
 // Asks the probe about one layer of every sequence.
 std::vector<LayerObservation> ask(std::int64_t heads, std::int64_t layer,
                                   std::span<const SequenceInput> sequences, probe::Probe& probe);

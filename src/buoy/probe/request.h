@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "buoy/probe/previous_keys.h"
 #include "buoy/probe/residual.h"
 #include "buoy/tensor/key_sets.h"
 
@@ -22,6 +23,9 @@ inline constexpr std::int64_t kWholeForward = -1;  // in place of a layer: what 
 
 inline constexpr std::int64_t kMostGroups = 16;
 inline constexpr std::uint8_t kNoGroup = 255;
+
+// The rows whose attention decides what a change that follows the model does in the next forward.
+enum class FollowedRows : std::uint8_t { kNone, kAll, kLast };
 
 // What is wanted at one address. Everything is off; what stays off costs nothing.
 struct LayerRequest {
@@ -48,22 +52,37 @@ struct LayerRequest {
   bool norms = false;       // |q|, |k|
   bool value_norm = false;  // |v|
 
+  bool head_norm = false;  // of what every head hands to the output projection, after its scale
+  // Cosines of every key's key and value vectors with those of the forward before; null: not wanted.
+  std::shared_ptr<PreviousKeys> previous_keys;
+
   bool dense = false;       // the weights themselves, [heads, rows, keys]
   bool dense_mean = false;  // their mean over the heads, [rows, keys]
   bool states = false;      // queries, keys and values
 
+  // Attention that every key receives of these rows, per head, whatever the groups are: a change reads it,
+  // and must choose alike whoever else looks.
+  FollowedRows followed = FollowedRows::kNone;
+
   ResidualRequest residual;  // of the stream that attention and MLP add to
   bool routing = false;      // of every row, where the layer has experts
 
-  bool needs_second_pass() const {
-    return received || entropy || log_sum_exp || first_share || looks_closely();
+  bool weighs() const { return received || entropy || log_sum_exp || first_share || looks_closely(); }
+  bool needs_second_pass() const { return weighs() || follows(); }
+  bool follows() const { return followed != FollowedRows::kNone; }
+  // `received` says it already.
+  bool follows_received() const {
+    return followed == FollowedRows::kAll && received && groups == 1 && group_of_row.empty();
   }
   bool looks_closely() const { return (row_weights || row_mass || top > 0) && !rows.empty(); }
   std::int64_t sets() const { return key_sets ? key_sets->count() : 0; }
   bool needs_normaliser() const { return needs_second_pass() || dense || dense_mean; }
   bool needs_moments() const { return qk_after || qk_before || norms || value_norm; }
   bool behind_attention() const { return residual.any() || routing; }
-  bool any() const { return needs_normaliser() || needs_moments() || states || behind_attention(); }
+  bool any() const {
+    return needs_normaliser() || needs_moments() || head_norm || previous_keys || states ||
+           behind_attention();
+  }
 };
 
 // Rows of a forward whose distribution over the vocabulary is wanted, in any order. Logits that nobody else

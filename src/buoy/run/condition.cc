@@ -96,6 +96,7 @@ const Axis& find_axis(const std::string& name) {
     if (name == axis.name) return axis;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", axis.name);
   }
+  known += fmt::format(", {}", kHiddenKeysAxis);
   throw_usage_error({"`sweep`", "one of " + known, '"' + name + '"'});
 }
 
@@ -184,6 +185,37 @@ std::vector<Condition> column_conditions(const TraceOfModel& traces, const Condi
   return conditions;
 }
 
+std::vector<Condition> top_conditions(const TopSweep& request, const Condition& base) {
+  if (request.of.starts_with("trace"))
+    throw_usage_error(
+        {kTopOfField, "step-before or rule:NAME; `columns_from` takes traces", '"' + request.of + '"'});
+  std::vector<std::string> controls = {""};
+  if (!request.controls.empty()) {
+    for (const auto& control : observe::split_list(request.controls)) controls.push_back(control);
+  }
+  const std::string option = fmt::format("`sweep` {}", kHiddenKeysAxis);
+  std::vector<Condition> conditions;
+  std::set<std::string> seen;
+  for (const auto& control : controls) {
+    if (!seen.insert(control).second)
+      throw_usage_error({kControlField, "each kind once", '"' + control + "\" twice"});
+    const std::string axis = kHiddenKeysAxis + (control.empty() ? "" : "-" + control);
+    std::set<std::int64_t> values;
+    for (const auto number : observe::NumberSet(request.values, option).listed()) {
+      if (!values.insert(number).second)
+        throw_usage_error({option, "each value once", fmt::format("\"{}\" twice", number)});
+      if (number == 0 && !control.empty()) continue;  // nothing is hidden: it was asked
+      const TopTexts texts{std::to_string(number), request.of, control};
+      Condition condition = at_value(base, axis, texts.keys);
+      condition.top = parse_top_change(texts);
+      condition.top_text = stored_text(texts, *condition.top);
+      conditions.push_back(std::move(condition));
+    }
+    if (values.empty()) throw_usage_error({option, "at least one value", "none"});
+  }
+  return conditions;
+}
+
 std::vector<Condition> make_conditions(const ConditionRequest& request) {
   std::vector<Condition> all;
   if (request.closed_book) {
@@ -194,11 +226,19 @@ std::vector<Condition> make_conditions(const ConditionRequest& request) {
   }
   if ((request.heads ? 1 : 0) + (request.sweep.empty() ? 0 : 1) + (request.columns.empty() ? 0 : 1) > 1)
     throw_usage_error({"conditions", "a sweep, heads to switch off or columns to hide", "more than one"});
+  const bool of_keys = request.sweep.starts_with(std::string(kHiddenKeysAxis) + "=");
+  if (!of_keys && !(request.hide_top_of + request.hide_control).empty())
+    throw_usage_error({request.hide_top_of.empty() ? kControlField : kTopOfField,
+                       "`sweep` hidden-keys=NUMBERS with it", '"' + request.sweep + '"'});
   std::vector<Condition> more;
   if (request.heads) {
     more = head_conditions(*request.heads, request.base);
   } else if (!request.columns.empty()) {
     more = column_conditions(request.columns, request.base);
+  } else if (of_keys) {
+    more = top_conditions(
+        {request.sweep.substr(sizeof kHiddenKeysAxis), request.hide_top_of, request.hide_control},
+        request.base);
   } else if (!request.sweep.empty()) {
     more = sweep(request.sweep, request.base);
   } else if (request.with_passages || !request.closed_book) {
@@ -216,6 +256,9 @@ std::vector<Condition> make_conditions(const ConditionRequest& request) {
 std::string describe_sweeps() {
   std::string out = "Sweeps (`sweep` AXIS=VALUES):\n";
   for (const auto& axis : axes()) out += fmt::format("  {:<14} {}\n", axis.name, axis.about);
+  out += fmt::format("  {:<14} {}\n", kHiddenKeysAxis,
+                     "keys hidden in every head and layer: those that received most in the step before "
+                     "(`hide_top_of`, `hide_control`)");
   return out;
 }
 

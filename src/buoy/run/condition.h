@@ -9,6 +9,7 @@
 #include "buoy/run/arrangement.h"
 #include "buoy/run/change/column_change.h"
 #include "buoy/run/change/head_change.h"
+#include "buoy/run/change/top_keys.h"
 #include "buoy/run/decoding.h"
 
 namespace buoy::run {
@@ -26,6 +27,8 @@ struct Condition : Arrangement {
   std::map<std::string, std::vector<HeadId>> heads_off;  // by model
   std::optional<ColumnChange> hidden;                    // by what these traces saw
   TraceOfModel column_traces;
+  std::optional<TopChange> top;  // keys hidden by what they receive
+  std::string top_text;          // the same as it is stored
 
   // Where on the axis of a sweep it stands; "" outside of one.
   std::string axis, value;
@@ -53,6 +56,16 @@ std::vector<Condition> head_conditions(const HeadStudy& study, const Condition& 
 // depth the floating ones, as many drawn ones, as many drawn structural ones. Axis "hidden".
 std::vector<Condition> column_conditions(const TraceOfModel& traces, const Condition& base);
 
+// Keys that receive most are hidden: K of them for each value of "hidden-keys=0,1,5,10", and again for each
+// control ("random,mass"), on an axis of its own. UsageError for sources that conditions cannot have.
+struct TopSweep {
+  std::string values;    // "0,1,5,10"
+  std::string of;        // "step-before" (or ""), "rule:NAME"
+  std::string controls;  // of kinds, with commas; "": none
+};
+inline constexpr char kHiddenKeysAxis[] = "hidden-keys";
+std::vector<Condition> top_conditions(const TopSweep& request, const Condition& base);
+
 // What a run asks for, as its options say it.
 struct ConditionRequest {
   Condition base;
@@ -60,7 +73,8 @@ struct ConditionRequest {
   bool with_passages = false;  // asked for; otherwise only when closed_book is not
   std::string sweep;           // in place of the one condition with passages
   std::optional<HeadStudy> heads;
-  TraceOfModel columns;  // empty: none are hidden
+  TraceOfModel columns;                   // empty: none are hidden
+  std::string hide_top_of, hide_control;  // with the sweep `hidden-keys`
 };
 std::vector<Condition> make_conditions(const ConditionRequest& request);
 

@@ -151,8 +151,8 @@ std::string asked_as(const std::string& field) {
       {"probe.prompts_sha256", "`data`, `prompt` or `template`"},
       {"probe.steps", "`steps_observed`"},
       {"probe.final_row", "`no_final`"},
-      {"probe.changes",
-       fmt::format("{}, {}, {}, {} or {}", kHeadsField, kKeysField, kMlpField, kSteerField, kPatchField)}};
+      {"probe.changes", fmt::format("{}, {}, {}, {}, {} or {}", kHeadsField, kKeysField, kTopField, kMlpField,
+                                    kSteerField, kPatchField)}};
   const std::string whole = field.substr(0, field.find('['));  // of a list, not of its element
   if (const auto found = names.find(whole); found != names.end())
     return fmt::format("{} ({})", found->second, field);
@@ -185,6 +185,7 @@ Json describe(const Condition& c) {
   add("seed", c.seed);
   for (const auto& [model, heads] : c.heads_off) out["heads_off"][model] = describe(heads);
   if (c.hidden) out["hidden_columns"] = describe(*c.hidden);
+  if (c.top) out["hidden_keys"] = c.top_text;
   for (const auto& [model, trace] : c.column_traces)
     out["column_traces"][model] = sha256_of_file(trace / "manifest.json");
   if (!c.axis.empty()) out["sweep"] = {{"axis", c.axis}, {"value", c.value}};

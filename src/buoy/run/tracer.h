@@ -49,7 +49,7 @@ class Tracer {
   const observe::Plan& plan() const { return plan_; }
 
  private:
-  ChangedRow changed_row(const ItemPrompt& prompt) const;
+  ChangedRow changed_row(const ItemPrompt& prompt, std::uint64_t seed) const;
   Watched watch_blocks(const ItemPrompt& prompt, const DecodeOptions& decode, const MakeProbe& make_probe);
   const Context& context_;
   model::Model& model_;

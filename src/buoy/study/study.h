@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "buoy/run/evaluation.h"
+#include "buoy/world/haystack.h"
 #include "buoy/world/world_request.h"
 
 namespace buoy::study {
@@ -57,12 +58,20 @@ struct ExpectedData {
   std::int64_t passages = 10;         // of a question
   std::int64_t prompt_tokens = 1000;  // with all of them
 };
-// Questions: a file, or made from the world that the bundled networks know.
+// Haystacks, as long as they are to the tokenizer of one model of the study.
+struct HaystackEntry {
+  std::string model;
+  std::filesystem::path filler;    // a text; empty: none
+  world::HaystackRequest request;  // without the filler
+};
+// Questions: a file, or made from the world that the bundled networks know, or haystacks.
 struct DataEntry {
   std::string name;
   std::string description = {};  // a sentence for readers of the report
-  std::filesystem::path file;    // empty: world
+  std::filesystem::path file;    // empty: made
   std::optional<world::WorldRequest> world;
+  std::optional<HaystackEntry> haystack = {};
+  bool is_made() const { return world || haystack; }
   std::optional<ExpectedData> expected;
 };
 
@@ -77,6 +86,7 @@ struct EvaluateEntry {
   run::Request request = run::EvaluationSpec();  // with the template as written; "": the study's
   bool closed_book = false;
   std::string sweep, noise_kind = "random";
+  std::string hide_top_of, hide_control;  // with the sweep "hidden-keys"
   std::optional<HeadsEntry> heads;
   std::string columns_from;  // name of a trace; "": no columns are hidden
   Decoding decoding = {};    // on top of the model's
@@ -94,6 +104,12 @@ struct ReportEntry {
   std::vector<std::string> analyses;  // none: all
 };
 
+// Numbers of papers that the study's own stand beside.
+struct PublishedEntry {
+  std::filesystem::path file;
+  std::vector<std::string> papers;  // their keys in the file
+};
+
 // A whole study, as a file describes it.
 struct Study {
   std::filesystem::path file;  // that it was read from
@@ -107,6 +123,7 @@ struct Study {
   std::vector<TraceEntry> traces;
   std::vector<EvaluateEntry> evaluations;
   ReportEntry report;
+  std::optional<PublishedEntry> published = {};
   std::vector<std::filesystem::path> siblings;  // tables of networks that were measured elsewhere
 };
 

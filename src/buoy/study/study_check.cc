@@ -17,10 +17,12 @@
 #include "buoy/questions/data/item_reader.h"
 #include "buoy/questions/prompt/prompt_template.h"
 #include "buoy/run/attention_features.h"
+#include "buoy/study/data/made_data.h"
 #include "buoy/study/design/controls.h"
 #include "buoy/study/design/power.h"
 #include "buoy/study/memory_line.h"
 #include "buoy/study/output_folder.h"
+#include "buoy/study/published/published_values.h"
 #include "buoy/study/study_outcomes.h"
 #include "buoy/trace/index.h"
 
@@ -40,6 +42,9 @@ class Examination {
       if (is_there("siblings.tables", "a table claim_quantities.csv", file))
         attempt("siblings.tables", [&] { claims::read_quantities(plan_.beside(file)); });
     }
+    if (study_.published && is_there("published.file", "a file of published values", study_.published->file))
+      attempt("published",
+              [&] { read_published(plan_.beside(study_.published->file), study_.published->papers); });
     look_at_controls();
     for (const auto& data : study_.data) attempt("data " + data.name, [&] { look_at_data(data); });
     look_at_template("prompt.with_passages", study_.prompt.with_passages);
@@ -143,13 +148,18 @@ class Examination {
 
   void look_at_data(const study::DataEntry& entry) {
     StudyData data;
-    if (entry.world) {
-      auto request = *entry.world;
-      data.count = request.count;
-      request.count = static_cast<std::uint32_t>(std::min<std::size_t>(data.count, StudyData::kSample));
-      data.sample = world::make_questions(request);
-      for (const auto& item : data.sample) data.bytes += questions::item_json(item).dump().size() + 1;
-      data.bytes = data.bytes / data.sample.size() * data.count;
+    if (entry.haystack) {
+      const auto counting = plan_.models_of({entry.haystack->model});
+      if (counting.empty() || !facts_.models.at(counting.front()->name).tokenizer) return;  // said already
+      if (!entry.haystack->filler.empty() &&
+          !is_there("data " + entry.name + ": filler", "a text", entry.haystack->filler))
+        return;
+    }
+    if (entry.is_made()) {
+      auto made = made_sample(plan_, entry, StudyData::kSample);
+      data.count = made.count;
+      data.sample = std::move(made.sample);
+      data.bytes = made.bytes;
     } else {
       if (!is_there("data " + entry.name, "a file of questions", entry.file)) {
         if (entry.expected) facts_.data[entry.name] = expected_data(*entry.expected);

@@ -47,13 +47,15 @@ std::string StudyPlan::prompt_template(const std::string& name_or_file) const {
   const auto& builtin = questions::builtin_prompts();
   const bool is_name = std::any_of(builtin.begin(), builtin.end(),
                                    [&](const auto& prompt) { return prompt.name == name_or_file; });
-  return name_or_file.empty() || is_name ? name_or_file : beside(name_or_file).string();
+  return name_or_file.empty() || is_name || name_or_file == questions::kReadyPrompts
+             ? name_or_file
+             : beside(name_or_file).string();
 }
 
 fs::path StudyPlan::data_file(const std::string& name) const {
   const auto* entry = data(name);
   if (entry == nullptr) return {};
-  return entry->world ? study_.out / "data" / (name + ".jsonl") : beside(entry->file);
+  return entry->is_made() ? study_.out / "data" / (name + ".jsonl") : beside(entry->file);
 }
 
 fs::path StudyPlan::trace_folder(const std::string& trace, const std::string& model) const {
@@ -121,7 +123,7 @@ std::vector<std::string> StudyPlan::kept_analyses(const study::TraceEntry& trace
   const bool gives_heads =
       std::any_of(study_.evaluations.begin(), study_.evaluations.end(),
                   [&](const auto& e) { return e.heads && e.heads->trace == trace.name; });
-  auto names = run::analyses_within(observed);
+  auto names = run::analyses_within(observed, !wanted.empty());
   std::erase_if(names, [&](const std::string& name) {
     if (name == schema::kRetrieval.name && gives_heads) return false;
     if (trace.tasks_only && !analysis::find_analysis(name).of_tasks) return true;
@@ -167,6 +169,8 @@ run::ConditionRequest StudyPlan::condition_request(const study::EvaluateEntry& e
   request.with_passages = arrangement.passages >= 0 || arrangement.noise || arrangement.gold_position > 0 ||
                           !entry.sweep.empty() || entry.heads || !entry.columns_from.empty();
   request.sweep = entry.sweep;
+  request.hide_top_of = entry.hide_top_of;
+  request.hide_control = entry.hide_control;
   if (entry.heads) {
     request.heads = run::HeadStudy{{}, entry.heads->share, entry.heads->controls};
     for (const auto* model : models_of(entry.models))

@@ -62,7 +62,7 @@ StudyPart StudySizes::data(const study::DataEntry& entry) const {
   part.questions = data.count;
   part.bytes = data.bytes;
   const auto file = plan_.data_file(entry.name);
-  if (entry.world && path_exists(file)) part.there = data.bytes;
+  if (entry.is_made() && path_exists(file)) part.there = data.bytes;
   return part;
 }
 

@@ -33,11 +33,13 @@ std::string heading(const Producer& producer) {
       return fmt::format("\n## {}\n\nMade by `buoy eval`.\n", producer.title);
     case Source::kClaims:
       return fmt::format("\n## {}\n\nMade by `buoy report`.\n", producer.title);
+    case Source::kStudy:
+      return fmt::format("\n## {}\n\nMade by `buoy study`.\n", producer.title);
     case Source::kTerminal:
       break;
   }
-  return fmt::format("\n## {}\n\nPrinted by `buoy {}`, not written to a file.\n", producer.title,
-                     producer.name);
+  return fmt::format("\n## {}\n\nPrinted by `buoy {}`, {}.\n", producer.title, producer.name,
+                     producer.data.empty() ? "not written to a file" : producer.data);
 }
 
 std::string needs_of(const TableSchema& table) {

@@ -4,6 +4,7 @@
 
 #include "buoy/app/cluster/fleet.h"
 #include "buoy/app/commands/commands.h"
+#include "buoy/app/options/change_options.h"
 #include "buoy/app/options/flags.h"
 #include "buoy/app/options/model_folder.h"
 #include "buoy/app/options/request_flags.h"
@@ -29,7 +30,7 @@ struct EvalOptions {
   std::vector<std::string> models, data;
   std::int64_t noise = -1;
   bool closed_book = false, published = false, resume = false, timing = false;
-  std::string sweep, noise_kind = "random", out;
+  std::string sweep, noise_kind = "random", out, hide_top_of, hide_control;
   RetrievalOptions retrieval;
   std::vector<std::string> heads_from, columns_from;
   run::HeadStudy heads;
@@ -67,6 +68,8 @@ std::vector<run::Condition> conditions(const EvalOptions& options, const run::Ev
   request.base.noise_kind = questions::noise_from_name(options.noise_kind);
   if (options.noise >= 0) request.base.noise = static_cast<std::size_t>(options.noise);
   request.sweep = options.sweep;
+  request.hide_top_of = options.hide_top_of;
+  request.hide_control = options.hide_control;
   request.closed_book = options.closed_book;
   if (!options.heads_from.empty()) {
     request.heads = options.heads;
@@ -211,6 +214,8 @@ void add_eval(Command& app) {
           "the same questions tells of, and as many random and structural ones")
       ->type_name("MODEL=TRACE")
       ->group(asking);
+  add_top_of_option(*command, o->hide_top_of)->group(asking);
+  add_hide_control_option(*command, o->hide_control)->group(asking);
   o->flags.fields = add_field_option(*command);
   add_retrieval_options(*command, o->retrieval, asking);
   const std::string prompting = "Prompts and answers";

@@ -18,6 +18,7 @@
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
+#include "buoy/decode/decoding_rule.h"
 #include "buoy/decode/drive.h"
 #include "buoy/run/change/changing_probe.h"
 #include "buoy/run/decoding.h"
@@ -80,9 +81,19 @@ class Generation {
       say("buoy: warning: {} tokens of prompt and answer, but the model was made for {}\n", length,
           loaded_.model.config().context);
     }
-    run::ChangingProbe changing(request_.changes, loaded_.model.config(),
-                                {{}, length, decode.steps.value_or(decode.max_new_tokens)}, nullptr);
+    const auto& config = loaded_.model.config();
+    run::ChangingProbe changing(request_.changes, config,
+                                {.regions = {},
+                                 .tokens = length,
+                                 .steps = run::most_forwards(config, decode),
+                                 .decode = decode,
+                                 .id = prompt.id,
+                                 .prompt = prompt.prompt.ids,
+                                 .seed = own.seed,
+                                 .left_to_right = !decode::decodes_masks(config, decode)},
+                                nullptr);
     decode_one(*machine, request_.changes.any() ? &changing : nullptr);
+    changing.finish();
     print(prompt, *machine);
   }
 

@@ -131,9 +131,11 @@ void add_study(Command& app) {
   add_ignore_space_flag(*command, options->ignore_space);
   command->speak_in_fields();
   command->footer(
-      "Interrupted studies go on where they were. --out takes the place of the folder in the file.");
+      "Interrupted studies go on where they were. --out takes the place of the folder in the file.\n"
+      "studies/experiments/ holds published experiments; --model asks other networks the same.");
   command->examples({{"buoy study studies/default.toml --check", "what the study of the natural pair needs"},
-                     {"buoy study studies/default.toml", "runs it: nine minutes on two cores"}});
+                     {"buoy study studies/default.toml", "runs it: nine minutes on two cores"},
+                     {"buoy study studies/experiments/retrieval-heads.toml --limit 4 --check", ""}});
   command->callback([options] {
     auto reading = study::read_study_and_problems(options->file);
     if (!options->out.empty()) reading.study.out = options->out;

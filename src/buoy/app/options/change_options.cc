@@ -2,6 +2,23 @@
 
 namespace buoy::app {
 
+Option* add_top_of_option(Command& command, std::string& of) {
+  return command
+      .add_option(
+          "--hide-top-of", of,
+          "what hidden keys received it in: step-before (default), rule:NAME (the same, of keys that a\n"
+          "floating rule selects) or trace:FOLDER (the same step of another trace; not eval)")
+      ->type_name("SOURCE");
+}
+
+Option* add_hide_control_option(Command& command, std::string& control) {
+  return command
+      .add_option("--hide-control", control,
+                  "hides others in their place: random (as many) or mass (that receive as much); eval:\n"
+                  "besides them, one or both")
+      ->type_name("KIND");
+}
+
 void add_change_options(Command& command, ChangeOptions& options) {
   const std::string group = "Changes to the model (docs/changes.md)";
   command
@@ -35,6 +52,14 @@ void add_change_options(Command& command, ChangeOptions& options) {
                   "5@12=state.npy; may be given again")
       ->type_name("WHERE@LAYERS[:POINT][/STEPS]=FILE")
       ->group(group);
+  command
+      .add_option("--hide-top", options.top.keys,
+                  "hides the K keys that receive most, for every head, layer and step anew: 5,\n"
+                  "5@16-31 (in these layers), 1@3.1,4.0/1-8=0.1 (heads, steps, factor)")
+      ->type_name("K[@LAYERS][/STEPS][=FACTOR]")
+      ->group(group);
+  add_top_of_option(command, options.top.of)->group(group);
+  add_hide_control_option(command, options.top.control)->group(group);
 }
 
 }  // namespace buoy::app

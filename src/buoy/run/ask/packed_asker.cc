@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "buoy/base/error.h"
+#include "buoy/run/block_run.h"
 
 namespace buoy::run {
 
@@ -19,6 +20,7 @@ PackedAsker::PackedAsker(const Context& context, model::Model& model, const Ques
   if (const auto off = cell.condition->heads_off.find(cell.model->name);
       off != cell.condition->heads_off.end())
     heads_off_.emplace(off->second, config.layers, config.heads);
+  if (cell.condition->top) top_keys_.emplace(*cell.condition->top, config);
   if (const auto request = questioner.observed())
     watched_.emplace(
         context, config, *request, questioner.tokenizer(),
@@ -27,6 +29,7 @@ PackedAsker::PackedAsker(const Context& context, model::Model& model, const Ques
 
 probe::Probe* PackedAsker::probe() {
   if (watched_) return &*watched_;
+  if (top_keys_) return &*top_keys_;
   return heads_off_ ? &*heads_off_ : nullptr;
 }
 
@@ -54,7 +57,25 @@ decode::StreamJob PackedAsker::begin(Asked given, bool from_prefix) {
       !decode::decodes_masks(config, questioner_.decode()) && mask_of(config) == AttentionMaskKind::kCausal;
   if (from_prefix && shared && questioner_.cell().condition->heads_off.empty()) cache = prefixes_.start(ids);
   decode::StreamJob job{number, questioner_.machine(model_, asked.question, std::move(cache))};
-  if (watched_) job.look = watched_->begin(number, asked.question.prompt, *job.machine, asked.as_f32);
+  if (top_keys_) {
+    const auto& decode = questioner_.decode();
+    top_keys_->begin(static_cast<std::int64_t>(number),
+                     {.id = asked.question.record.id,
+                      .prompt = ids,
+                      .tokens = std::ssize(ids) + decode.max_new_tokens,
+                      .steps = decode.steps.value_or(decode.max_new_tokens),
+                      .seed = decode.seed + number,
+                      .left_to_right = !decode::decodes_masks(config, decode)});
+  }
+  if (!watched_) return job;
+  WatchedQuestions::Beginning beginning{number, asked.question.prompt, *job.machine};
+  if (watched_->decodes_blocks()) {
+    const auto scout = questioner_.machine(model_, asked.question, std::nullopt);
+    require_observable(questioner_.decode(), *scout);
+    beginning.blocks = std::make_shared<const observe::BlockRun>(
+        note_block_run(context_, model_, *scout, questioner_.observed()->final_row));
+  }
+  job.look = watched_->begin(beginning, asked.as_f32);
   return job;
 }
 
@@ -128,6 +149,7 @@ void PackedAsker::ask_alone(Asked asked, probe::Probe* probe) {
 
 void PackedAsker::finished(std::size_t number, const decode::StepMachine& machine) {
   Asked& asked = under_way_.at(number);
+  if (top_keys_) top_keys_->end(static_cast<std::int64_t>(number));
   asked.answer = questioner_.answered(asked.question.record, machine);
   auto node = under_way_.extract(number);
   if (!watched_) {

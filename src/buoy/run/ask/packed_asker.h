@@ -12,6 +12,7 @@
 #include "buoy/run/ask/prefix_cache.h"
 #include "buoy/run/ask/questioner.h"
 #include "buoy/run/change/head_change.h"
+#include "buoy/run/change/top_keys_probe.h"
 #include "buoy/run/live/watched_questions.h"
 
 namespace buoy::run {
@@ -55,6 +56,7 @@ class PackedAsker {
   TakeAnswer take_;
   PrefixCache prefixes_;
   std::optional<HeadChangeProbe> heads_off_;
+  std::optional<TopKeysProbe> top_keys_;
   std::optional<WatchedQuestions> watched_;
   std::map<std::size_t, Asked> under_way_;
   std::map<std::size_t, Asked> ended_;  // until all their records are taken

@@ -115,7 +115,7 @@ std::unique_ptr<decode::StepMachine> Questioner::machine(const model::Model& mod
 
 LiveTimes Questioner::ask(const Wanted& wanted, const TakeAnswer& take) {
   const Condition& condition = *cell_.condition;
-  if (!spec_.observe.empty() && (!condition.heads_off.empty() || condition.hidden))
+  if (!spec_.observe.empty() && (!condition.heads_off.empty() || condition.hidden || condition.top))
     throw_usage_error({"`observe`", "conditions that leave the model as it is", condition.name});
   std::optional<ColumnBook> book;
   if (condition.hidden) book.emplace(condition.column_traces.at(cell_.model->name));

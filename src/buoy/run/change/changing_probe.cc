@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "buoy/base/error.h"
 
@@ -72,11 +73,11 @@ ChangingProbe::ChangingProbe(const Changes& changes, const ModelConfig& config, 
       hidden_(config.hidden),
       head_changes_(static_cast<std::size_t>(config.layers)),
       scale_(static_cast<std::size_t>(config.layers)),
-      bias_(static_cast<std::size_t>(config.layers)),
+      bias_(static_cast<std::size_t>(2 * config.layers)),
       mlps_(changes.mlps),
       forward_vectors_(static_cast<std::size_t>(config.layers)),
       residual_(static_cast<std::size_t>(config.layers)) {
-  check_changes(changes, config);
+  check_changes(changes, config, row.decode);
   for (const auto& change : changes.heads) {
     const auto& [layer, head] = change.id;
     if (change.of_single_steps)
@@ -90,6 +91,11 @@ ChangingProbe::ChangingProbe(const Changes& changes, const ModelConfig& config, 
   }
   for (const auto& change : changes.mlps) {
     if (change.of_single_steps) require_steps(kMlpField, "LAYERS", change.steps, row.steps);
+  }
+  if (changes.top) {
+    if (changes.top->of_single_steps) require_steps(kTopField, "K", changes.top->steps, row.steps);
+    top_.emplace(*changes.top, config,
+                 TopRow{row.id, row.prompt, row.tokens, row.steps, row.seed, row.left_to_right});
   }
   for (const auto& change : changes.residual) {
     if (change.of_single_steps) require_steps(change.field(), change.where, change.steps, row.steps);
@@ -116,7 +122,7 @@ probe::Change ChangingProbe::change(const probe::Address& address, const probe::
     scale[static_cast<std::size_t>(head->id.head)] *= static_cast<float>(head->factor);
   }
   if (scaled) out.head_scale = scale;
-  auto& bias = bias_[layer];
+  auto& bias = bias_of(address);
   bool any = false;
   for (const auto& [change, positions, log_factor] : keys_) {
     if (!change->layers.contains(address.layer) || !change->steps.contains(address.step)) continue;
@@ -127,12 +133,49 @@ probe::Change ChangingProbe::change(const probe::Address& address, const probe::
     }
   }
   if (any) out.key_bias = bias;
+  if (top_) add_top(address, extent, out);
   for (const auto& change : mlps_) {
     if (change.layers.contains(address.layer) && change.steps.contains(address.step))
       out.mlp_scale *= static_cast<float>(change.factor);
   }
   if (!vectors_.empty()) add_residual(address, extent, out);
   return out;
+}
+
+probe::LayerRequest ChangingProbe::request(const probe::Address& address, const probe::LayerExtent& extent) {
+  auto request = ForwardingProbe::request(address, extent);
+  if (!top_) return request;
+  shown_[{address.branch, address.layer}] = request.any();
+  request.followed = top_->wish(address);
+  return request;
+}
+
+void ChangingProbe::take(const probe::Address& address, probe::LayerRecord&& record) {
+  if (top_ && address.layer != probe::kWholeForward) {
+    if (!record.followed.empty()) top_->take(address, std::exchange(record.followed, {}));
+    if (!shown_[{address.branch, address.layer}]) return;
+  }
+  ForwardingProbe::take(address, std::move(record));
+}
+
+// The branches of guidance run in one forward.
+std::vector<float>& ChangingProbe::bias_of(const probe::Address& address) {
+  BUOY_CHECK(address.branch >= 0 && address.branch < 2);
+  return bias_[static_cast<std::size_t>(address.branch) * scale_.size() +
+               static_cast<std::size_t>(address.layer)];
+}
+
+// Factors on the same keys multiply.
+void ChangingProbe::add_top(const probe::Address& address, const probe::LayerExtent& extent,
+                            probe::Change& out) {
+  const auto top = top_->bias(address, extent);
+  if (top.empty()) return;
+  auto& bias = bias_of(address);
+  const auto keys = static_cast<std::size_t>(extent.key_rows);
+  if (out.key_bias.empty()) bias.assign(keys, 0.0f);
+  bias.resize(top.size());
+  for (std::size_t i = top.size(); i-- > 0;) bias[i] = bias[i % keys] + top[i];
+  out.key_bias = bias;
 }
 
 void ChangingProbe::add_residual(const probe::Address& address, const probe::LayerExtent& extent,

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "buoy/report/asked/haystack_figures.h"
 #include "buoy/report/finding.h"
 #include "buoy/report/sections.h"
 #include "buoy/result/schema/evaluation.h"
@@ -23,7 +24,7 @@ bool all_numbers(const std::vector<std::string>& texts) {
 // The tables of one run; its label is "" where there is only one.
 struct Run {
   std::string label;
-  TableView scores, gains, differences, effects, attention, failures;
+  TableView scores, gains, differences, effects, attention, failures, haystack;
 };
 
 // What bars are drawn of: a series for each model, a group for each value of a column.
@@ -307,13 +308,15 @@ std::vector<Run> runs_of(std::span<const Table> tables) {
              differences = find_table(tables, schema::eval_differences),
              effects = find_table(tables, schema::eval_effects),
              attention = find_table(tables, schema::eval_attention),
-             failures = find_table(tables, schema::eval_failures);
+             failures = find_table(tables, schema::eval_failures),
+             haystack = find_table(tables, schema::eval_haystack);
   const auto labels =
       scores.has(schema::trace) ? scores.distinct(schema::trace) : std::vector<std::string>{""};
   std::vector<Run> runs;
   for (const auto& label : labels)
     runs.push_back({label, of_run(scores, label), of_run(gains, label), of_run(differences, label),
-                    of_run(effects, label), of_run(attention, label), of_run(failures, label)});
+                    of_run(effects, label), of_run(attention, label), of_run(failures, label),
+                    of_run(haystack, label)});
   return runs;
 }
 
@@ -333,6 +336,8 @@ void add_run(const Run& run, Section& section) {
   if (sweeps.empty()) figures.push_back(conditions_figure(run));
   if (!run.gains.empty() && sweeps.empty()) figures.push_back(gains_figure(run.gains));
   if (!run.attention.empty()) figures.push_back(attention_figure(run.attention));
+  for (auto& figure : haystack_figures(run.haystack)) figures.push_back(std::move(figure));
+  read_haystacks(run.haystack, readings);
   for (auto& figure : figures) {
     if (!run.label.empty()) {
       figure.name += "_" + run.label;

@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "buoy/app/commands/commands.h"
+#include "buoy/app/options/decode_options.h"
+#include "buoy/app/options/model_folder.h"
+#include "buoy/app/options/prompt_options.h"
+#include "buoy/app/options/request_flags.h"
+#include "buoy/app/options/shared_options.h"
+#include "buoy/base/error.h"
+#include "buoy/base/progress.h"
+#include "buoy/base/say.h"
+#include "buoy/checkpoint/hub_cache.h"
+#include "buoy/questions/data/item_reader.h"
+#include "buoy/report/result_files.h"
+#include "buoy/run/score/score_run.h"
+
+namespace buoy::app {
+namespace {
+
+struct ScoreCall {
+  ModelOptions model;
+  RequestFlags flags;
+  std::string data, form, order, out;
+  std::int64_t slots = 0;
+  bool leave_out = false, texts = false, json = false;
+};
+
+run::ScoreRequest read_score_request(const ScoreCall& call) {
+  auto flags = call.flags;
+  flags.request.read.require_answers = !call.texts;
+  run::ScoreRequest request;
+  static_cast<run::Request&>(request) = read_request(flags);
+  if (!call.form.empty()) request.score.form = run::score_form_of(call.form);
+  request.score.order = run::path_order_of(call.order);
+  if (!call.order.empty() && request.score.form != run::ScoreForm::kPath)
+    throw_usage_error({"--path-order", "--form path with it", call.form.empty() ? "no --form" : call.form});
+  request.score.slots = call.slots;
+  request.score.decode = request.decode;
+  request.leave_out = call.leave_out;
+  request.texts = call.texts;
+  return request;
+}
+
+void score(const ScoreCall& call) {
+  auto request = read_score_request(call);
+  const auto folder = find_model(call.model.folder);
+  run::check_score(request, read_config(folder));
+  request.items = questions::read_items(call.data, request.read);
+  request.chat = settle_chat(call.flags.chat, folder);
+  auto loaded = load_model(call.model);
+  request.device = loaded.model.device();
+  ThreadPool threads(thread_count(call.model));
+  Progress progress(stderr, "question", static_cast<std::int64_t>(request.items.size()));
+  const auto items = run::score_items({threads}, loaded, request, [&] { progress.advance(); });
+  std::size_t failed = 0;
+  std::string first;
+  for (const auto& item : items) {
+    if (item.error.empty()) continue;
+    if (failed++ == 0) first = item.error;
+    say("{}: {}\n", item.id, item.error);
+  }
+  if (failed == items.size()) throw InputError("every question failed, the first with: " + first);
+  const auto tables = run::score_tables(items, request, loaded);
+  if (!call.out.empty()) report::write_tables(tables, call.out);
+  for (const auto& table : tables) {
+    if (call.json) {
+      fmt::print("{}\n", to_json(table));
+    } else if (call.out.empty() || &table == &tables.front()) {
+      fmt::print("{}{}", &table == &tables.front() ? "" : "\n", to_text(table));
+    }
+  }
+}
+
+}  // namespace
+
+void add_score(Command& app) {
+  auto* command = app.add_subcommand("score", "log-probabilities of given answers and texts");
+  auto call = std::make_shared<ScoreCall>();
+  add_model_options(*command, call->model);
+  add_data_option(*command, call->data)->required();
+  call->flags.fields = add_field_option(*command);
+  add_limit_option(*command, call->flags.limit);
+  add_template_option(*command, call->flags.request.prompt_template);
+  add_passages_option(*command, call->flags.request.arrangement.passages);
+  add_gold_position_option(*command, call->flags.request.arrangement.gold_position);
+  add_chat_options(*command, call->flags.chat);
+  command
+      ->add_option(
+          "--form", call->form,
+          "masked diffusion, required: one-shot (all positions of the answer masked, every token at\n"
+          "once) or path (each token when it is revealed, given those revealed before)")
+      ->type_name("FORM");
+  command
+      ->add_option("--path-order", call->order,
+                   "of --form path: left-to-right (default) or decoding (the order of the decoding rule)")
+      ->type_name("ORDER");
+  command
+      ->add_option("--slots", call->slots,
+                   "masked diffusion: positions of the canvas (default: as many as the answer has tokens)")
+      ->positive();
+  command->add_flag("--leave-out", call->leave_out,
+                    "also without each passage in turn: what it adds to the first answer");
+  command->add_flag("--texts", call->texts,
+                    "score the prompts themselves, all but their first token: their perplexity");
+  add_out_option(*command, call->out);
+  add_json_flag(*command, call->json);
+  add_decode_options(*command, call->flags.request.decode);
+  command->footer(
+      "Log-probabilities are natural. --data holds questions with passages, or lines of\n"
+      "{\"prompt\": ..., \"answers\": [...]}. A space is put before an answer where neither prompt nor "
+      "answer has "
+      "one.\n"
+      "A model of next tokens has one log-probability of an answer; a masked-diffusion model has several, "
+      "so\n"
+      "--form says which. Tables go to the terminal, or with --out to files (docs/tables.md, score_...).");
+  command->examples({
+      {"buoy score --model models/natural-autoregressive --data questions.jsonl --template "
+       "models/natural.prompt --leave-out",
+       "which passage the answer rests on"},
+      {"buoy score --model models/natural-diffusion --data questions.jsonl --template models/natural.prompt "
+       "--form path --path-order decoding --out scores",
+       ""},
+  });
+  const auto* tokens = command->get_option("--max-new-tokens");
+  command->callback([call, tokens] {
+    if (tokens->given())
+      throw_usage_error({tokens->name(), "--slots: nothing is generated but what is given", "it"});
+    score(*call);
+  });
+}
+
+}  // namespace buoy::app

@@ -1,0 +1,108 @@
+// The published experiment on sinks runs from its file to its page, with four questions; and what `buoy
+// score` and the options of hidden keys say on the command line.
+
+#include <gtest/gtest.h>
+
+#include "app/pair.h"
+#include "app/program.h"
+#include "buoy/base/file/files.h"
+#include "buoy/study/study.h"
+#include "support/temp_folder.h"
+
+namespace buoy::testing {
+namespace {
+
+const std::filesystem::path kRoot = std::filesystem::path(BUOY_TEST_DATA).parent_path().parent_path();
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+TEST(SinksStudy, RunsWithFourQuestions) {
+  if (!study::can_read_studies()) GTEST_SKIP() << "built without toml++";
+  const TempFolder folder;
+  std::string text = read_file(kRoot / "studies/sinks.toml");
+  text = replaced(text, "\"../models", '"' + (kRoot / "models").string());
+  text = replaced(replaced(text, "count = 24", "count = 4"), "limit = 12", "limit = 2");
+  const auto file = folder.write("sinks.toml", text + "\n[controls]\nuntrained = 0\n");
+  const auto run = run_buoy({"study", file, "--out", (folder / "out").string()});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto scores = read_file(folder / "out/report/tables/eval_scores.csv");
+  for (const char* row :
+       {",hidden-keys,0,", ",hidden-keys,10,", ",hidden-keys-random,10,", ",hidden-keys-mass,5,"})
+    EXPECT_NE(scores.find(row), std::string::npos) << row << '\n' << scores;
+  EXPECT_TRUE(path_exists(folder / "out/report/report.html"));
+}
+
+std::string questions(const TempFolder& folder, const std::string& count) {
+  const std::string file = (folder / "q.jsonl").string();
+  EXPECT_EQ(run_buoy({"world", "--passages", "3", "--count", count, "--out", file}).exit_code, 0);
+  return file;
+}
+
+TEST(ScoreCommand, WritesItsTables) {
+  const TempFolder folder;
+  const auto data = questions(folder, "2");
+  const auto run = run_buoy({"score", "--model", pair_folder(true).string(), "--data", data, "--template",
+                             (kRoot / "models/planted.prompt").string(), "--form", "path", "--path-order",
+                             "decoding", "--leave-out", "--out", (folder / "out").string()});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find("path decoding"), std::string::npos) << run.out;
+  for (const char* name : {"score_summary", "score_answers", "score_tokens", "score_passages"}) {
+    EXPECT_TRUE(path_exists(folder / "out/tables" / (std::string(name) + ".csv"))) << name;
+    EXPECT_TRUE(path_exists(folder / "out/tables" / (std::string(name) + ".json"))) << name;
+  }
+}
+
+TEST(ScoreCommand, RefusesByName) {
+  const TempFolder folder;
+  const auto data = questions(folder, "1");
+  const auto refused = [&](bool masked, std::vector<std::string> more, const std::string& said) {
+    std::vector<std::string> all = {"score", "--model", pair_folder(masked).string(), "--data", data};
+    all.insert(all.end(), more.begin(), more.end());
+    const auto run = run_buoy(all);
+    EXPECT_NE(run.exit_code, 0);
+    EXPECT_NE(run.err.find(said), std::string::npos) << run.err;
+  };
+  refused(true, {}, "--form");
+  refused(false, {"--form", "one-shot"}, "--form");
+  refused(true, {"--form", "both"}, "one-shot or path");
+  refused(false, {"--max-new-tokens", "4"}, "--slots");
+  refused(true, {"--form", "one-shot", "--path-order", "decoding"}, "--form path with it");
+  refused(true, {"--form", "one-shot", "--slots", "1"}, "at most 1 tokens, the canvas");
+  refused(true, {"--form", "one-shot", "--texts", "--leave-out"}, "--leave-out");
+}
+
+TEST(HiddenKeysCommand, HidesAndRefuses) {
+  const auto generated = [](std::vector<std::string> more) {
+    std::vector<std::string> all = {"generate",
+                                    "--model",
+                                    pair_folder(true).string(),
+                                    "--prompt",
+                                    "Question: Who employs Klados Hebwick?\nAnswer:",
+                                    "--max-new-tokens",
+                                    "6",
+                                    "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_buoy(all);
+  };
+  const auto plain = generated({});
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_EQ(generated({"--hide-top", "0"}).out, plain.out);
+  EXPECT_NE(generated({"--hide-top", "12"}).out, plain.out);
+  const auto refused = [&](std::vector<std::string> more, const std::string& said) {
+    const auto run = generated(more);
+    EXPECT_NE(run.exit_code, 0);
+    EXPECT_NE(run.err.find(said), std::string::npos) << run.err;
+  };
+  refused({"--hide-top", "1/0"}, "--hide-top");
+  refused({"--hide-top", "1000"}, "at most");
+  refused({"--hide-top", "1@0.9"}, "heads 0 to 3");
+  refused({"--hide-control", "random"}, "--hide-control");
+  refused({"--hide-top", "1", "--hide-top-of", "rule:none"}, "--hide-top-of");
+}
+
+}  // namespace
+}  // namespace buoy::testing

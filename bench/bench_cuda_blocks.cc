@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <cstdlib>
 #include <numeric>
 
 #include "bench/bench_cuda.h"
@@ -13,20 +12,11 @@
 #include "buoy/benchmark/watch.h"
 #include "buoy/ops/linear/linear_cuda.h"
 
-extern "C" int cudaProfilerStart();
-extern "C" int cudaProfilerStop();
 namespace buoy::bench {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-constexpr benchmark::Observed kPieces[] = {
-    {"received", [](probe::LayerRequest& r) { r.received = true; }},
-    {"entropy", [](probe::LayerRequest& r) { r.entropy = true; }},
-    {"32 rows", [](probe::LayerRequest& r) { r.row_weights = true; }},
-    {"received, entropy, rows", [](probe::LayerRequest& r) { r.received = r.entropy = r.row_weights = true; }},
-    {"QK after", [](probe::LayerRequest& r) { r.qk_after = true; }},
-    {"QK moments", [](probe::LayerRequest& r) { r.qk_after = r.qk_before = true; }}};
 constexpr int kRepetitions = 15;
 constexpr double kTurnSeconds = 2, kMostObserving = 8;
 
@@ -144,20 +134,6 @@ Json bench_cuda_blocks(const Context& context, const CudaBenchOptions& options) 
     for (const auto& [size, least_gain] : kCases) {
       Block block(context, *model, length / size * size, size);
       benchmark::Watch watch(benchmark::kEverything);
-      if (std::getenv("BUOY_PROFILE")) {
-        for (int i = 0; i < 4; ++i) block.cached_step(nullptr), block.cached_step(&watch);
-        cudaProfilerStart();
-        if (*std::getenv("BUOY_PROFILE") == 'o') block.cached_step(&watch);
-        else block.cached_step(nullptr);
-        cudaProfilerStop();
-        std::exit(0);
-      }
-      for (const auto& piece : kPieces) {
-        benchmark::Watch some(piece);
-        const auto [a, o] = benchmark::median_seconds_in_turn([&] { block.cached_step(nullptr); },
-                                            [&] { block.cached_step(&some); }, kRepetitions, 1);
-        fmt::print("  {:<12} {:.3f} -> {:.3f} ms\n", piece.name, a * 1e3, o * 1e3);
-      }
       const auto [alone, observed] =
           benchmark::median_seconds_in_turn([&] { block.cached_step(nullptr); },
                                             [&] { block.cached_step(&watch); }, kRepetitions, kTurnSeconds);

@@ -10,6 +10,7 @@
 #include "buoy/benchmark/random_checkpoint.h"
 #include "buoy/ops/attention/attention_cuda.h"
 #include "buoy/ops/linear/linear_cuda.h"
+#include "buoy/ops/moments/head_states_cuda.h"
 #include "buoy/ops/pointwise/elementwise_cuda.h"
 #include "buoy/ops/pointwise/norm_cuda.h"
 #include "buoy/ops/pointwise/rope_cuda.h"
@@ -147,7 +148,24 @@ Json Parts::run() {
   add("attention", attention, 4 * n * n * static_cast<double>(queries) / attention / limits_.product_flops,
       "gemm peak");
 
-  // The same with queries, keys and values in rows of their own.
+  // What is measured of heads: lengths of what they put out, keys and values against those of the step
+  // before.
+  const DeviceMemory before(static_cast<size_t>(rows_ * keys) * sizeof(std::uint16_t)),
+      numbers(static_cast<size_t>(rows_ * c.heads) * sizeof(float));
+  ops::fill_normal_cuda(stream_, before.as<std::uint16_t>(), rows_ * keys, 6, 1.0);
+  streaming("lengths of head outputs", 2 * n * static_cast<double>(queries), [&] {
+    ops::head_norms_cuda(stream_,
+                         {{out.get(), queries, rows_, c.heads, c.head_dim}, numbers.as<float>(), rows_});
+  });
+  streaming("keys or values and their step before", 6 * n * static_cast<double>(keys), [&] {
+    ops::head_drift_cuda(stream_, {{qkv.get() + queries, all, rows_, c.kv_heads, c.head_dim},
+                                   before.as<std::uint16_t>(),
+                                   rows_,
+                                   numbers.as<float>(),
+                                   rows_});
+  });
+
+  // Attention again, with queries, keys and values in rows of their own.
   inputs.keys = inputs.queries + rows_ * queries;
   inputs.values = inputs.keys + rows_ * keys;
   inputs.query_stride = queries;

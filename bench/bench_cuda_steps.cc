@@ -12,6 +12,8 @@ constexpr benchmark::Observed kPieces[] = {
     {"received", [](probe::LayerRequest& r) { r.received = true; }},
     {"entropy", [](probe::LayerRequest& r) { r.entropy = true; }},
     {"32 rows", [](probe::LayerRequest& r) { r.row_weights = true; }},
+    {"followed", [](probe::LayerRequest& r) { r.followed = probe::FollowedRows::kAll; }},
+    {"head norms", [](probe::LayerRequest& r) { r.head_norm = true; }},
     {"QK after", [](probe::LayerRequest& r) { r.qk_after = true; }},
     {"QK moments", [](probe::LayerRequest& r) { r.qk_after = r.qk_before = true; }}};
 

@@ -77,7 +77,7 @@ void bind_changes(py::module_& module) {
            })
       .def("add", [](run::Changes& changes, const run::Changes& others) { add(changes, others); })
       .def("check", [](const run::Changes& changes,
-                       const ModelHandle& model) { run::check_changes(changes, model.config()); })
+                       const ModelHandle& model) { run::check_changes(changes, model.config(), {}); })
       .def_property_readonly("any", &run::Changes::any)
       .def_readonly("texts", &run::Changes::texts);
 }

@@ -70,7 +70,7 @@ StepChanges& Decoding::changes() {
 }
 
 void Decoding::change(const run::Changes& more) {
-  run::check_changes(more, model_->config());
+  run::check_changes(more, model_->config(), request_->decode);
   add(changes().more, more);
 }
 
@@ -90,7 +90,7 @@ observe::Subject Decoding::subject(std::int64_t steps) const {
 run::ChangedRow Decoding::changed_row() const {
   const auto slots = request_->decode.max_new_tokens;
   run::ChangedRow row{prompt_.regions, std::ssize(prompt_.prompt.ids) + slots,
-                      request_->decode.steps.value_or(slots) + 1};
+                      request_->decode.steps.value_or(slots) + 1, request_->decode};
   run::add_answer(row.regions, slots);
   return row;
 }

@@ -158,7 +158,7 @@ run::TraceRequest read_trace_request(const std::string& text, const ModelHandle&
   keys.read("ids", ids);
   keys.refuse_others();
   run::check_decoding(model.config(), request.decode);
-  run::check_changes(request.changes, model.config());
+  run::check_changes(request.changes, model.config(), request.decode);
   if (!request.observe.empty()) request.plan();
   if (!ids.empty()) {
     for (const auto id : ids) {
@@ -225,7 +225,7 @@ run::EvaluationSpec read_evaluation_spec(const std::string& text, const ModelHan
   spec.conditions = run::make_conditions(request);
   spec.threads = model.threads();
   run::check_decoding(model.config(), run::fitting(model.config().family, spec.decode));
-  run::check_changes(spec.changes, model.config());
+  run::check_changes(spec.changes, model.config(), spec.decode);
   return spec;
 }
 

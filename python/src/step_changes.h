@@ -35,6 +35,7 @@ class StepChangeProbe final : public probe::ForwardingProbe {
  public:
   StepChangeProbe(const StepChanges& changes, probe::Probe* other)
       : ForwardingProbe(other), changes_(changes) {}
+  bool takes_parts() const override { return false; }
 
   probe::Change change(const probe::Address& address, const probe::LayerExtent& extent) override;
 
@@ -49,6 +50,7 @@ class OneStepProbe final : public probe::ForwardingProbe {
  public:
   OneStepProbe(probe::Probe& other, std::shared_ptr<probe::PreviousStates> previous)
       : ForwardingProbe(&other), previous_(std::move(previous)) {}
+  bool takes_parts() const override { return false; }
 
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override {
     auto out = ForwardingProbe::request(address, extent);

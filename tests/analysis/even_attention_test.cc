@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "analysis/block_attention.h"
 #include "analysis/synthetic_trace.h"
 #include "buoy/trace/schema.h"
 #include "support/written_table.h"
@@ -115,30 +116,84 @@ std::set<std::string> lifts_of(const std::string& table) {
   return names;
 }
 
-class EvenAttention : public ::testing::TestWithParam<Arm> {};
+// Calls check(value, what) for every number in these columns of a table.
+template <typename Check>
+void for_each_number(const Table& table, const std::set<std::string>& names, const Check& check) {
+  for (size_t c = 0; c < table.columns.size(); ++c) {
+    if (!names.contains(table.columns[c].name)) continue;
+    for (const auto& row : table.rows) {
+      const double value = number_of(row[c]);
+      if (std::isnan(value)) continue;
+      std::string where;
+      for (const auto& cell : row) where += text_of(cell) + " ";
+      check(value, table.name + ": " + table.columns[c].name + " of " + where);
+    }
+  }
+}
 
-TEST_P(EvenAttention, HasLiftOneInEveryTable) {
-  const SyntheticTrace trace = even_trace(GetParam());
+void expect_lift_one(const SyntheticTrace& trace) {
   for (const auto& [analysis, least] : std::vector<std::pair<std::string, int>>{
            {"absorption", 30}, {"structure", 60}, {"flow", 100}, {"tasks", 3}}) {
     int checked = 0;
     for (const Table& table : trace.analyze(analysis)) {
-      const auto lifts = lifts_of(table.name);
-      for (size_t c = 0; c < table.columns.size(); ++c) {
-        if (!lifts.contains(table.columns[c].name)) continue;
-        for (const auto& row : table.rows) {
-          const double lift = number_of(row[c]);
-          if (std::isnan(lift)) continue;
-          std::string where;
-          for (const auto& cell : row) where += text_of(cell) + " ";
-          EXPECT_NEAR(lift, 1, 1e-6) << table.name << ": " << table.columns[c].name << " of " << where;
-          ++checked;
-        }
-      }
+      for_each_number(table, lifts_of(table.name), [&](double lift, const std::string& what) {
+        EXPECT_NEAR(lift, 1, 1e-6) << what;
+        ++checked;
+      });
     }
     EXPECT_GE(checked, least) << analysis;
   }
 }
+
+class EvenAttention : public ::testing::TestWithParam<Arm> {};
+
+TEST_P(EvenAttention, HasLiftOneInEveryTable) {
+  expect_lift_one(even_trace(GetParam()));
+}
+
+// Blocks are denoised over the keys that there are, and finished rows may be seen in another way.
+class EvenBlocks : public ::testing::TestWithParam<BlockArm> {};
+
+TEST_P(EvenBlocks, HaveLiftOneInEveryTable) {
+  expect_lift_one(block_trace(GetParam(), even_attention()));
+}
+
+TEST_P(EvenBlocks, HaveNoExcessAtAnyStep) {
+  int checked = 0;
+  for (const Table& table : block_trace(GetParam(), even_attention()).analyze("absorption")) {
+    if (!table.name.starts_with("absorption_excess")) continue;
+    for_each_number(table, {"excess"}, [&](double excess, const std::string& what) {
+      EXPECT_NEAR(excess, 0, 1e-6) << what;
+      ++checked;
+    });
+  }
+  EXPECT_GE(checked, 40);
+}
+
+TEST_P(EvenBlocks, AreAsConcentratedAsTheirNull) {
+  const auto tables = block_trace(GetParam(), even_attention()).analyze("floating");
+  const Table& measures = table_of(tables, "floating_concentration");
+  for (const auto& row : measures.rows) {
+    EXPECT_NEAR(number_of(row[column_named(measures, "value")]),
+                number_of(row[column_named(measures, "null")]), 1e-5)
+        << text_of(row[column_named(measures, "measure")]);
+  }
+  EXPECT_EQ(measures.rows.size(), 4u * 2 * kBlockLayers);
+  // Sets of rules whose threshold no rounding crosses.
+  const Table& rules = table_of(tables, "floating_by_layer");
+  for (const char* rule : {"top_1", "share_4", "share_8", "rulli_sum"}) {
+    const Table of_rule = rows_where(rules, {{"rule", rule}});
+    EXPECT_EQ(of_rule.rows.size(), 2u * kBlockLayers) << rule;
+    for (const auto& row : of_rule.rows) {
+      EXPECT_NEAR(number_of(row[column_named(rules, "set_size")]),
+                  number_of(row[column_named(rules, "null_set_size")]), 1e-9)
+          << rule;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Arms, EvenBlocks, ::testing::ValuesIn(block_arms()),
+                         [](const auto& info) { return std::string(info.param.label); });
 
 INSTANTIATE_TEST_SUITE_P(Arms, EvenAttention,
                          ::testing::Values(Arm{"full_masked", "bidirectional", true},

@@ -61,6 +61,7 @@ class Values final : public analysis::LayerValues {
 LargeSample::LargeSample(const Shape& shape) {
   const std::int64_t L = shape.layers, H = shape.heads, T = shape.tokens, S = shape.steps + 1;
   auto& model = manifest_.model;
+  manifest_.level = trace::Level::kTables;  // large arrays are not made up
   model.layers = L, model.heads = model.kv_heads = H, model.head_dim = 128;
   auto& s = sample_;
   s.name = "large";
@@ -137,7 +138,7 @@ std::uint64_t LargeSample::state_of(const analysis::AnalysisKind& kind, std::int
   const auto types = token_types(sample_, {sample_.token_texts, sample_.special});
   for (std::int64_t f = 0; f < sample_.forward_count(); ++f) {
     analysis::ForwardFacts forward;
-    forward.index = f;
+    forward.index = forward.place = f;
     forward.number = static_cast<std::int32_t>(f);
     forward.is_step = f < sample_.step_count();
     forward.row = sample_.row_at(f);

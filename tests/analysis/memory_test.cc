@@ -36,7 +36,7 @@ TEST(AnalysisMemory, DoesNotGrowWithTheSamples) {
   const TempFolder folder;
   write_trace(folder / "t", plant(spec));
   const auto reader = trace::TraceReader::open(folder / "t");
-  for (const char* name : {"floating", "drift", "absorption", "structure"}) {
+  for (const char* name : {"floating", "drift", "absorption", "structure", "sinks", "steps"}) {
     std::vector<std::unique_ptr<analysis::Analysis>> analyses;
     analyses.push_back(analysis::find_analysis(name).make({"t", reader.manifest()}, {}));
     const auto add = [&](int times) {

@@ -28,6 +28,7 @@ class SyntheticTrace {
     bool causal = false;
   };
   trace::Sample& add(const Row& row);
+  void of_blocks() { manifest_.blocks = true; }  // its model decodes blocks
 
   // Writes it, runs one analysis over it, gives its tables.
   std::vector<Table> analyze(const std::string& name, const analysis::AnalysisOptions& options = {}) const;

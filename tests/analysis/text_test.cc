@@ -41,6 +41,10 @@ void set_option(analysis::AnalysisOptions& options, const std::string& key, cons
     options.sample = std::stoll(value);
   } else if (key == "rollout_layers") {
     options.rollout_layers = std::stoll(value);
+  } else if (key == "sink_share") {
+    options.sink_share = std::stod(value);
+  } else if (key == "recall_keys") {
+    options.recall_keys = std::stoll(value);
   } else if (key == "replicates") {
     options.bootstrap.replicates = std::stoll(value);
   } else {

@@ -69,12 +69,13 @@ columns_from = "similar"
 }
 
 // Tables that this report has not: what is only printed, what the library offers but no command asks for, and
-// a list of failures, of which there are none, arms of several networks, and routers, which these networks
-// lack.
+// a list of failures, of which there are none, arms of several networks, routers, which these networks lack,
+// and analyses that are made where somebody asks for them.
 bool in_reports(const TableSchema& table) {
   const std::set<std::string_view> others = {"overview", "retrieval_agreement", "eval_failures",
                                              "claim_contrasts"};
-  return table.producer().source != Source::kTerminal && table.producer().name != "routing" &&
+  const std::set<std::string_view> asked_for = {"routing", "sinks", "heads", "steps", "kvdrift", "rollout"};
+  return table.producer().source != Source::kTerminal && !asked_for.contains(table.producer().name) &&
          !others.contains(table.name());
 }
 

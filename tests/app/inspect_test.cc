@@ -51,7 +51,16 @@ TEST(Inspect, SaysBlockLengthAndRuleOfModelsThatDecodeBlocks) {
   const auto said = run_buoy({"inspect", (testing::data_folder() / "families/sdar-old-config-f32").string()});
   EXPECT_NE(said.out.find("4 positions (the config does not say"), std::string::npos) << said.out;
   const auto rule = run_buoy({"inspect", (testing::data_folder() / "families/a2d-qwen2-f32").string()});
-  EXPECT_NE(rule.out.find("mdlm or bd3lm"), std::string::npos) << rule.out;
+  EXPECT_NE(rule.out.find("mdlm or bd3lm: the config does not say, --decoding-rule does\n"),
+            std::string::npos)
+      << rule.out;
+  const auto two = run_buoy({"inspect", (testing::data_folder() / "families/nemotron-f32").string()});
+  EXPECT_NE(
+      two.out.find("diffusion or autoregressive: the config does not say, --decoding-rule does (default "
+                   "diffusion)"),
+      std::string::npos)
+      << two.out;
+  EXPECT_NE(two.out.find("on tiny random checkpoints (families/nemotron-*)"), std::string::npos) << two.out;
 }
 
 TEST(Inspect, SaysExpertsRouterAndActiveParameters) {

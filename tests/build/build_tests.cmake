@@ -9,10 +9,13 @@ if(NOT CMAKE_CROSSCOMPILING)
   add_test(NAME build_package COMMAND ${PROJECT_SOURCE_DIR}/tests/build/package_test ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   add_test(NAME build_subproject COMMAND ${PROJECT_SOURCE_DIR}/tests/build/subproject_test ${PROJECT_SOURCE_DIR})
   set_tests_properties(build_package build_subproject PROPERTIES LABELS heavy TIMEOUT 900)
-  add_test(NAME build_without_apt COMMAND ${PROJECT_SOURCE_DIR}/tests/build/without_apt_test ${PROJECT_SOURCE_DIR})
+  add_test(NAME build_without_apt COMMAND ${PROJECT_SOURCE_DIR}/tests/build/without_apt_test ${PROJECT_SOURCE_DIR}
+    ${PROJECT_BINARY_DIR}/clean)
   set_tests_properties(build_without_apt PROPERTIES LABELS heavy TIMEOUT 1800 RUN_SERIAL ON)
-  add_test(NAME howto_patches COMMAND ${PROJECT_SOURCE_DIR}/tests/build/howto_test ${PROJECT_SOURCE_DIR})
-  set_tests_properties(howto_patches PROPERTIES LABELS heavy TIMEOUT 1800 RUN_SERIAL ON)
+  add_test(NAME howto_patches COMMAND ${PROJECT_SOURCE_DIR}/tests/build/howto_test ${PROJECT_SOURCE_DIR}
+    ${PROJECT_BINARY_DIR}/clean)
+  # It goes on with what the other has built.
+  set_tests_properties(howto_patches PROPERTIES LABELS heavy TIMEOUT 1800 RUN_SERIAL ON DEPENDS build_without_apt)
   add_test(NAME browser COMMAND ${PROJECT_SOURCE_DIR}/tests/browser/run $<TARGET_FILE:buoy> ${PROJECT_BINARY_DIR}/browser)
   add_test(NAME web_lint COMMAND ${PROJECT_SOURCE_DIR}/tests/browser/lint ${PROJECT_BINARY_DIR}/browser)
   set_tests_properties(browser web_lint PROPERTIES LABELS heavy TIMEOUT 600)

@@ -29,6 +29,9 @@ TEST_F(Parts, AJoinedTraceIsThatOfOneProcess) {
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_NE(again.out.find("joined before"), std::string::npos) << again.out;
   EXPECT_TRUE(same_run(out("single"), out("parts")));
+  // Nobody needs the parts any more.
+  fs::remove_all(out("parts") / "shards");
+  EXPECT_EQ(run("parts", {"inspect", "run"}).out, run("single", {"inspect", "run"}).out);
 }
 
 TEST_F(Parts, AJoinedEvaluationIsThatOfOneProcess) {
@@ -123,6 +126,72 @@ TEST_F(Parts, OnePartTwiceIsRefused) {
     EXPECT_EQ(refused.exit_code, 3);
     EXPECT_NE(refused.err.find("shard 0/2 again"), std::string::npos) << refused.err;
   }
+}
+
+// What a GPU does with another packing: a question that two parts answered, in other words.
+TEST_F(Parts, AnswersThatDifferByPackingAreCountedOnAGpuAlone) {
+  run_parts("t", eval(), 2);
+  const auto first = out("t") / "shards/0000-of-0002/answers.jsonl",
+             second = out("t") / "shards/0001-of-0002/answers.jsonl";
+  std::string line = read_file(first);
+  line.resize(line.find('\n') + 1);
+  const std::string marker = "\"answer\":\"";
+  ASSERT_NE(line.find(marker), std::string::npos);
+  line.insert(line.find(marker) + marker.size(), "another word ");
+  write_file_atomically(second, read_file(second) + line);
+  const auto refused = run("t", {"merge", "run"});
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_NE(refused.err.find("once, or the same as in"), std::string::npos) << refused.err;
+  // The same parts, as if a GPU had run them.
+  for (const char* file : {"run.json", "shards/0000-of-0002/run.json", "shards/0001-of-0002/run.json"}) {
+    std::string text = read_file(out("t") / file);
+    const auto at = text.find("\"cpu\"");
+    ASSERT_NE(at, std::string::npos) << text;
+    write_file_atomically(out("t") / file, text.replace(at, 5, "\"cuda\""));
+  }
+  const auto merged = run("t", {"merge", "run"});
+  ASSERT_EQ(merged.exit_code, 0) << merged.err;
+  EXPECT_NE(merged.err.find("1 answer in two parts that packed other questions with them on a GPU, 1 with "
+                            "another text"),
+            std::string::npos)
+      << merged.err;
+  EXPECT_EQ(read_file(out("t") / "answers.jsonl").find("another word"), std::string::npos)
+      << "the first part's answer is taken";
+}
+
+TEST_F(Parts, WhatDiffersFromAnotherRunIsCounted) {
+  run_well("single", eval());
+  run_parts("e", eval(), 2);
+  const auto equal = run("e", {"merge", "run", "--compare", "../single/run"});
+  ASSERT_EQ(equal.exit_code, 0) << equal.err;
+  EXPECT_NE(equal.out.find("compared with ../single/run: 28 answers, none differs"), std::string::npos)
+      << equal.out;
+  std::string answers = read_file(out("single") / "answers.jsonl");
+  const std::string marker = "\"answer\":\"";
+  answers.insert(answers.find(marker) + marker.size(), "x");
+  write_file_atomically(out("single") / "answers.jsonl", answers);
+  const auto other = run("e", {"merge", "run", "--compare", "../single/run"});
+  EXPECT_NE(other.out.find("28 answers, 1 differs, 1 of them in the text ("), std::string::npos) << other.out;
+
+  run_well("t", trace());
+  run_well("seeds", trace(), {"--temperature", "20"});
+  run_parts("parts", trace(), 2);
+  const auto trace_equal = run("parts", {"merge", "run", "--compare", "../t/run"});
+  EXPECT_NE(trace_equal.out.find("7 samples, none differs"), std::string::npos) << trace_equal.out;
+  const auto ids = run("parts", {"merge", "run", "--compare", "../seeds/run"});
+  EXPECT_NE(ids.out.find("7 samples, 7 differ, "), std::string::npos) << ids.out;
+  EXPECT_NE(ids.out.find(" ids ("), std::string::npos) << ids.out;
+  const auto wrong = run("parts", {"merge", "run", "--compare", "../single/run"});
+  EXPECT_EQ(wrong.exit_code, 3);
+  EXPECT_NE(wrong.err.find("expected a trace, found an evaluation"), std::string::npos) << wrong.err;
+}
+
+TEST_F(Parts, ReadersTakeAnswersInPartsAsTheyAre) {
+  run_well("single", eval());
+  run_parts("parts", eval(), 3);
+  for (const std::string place : {"single", "parts"})
+    run_well(place, {"report", "--eval", "run", "--resamples", "50", "--out", "report"});
+  EXPECT_TRUE(same_run(scratch_ / "single/report", scratch_ / "parts/report"));
 }
 
 TEST_F(Parts, VariablesDecideAndAreNamed) {

@@ -131,6 +131,39 @@ TEST(BadExperts, ShapesAreChecked) {
   }
 }
 
+TEST(BadExperts, ARouterOfAnotherType) {
+  for (const char* tensor : {"model.layers.1.mlp.gate.weight", "model.layers.1.mlp.gate.expert_bias",
+                             "model.layers.1.mlp.experts.3.up_proj.weight"}) {
+    EditedFamily edited("llada2-f32");
+    edited.tensors.at(tensor).dtype = "I32";
+    EXPECT_TRUE(
+        fails_with<InputError>(edited.loading(), {tensor, "expected type F32, F16 or BF16", "found I32"}))
+        << tensor;
+  }
+}
+
+// The same expert in two files of one checkpoint.
+TEST(BadExperts, ADoubledExpertIsNamed) {
+  EditedFamily edited("qwen3-moe-f32");
+  RawSafetensors raw;
+  const TinyTensor& gate = edited.tensors.at(kGate0);
+  raw.header[kGate0] = {
+      {"dtype", gate.dtype}, {"shape", gate.shape}, {"data_offsets", {0, gate.bytes.size()}}};
+  raw.data = gate.bytes;
+  Json index;
+  for (const auto& [name, tensor] : edited.tensors)
+    index["weight_map"][name] = "model-00001-of-00002.safetensors";
+  index["weight_map"][kGate0] = "model-00002-of-00002.safetensors";
+  (void)edited.loading();  // writes the file
+  std::filesystem::rename(edited.folder() / "model.safetensors",
+                          edited.folder() / "model-00001-of-00002.safetensors");
+  std::ofstream(edited.folder() / "model-00002-of-00002.safetensors", std::ios::binary) << raw.bytes();
+  std::ofstream(edited.folder() / "model.safetensors.index.json") << to_text(index);
+  EXPECT_TRUE(fails_with<InputError>(
+      [&] { Model::load(edited.folder()); },
+      {kGate0, "expected an entry in the index for this file", "found model-00002-of-00002.safetensors"}));
+}
+
 TEST(BadExperts, ABiasThatTheConfigDoesNotKnow) {
   EditedFamily edited("llada-moe-bias-f32", {{"moe_router_enable_expert_bias", false}});
   EXPECT_TRUE(fails_with<InputError>(edited.loading(), {"model.layers.1.mlp.expert_bias"}));

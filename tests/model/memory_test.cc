@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "buoy/base/error.h"
 #include "buoy/benchmark/random_checkpoint.h"
 #include "buoy/model/model.h"
+#include "support/fails_with.h"
 #include "support/family_case.h"
 #include "support/golden.h"
 
@@ -45,6 +47,41 @@ TEST(Memory, OfModelsWithExperts) {
   EXPECT_EQ(few.weights, 2 * parameters_of(mini));
   EXPECT_GT(many.work, few.work);
   EXPECT_LT(many.work, std::uint64_t{2} << 30);
+}
+
+// A row has a place for each of its experts: an input, what is activated, and four numbers.
+TEST(Memory, OfExpertsOnAGpu) {
+  const auto mini = benchmark::config_of(benchmark::llada2_mini());
+  auto without = mini;
+  without.experts->chosen = 0;
+  const MemoryCase of{Device::kCuda, 1024, 0};
+  const auto rows = memory_need(mini, of).work - memory_need(without, of).work;
+  EXPECT_EQ(rows, 1024u * 8 * (2 * (2048 + 512) + 4 * 4));
+  EXPECT_EQ(memory_need(mini, of).weights, 2 * parameters_of(mini)) << "all experts lie on the card";
+}
+
+// LLaDA2.0-flash, 103B: 206 GB in bf16, more than any card of today has.
+TEST(Memory, WhatIsTooLargeForACardIsRefusedWithTheNumbers) {
+  auto shape = benchmark::llada2_mini();
+  shape.hidden = 4096, shape.layers = 32, shape.heads = 32, shape.mlp_hidden = 9216,
+  shape.expert_width = 1024;
+  const auto flash = benchmark::config_of(shape), mini = benchmark::config_of(benchmark::llada2_mini());
+  ASSERT_EQ(parameters_of(flash), 102'889'705'216u);
+  constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+  const MachineMemory card{"NVIDIA H200", 140 * kGiB, 139 * kGiB};
+  const auto weights = [](const ModelConfig& c) { return memory_need(c, {Device::kCuda, 1024, 0}).weights; };
+  EXPECT_TRUE(testing::fails_with<UsageError>(
+      [&] { require_room(flash, weights(flash), card); },
+      {"weights of LLaDA2MoeModelLM on NVIDIA H200", "191.65 GiB free", "102.9 billion parameters in bf16",
+       "those of all experts", "found 139.00 GiB free of 140.00 GiB"}));
+  EXPECT_NO_THROW(require_room(mini, weights(mini), card));
+  EXPECT_TRUE(testing::fails_with<UsageError>(
+      [&] {
+        require_room(mini, weights(mini), {"a card", 40 * kGiB, 30 * kGiB});
+      },
+      {"30.00 GiB free of 40.00"}))
+      << "others use the card, too";
+  EXPECT_NO_THROW(require_room(mini, 30 * kGiB, {"a card", 40 * kGiB, 30 * kGiB}));
 }
 
 TEST(Memory, ACpuUsesWeightsAsTheyAreStoredAndAGpuHoldsBf16) {

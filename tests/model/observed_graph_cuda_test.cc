@@ -25,7 +25,7 @@ class Measured final : public probe::Probe {
 
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent& extent) override {
     probe::LayerRequest r;
-    r.entropy = r.log_sum_exp = r.qk_after = r.qk_before = r.norms = r.value_norm = true;
+    r.entropy = r.log_sum_exp = r.qk_after = r.qk_before = r.norms = r.value_norm = r.head_norm = true;
     if (address.layer % 3 == 2) return r;
     r.received = r.first_share = r.row_weights = true;
     r.top = 2;
@@ -39,7 +39,7 @@ class Measured final : public probe::Probe {
     layers.push_back(address.layer);
     for (auto* numbers : {&r.received, &r.entropy, &r.log_sum_exp, &r.first_share, &r.row_weights,
                           &r.top_weights, &r.qk_after.dot, &r.qk_after.self_dot, &r.qk_before.dot,
-                          &r.qk_before.cosine, &r.query_norm, &r.key_norm, &r.value_norm}) {
+                          &r.qk_before.cosine, &r.query_norm, &r.key_norm, &r.value_norm, &r.head_norm}) {
       if (keeps_) {
         found.push_back(std::move(*numbers));
       } else {

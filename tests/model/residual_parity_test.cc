@@ -24,7 +24,7 @@ using testing::rms_difference;
 std::vector<std::string> float32_cases() {
   std::vector<std::string> out;
   for (const auto& name : testing::golden_cases()) {
-    if (std::filesystem::exists(testing::data_folder() / "goldens" / name / "residual.safetensors"))
+    if (std::filesystem::exists(testing::data_folder() / "goldens" / name / "residual.safetensors.gz"))
       out.push_back(name);
   }
   return out;
@@ -40,7 +40,7 @@ std::vector<float> narrowed(const std::vector<double>& values) {
 class ResidualParity : public ::testing::TestWithParam<std::string> {
  protected:
   ResidualParity()
-      : golden_(GetParam(), "residual.safetensors"),
+      : golden_(GetParam(), "residual.safetensors.gz"),
         run_(GetParam()),
         ids_(golden_.ids("ids")),
         rows_(testing::all_rows(ids_.size())),

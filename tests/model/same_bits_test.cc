@@ -70,7 +70,8 @@ class Watch final : public probe::Probe {
     request.received = request.entropy = request.log_sum_exp = request.first_share = true;
     request.row_weights = request.qk_after = request.qk_before = request.norms = request.value_norm =
         request.dense = true;
-    request.states = true;
+    request.states = request.head_norm = true;
+    request.previous_keys = previous_;
     request.top = 3;
     request.rows = {0, static_cast<std::int32_t>(extent.query_rows - 1)};
     if (extent.query_rows == 1) request.rows = {0};
@@ -89,6 +90,7 @@ class Watch final : public probe::Probe {
 
  private:
   std::vector<std::int64_t> layers_;
+  std::shared_ptr<probe::PreviousKeys> previous_ = std::make_shared<probe::PreviousKeys>(64);
 };
 
 TEST_P(SameBits, WatchedOrNot) {

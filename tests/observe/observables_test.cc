@@ -38,7 +38,7 @@ TEST(Observables, EachAsksForSomething) {
   for (const auto& observable : observables()) {
     if (observable.name == kPredictions) continue;  // asks forwards, not layers: see recorder_test.cc
     probe::LayerRequest request;
-    observable.ask(request, {{0}, 8, nullptr});
+    observable.ask(request, {{0}, 8, nullptr, nullptr, std::make_shared<probe::PreviousKeys>(1)});
     EXPECT_TRUE(request.any()) << observable.name;
   }
 }

@@ -112,6 +112,39 @@ TEST(Recorder, PutsEveryStepAndLayerInItsPlace) {
   EXPECT_NO_THROW(trace::check_sample(sample));
 }
 
+// Lengths of outputs by head, cosines by key/value head; all layers of a sample share what keeps the step
+// before.
+TEST(Recorder, PutsOutputsAndDriftInTheirPlace) {
+  Recorder recorder(parse_plan("head-norms,kv-drift", "", ""), small_subject());
+  std::shared_ptr<probe::PreviousKeys> previous;
+  for (std::int64_t step = 0; step < 2; ++step) {
+    for (std::int64_t layer = 0; layer < 2; ++layer) {
+      const probe::Address address{0, step, 0, layer};
+      const std::vector<std::int32_t> row = {1, 2, 9, 9};
+      const auto asked = recorder.request(address, {kTokens, kTokens, kHeads, row});
+      EXPECT_TRUE(asked.head_norm && asked.previous_keys && !asked.needs_normaliser());
+      if (!previous) previous = asked.previous_keys;
+      EXPECT_EQ(asked.previous_keys, previous);
+      EXPECT_EQ(previous->of_layer.size(), 2u);
+      probe::LayerRecord record;
+      record.head_norm = counted(kHeads * kTokens, static_cast<float>(100 * step + 10 * layer));
+      record.key_cosine = {1, 0.5f, 0, -1};
+      record.value_cosine = {static_cast<float>(layer), 1, 1, 1};
+      recorder.take(address, std::move(record));
+    }
+  }
+  const auto expected = recorder.expected_bytes();
+  const auto arrays = recorder.arrays();
+  const auto& norms = find(arrays, trace::kHeadNorm);
+  EXPECT_EQ(norms.shape, (std::vector<std::int64_t>{2, 2, kHeads, kTokens}));
+  EXPECT_EQ(value(norms, 3 * 8 + 5), 115) << "head 1, token 1 of layer 1, step 1";
+  EXPECT_EQ(find(arrays, trace::kKeyCosine).shape, (std::vector<std::int64_t>{2, 2, 1, kTokens}));
+  EXPECT_EQ(value(find(arrays, trace::kKeyCosine), 7), -1);
+  EXPECT_EQ(value(find(arrays, trace::kValueCosine), 4), 1) << "layer 1";
+  EXPECT_EQ(expected.all, 4u * (2 * 2 * 2 * 4 + 2 * 2 * 2 * 4 + 2 * 4));
+  EXPECT_NO_THROW(trace::check_sample({"a", arrays, {}}));
+}
+
 // Routers decide for every token; a layer without experts says so.
 TEST(Recorder, PutsWhatRoutersDecideInItsPlace) {
   auto subject = small_subject();

@@ -99,7 +99,7 @@ struct Product {
 
 void expect_small_errors(LinearChoice choice, const Shape& shape) {
   SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.inputs) + " x " +
-               std::to_string(shape.outputs) + (choice == LinearChoice::kLibrary ? ", library" : ", own"));
+               std::to_string(shape.outputs) + (choice == LinearChoice::kOwn ? ", own" : ", library"));
   ErrorRatio in_bf16, in_float, added, activated;
   const bool even = shape.outputs % (2 * ops::kSwigluTurn) == 0;
   for (std::uint64_t seed = 0; !in_bf16.enough(); ++seed) {
@@ -128,7 +128,7 @@ void expect_small_errors(LinearChoice choice, const Shape& shape) {
     added.add(product.run<float>(choice, LinearOutput::kAddFloat), plain_sum, exact_sum);
     if (!even) continue;
     // The library stores gate and up as bf16 on the way.
-    const auto plain_both = choice == LinearChoice::kLibrary ? rounded(plain) : plain;
+    const auto plain_both = choice == LinearChoice::kOwn ? plain : rounded(plain);
     activated.add(from_bf16(product.run<std::uint16_t>(choice, LinearOutput::kSwiglu)),
                   rounded(swiglu(plain_both)), swiglu(exact));
   }
@@ -149,59 +149,6 @@ TEST(LinearCuda, OwnKernel) {
   for (const Shape& shape :
        {Shape{1, 64, 96}, {17, 40, 64}, {128, 512, 384}, {130, 200, 528}, {300, 1024, 72}})
     expect_small_errors(LinearChoice::kOwn, shape);
-}
-
-TEST(LinearCuda, FewRows) {
-  BUOY_NEEDS_GPU();
-  // One thread block, several to a tile, several tiles to one, ends within a tile and within a step.
-  for (const Shape& shape : {Shape{1, 64, 96},
-                             {3, 4096, 128},
-                             {16, 40, 64},
-                             {17, 520, 200},
-                             {32, 2048, 2048},
-                             {33, 1000, 4112},
-                             {64, 512, 384}})
-    expect_small_errors(LinearChoice::kFewRows, shape);
-}
-
-// The bits of a row do not depend on which others come with it, and not on the moment.
-TEST(LinearCuda, FewRowsSeeEachAloneAndAlwaysTheSame) {
-  BUOY_NEEDS_GPU();
-  const Product product({64, 1480, 4128}, 5);
-  const auto expect_same = [&]<typename T>(LinearOutput kind, T) {
-    const std::int64_t columns = kind == LinearOutput::kSwiglu ? 2064 : 4128;
-    const auto all = product.run<T>(LinearChoice::kFewRows, kind);
-    for (int again = 0; again < 20; ++again) ASSERT_EQ(product.run<T>(LinearChoice::kFewRows, kind), all);
-    for (const auto& [first, rows] : {std::pair{0, 1}, {0, 17}, {30, 32}, {5, 50}, {63, 1}}) {
-      SCOPED_TRACE(std::to_string(first) + " + " + std::to_string(rows));
-      const auto begin = all.begin() + first * columns;
-      EXPECT_EQ(product.run<T>(LinearChoice::kFewRows, kind, first, rows),
-                std::vector<T>(begin, begin + rows * columns));
-    }
-  };
-  expect_same(LinearOutput::kBf16, std::uint16_t{});
-  expect_same(LinearOutput::kFloat, float{});
-  expect_same(LinearOutput::kAddFloat, float{});
-  expect_same(LinearOutput::kSwiglu, std::uint16_t{});
-}
-
-// Products one after the other on one stream share what blocks leave for each other.
-TEST(LinearCuda, FewRowsOneAfterTheOther) {
-  BUOY_NEEDS_GPU();
-  const Product product({32, 4096, 4096}, 7);
-  const auto expected = product.run<std::uint16_t>(LinearChoice::kFewRows, LinearOutput::kBf16);
-  const Stream stream;
-  ops::DeviceLinear linear;
-  linear.choose(LinearChoice::kFewRows);
-  constexpr int kProducts = 50;
-  std::vector<DeviceArray<std::uint16_t>> outputs;
-  for (int n = 0; n < kProducts; ++n) outputs.emplace_back(product.size());
-  for (auto& out : outputs) {
-    linear.multiply(stream,
-                    {product.x.data(), 32, product.w.data(), 4096, 4096, out.data(), LinearOutput::kBf16});
-  }
-  stream.synchronize();
-  for (auto& out : outputs) ASSERT_EQ(out.host(), expected);
 }
 
 // A row's result is the same bits alone, among others and anywhere in a tile.

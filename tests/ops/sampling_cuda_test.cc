@@ -112,5 +112,18 @@ TEST(ChooseCuda, RaisesTheFlag) {
   EXPECT_EQ(flag.host()[0], 2);
 }
 
+TEST(ChooseCuda, ARowOfNansStaysWithinTheVocabulary) {
+  BUOY_NEEDS_GPU();
+  const Stream stream;
+  const DeviceArray<float> logits(std::vector<float>(4, std::nanf("")));
+  const DeviceArray<ChoiceRule> rule(std::vector<ChoiceRule>{{}});
+  const DeviceArray<ops::RowChoice> out(1);
+  const DeviceArray<std::int32_t> flag(std::vector<std::int32_t>{1000});
+  ops::choose_cuda(stream, {logits.data(), 1, 4, rule.data(), out.data(), flag.data(), 2});
+  stream.synchronize();
+  EXPECT_EQ(flag.host()[0], 2);
+  EXPECT_LT(out.host()[0].token, 4);
+}
+
 }  // namespace
 }  // namespace buoy

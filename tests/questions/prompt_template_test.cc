@@ -212,7 +212,7 @@ TEST(PromptTemplate, LoadsFilesAndBuiltInOnes) {
   EXPECT_EQ(PromptTemplate::load(file.string()).render(small_item()).text, "Where is it?\nAnswer:");
   EXPECT_EQ(PromptTemplate::load("flow").name(), "flow");
   EXPECT_TRUE(fails_with<UsageError>([] { PromptTemplate::load("no-such-prompt"); },
-                                     {"prompt", "a file or one of shared-passages", "no-such-prompt"}));
+                                     {"prompt", "a file or one of", "shared-passages", "no-such-prompt"}));
 }
 
 TEST(ReadyPrompt, FindsQuestionAndPassagesInIt) {

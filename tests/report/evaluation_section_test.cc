@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "buoy/report/section.h"
@@ -39,6 +40,35 @@ TEST(EvaluationSection, HasACurveForASweepAndBarsForConditions) {
   EXPECT_NE(readings.find("runs from 0.5 (gold-position = 3) to 0.9"), std::string::npos) << readings;
   EXPECT_NE(readings.find("closed-book 0.1 [0, 0.2], passages 0.8 [0.7, 0.9]"), std::string::npos)
       << readings;
+}
+
+TEST(EvaluationSection, DrawsHaystacksAsAMapForEachModel) {
+  Table haystack =
+      testing::written_table("eval_haystack", {"trace", "model", "set", "condition", "length", "depth", "items",
+                                               "mean", "lower", "upper"});
+  for (const char* model : {"m", "n"}) {
+    for (const int length : {1024, 256}) {
+      for (const int depth : {100, 0})
+        add_cells(haystack, {"base", model, "needles", "passages", std::int64_t{length}, std::int64_t{depth},
+                             std::int64_t{8}, length == 1024 && depth == 0 ? 0.25 : 1.0, 0.125, 1.0});
+    }
+  }
+  const Table tables[] = {scores_table(), haystack};
+  const auto section = build_section("evaluation", tables);
+  const auto found = std::find_if(section.figures.begin(), section.figures.end(), [](const auto& figure) {
+    return figure.name == "eval_haystack_needles_base";
+  });
+  ASSERT_NE(found, section.figures.end());
+  EXPECT_NE(found->caption.find("at most 0.88"), std::string::npos) << found->caption;
+  EXPECT_NE(found->figure.caption.find("n = 8 items each"), std::string::npos) << found->figure.caption;
+  ASSERT_EQ(found->figure.panels.size(), 2U);
+  const auto& map = std::get<figure::Heatmap>(found->figure.panels[0].content);
+  EXPECT_EQ(map.x.names, (std::vector<std::string>{"256", "1024"})) << "in order, as numbers";
+  EXPECT_EQ(map.y.names, (std::vector<std::string>{"0", "100"}));
+  EXPECT_EQ(map.matrix.values, (std::vector<double>{1, 0.25, 1, 1}));
+  std::string readings;
+  for (const auto& reading : section.readings) readings += reading + "\n";
+  EXPECT_NE(readings.find("runs from 0.25 (1024 tokens, depth 0%) to 1 ("), std::string::npos) << readings;
 }
 
 }  // namespace

@@ -90,6 +90,17 @@ TEST(Explorer, ValuesComeBackWithinTheStatedError) {
   EXPECT_NE(data["note"].get<std::string>().find("2.3%"), std::string::npos);
 }
 
+// Of the forwards that are on the page; of a model that decodes no blocks nothing.
+TEST(Explorer, StepsOfBlocksSayWhatTheyReach) {
+  auto sample = sample_of({3, 4, 2, 0}, 60);
+  EXPECT_EQ(Json::parse(explorer_panel(sample).data)["reach"], Json::array());
+  sample.reach = {{48, 52, 4, 0}, {52, 56, 4, 0}, {0, 60, 4, 0}};
+  EXPECT_EQ(Json::parse(explorer_panel(sample).data)["reach"], Json(sample.reach));
+  const Json few = Json::parse(explorer_panel(sample, 68 * 8).data);
+  EXPECT_EQ(few["steps"].size(), few["reach"].size());
+  EXPECT_EQ(few["reach"].back(), Json(sample.reach.back()));
+}
+
 TEST(Explorer, TheStatedErrorIsThatOfTheCode) {
   EXPECT_GE(kMostQuantisedError, std::pow(1 / kQuantisedFloor, 0.5 / 254) - 1);
   QuantisedRows rows;

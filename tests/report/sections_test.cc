@@ -234,6 +234,52 @@ TEST(DriftSection, NamesHeadAndSampleInCaptionAndFigure) {
   }
 }
 
+// Lines where blocks begin, and nothing behind a block that is denoised.
+TEST(DriftSection, DrawsTheBoundsOfBlocks) {
+  Table map = drift_map(Cell("mean"));
+  map.rows.pop_back();
+  std::swap(map.rows[1], map.rows[2]);  // step 0: position 0 alone; step 1: both
+  map.rows[1][4] = 1.0, map.rows[2][4] = 1.0;
+  map.rows[1][5] = 0.0, map.rows[2][5] = 1.0;
+  const Table blocks =
+      table("drift_blocks", {"trace", "sample", "block", "begin", "end"},
+            {{"d", "s7", 0.0, 0.0, 1.0}, {"d", "s7", 1.0, 1.0, 2.0}, {"e", "s7", 0.0, 0.0, 2.0}});
+  const auto section = build_section("drift", std::vector<Table>{map, blocks});
+  const auto* figure = figure_of(section, "drift_map_d");
+  ASSERT_NE(figure, nullptr);
+  const auto& drawn = std::get<figure::Heatmap>(figure->figure.panels.at(0).content);
+  EXPECT_TRUE(std::isnan(drawn.matrix.values.at(1))) << "step 0, position 1: not there yet";
+  ASSERT_EQ(drawn.marks.size(), 3u);
+  EXPECT_EQ(drawn.marks[2].kind, figure::MarkKind::kLeftEdge);
+  EXPECT_EQ(drawn.marks[2].cells, (std::vector<figure::Cell>{{0, 0}, {1, 0}, {0, 1}, {1, 1}}));
+  EXPECT_TRUE(says(figure->caption, "where blocks begin")) << figure->caption;
+}
+
+// Traces of several block lengths, as a study sweeps them.
+TEST(DriftSection, DrawsDriftAgainstTheLengthOfBlocks) {
+  Table lengths = table("drift_by_block_length", {"trace", "block_length", "rule", "scalar", "value", "lower",
+                                                  "upper", "null", "samples"});
+  for (const auto& [trace, length] : {std::pair{"b16", 16.0}, {"b4", 4.0}, {"b8", 8.0}}) {
+    add_cells(lengths, {trace, length, "three_sigma", "jaccard", 1 / length, 0.0, 1.0, 0.01, 12.0});
+    add_cells(lengths, {trace, length, "", "mean_distance", length, 1.0, 20.0, Cell(), 12.0});
+  }
+  auto tables = drift_tables(10);
+  tables.push_back(lengths);
+  const auto section = build_section("drift", tables);
+  const auto* figure = figure_of(section, "drift_by_block_length");
+  ASSERT_NE(figure, nullptr);
+  ASSERT_EQ(figure->figure.panels.size(), 2u);
+  const auto& stays = std::get<figure::LineChart>(figure->figure.panels[0].content);
+  EXPECT_EQ(stays.series.at(0).x, (std::vector<double>{4, 8, 16}));
+  EXPECT_EQ(stays.series.at(0).y, (std::vector<double>{0.25, 0.125, 0.0625}));
+  EXPECT_EQ(stays.references.size(), 1u);
+  EXPECT_EQ(std::get<figure::LineChart>(figure->figure.panels[1].content).series.at(0).y,
+            (std::vector<double>{4, 8, 16}));
+  // One length is no sweep.
+  std::erase_if(tables.back().rows, [](const auto& row) { return text_of(row[0]) != "b4"; });
+  EXPECT_EQ(figure_of(build_section("drift", tables), "drift_by_block_length"), nullptr);
+}
+
 // A causal query meets the keys up to its own: the pairs of the table are a triangle.
 TEST(QkSection, DrawsTheTriangleOfACausalModel) {
   Table pairs = table("qk_pairs", {"trace", "sample", "step", "layer", "head", "query", "key", "dot",

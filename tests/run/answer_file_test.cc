@@ -120,5 +120,23 @@ TEST(AnswerFile, NoRunIsNamed) {
       fails_with<InputError>([&] { ids(scratch.path()); }, {"answers.jsonl of a finished run", "none"}));
 }
 
+// Joining reads the place of an answer by the beginning of its line, and whole where that is not plain.
+TEST(AnswerRecord, ThePlaceOfAnAnswerIsThatOfItsRecord) {
+  for (const char* id : {"q1", "", "a \"quote\"", "back\\slash", "\xc3\xa9t\xc3\xa9", "tab\there"}) {
+    AnswerRecord record;
+    record.model = "m", record.set = "a set", record.condition = "c=1", record.id = id;
+    record.golds = {"x"}, record.prompt = "p";
+    const AnswerRecord place = parse_place(to_line(record), "answers.jsonl:1");
+    EXPECT_EQ(place.model, "m");
+    EXPECT_EQ(place.set, "a set");
+    EXPECT_EQ(place.condition, "c=1");
+    EXPECT_EQ(place.id, id);
+  }
+  EXPECT_TRUE(testing::fails_with<InputError>(
+      [] { parse_place(R"({"model":"m","set":3})", "answers.jsonl:7"); }, {"answers.jsonl:7", "set"}));
+  EXPECT_TRUE(testing::fails_with<InputError>([] { parse_place(R"({"model":"m)", "answers.jsonl:7"); },
+                                              {"answers.jsonl:7"}));
+}
+
 }  // namespace
 }  // namespace buoy::run

@@ -4,23 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
+#include <numeric>
 
-#include "buoy/analysis/core/run.h"
-#include "buoy/base/error.h"
-#include "buoy/decode/drive.h"
-#include "buoy/run/trace_request.h"
-#include "buoy/trace/reader.h"
 #include "buoy/trace/schema.h"
-#include "support/fails_with.h"
-#include "support/family_case.h"
+#include "run/block_trace_case.h"
 
 namespace buoy::run {
 namespace {
 
-using testing::fails_with;
-using testing::family_folder;
-using testing::TempFolder;
+using testing::kinds_of;
 using trace::StepKind;
 using Ids = std::vector<std::int32_t>;
 
@@ -38,64 +30,7 @@ struct DenseProbe final : probe::Probe {
   }
 };
 
-// A family with a decoding rule, where it needs one.
-struct TracedFamily {
-  const char *name, *rule;
-};
-
-class BlockTrace : public ::testing::TestWithParam<TracedFamily> {
- protected:
-  BlockTrace() : model_(load_model(family_folder(GetParam().name))) {
-    auto& o = request_.decode;
-    const bool small = model_.model.config().vocabulary < 75;
-    o.mask_token = mask_ = small ? 50 : 75;
-    o.max_new_tokens = 16;
-    if (GetParam().rule != nullptr) o.decoding_rule = GetParam().rule;
-    if (model_.model.config().family == Family::kLlada2) o.block_length = 4;
-    if (edits()) o.editing_threshold = o.threshold = 0.5;
-    if (is_a2d(model_.model.config().family)) o.decoding_rule = "bd3lm", o.block_length = 8, o.steps = 6;
-    request_.observe = "all,rows,dense-mean,states,residual,residual-norms,head-out,lens,predictions";
-    request_.items.resize(1);
-    request_.items[0].id = "only";
-    request_.ids = Prompt{};
-    request_.ids->ids = {26, 7, 71, 5, 34, 69, 12, 13, 50};
-    if (small) request_.ids->ids = {26, 7, 31, 5, 34, 29, 12, 13, 40};
-  }
-
-  bool edits() const { return request_.decode.decoding_rule == "llada21"; }
-
-  trace::StoredSample traced() {
-    request_.folder = scratch_ / std::to_string(number_++);
-    const Context context{threads_};
-    const auto result =
-        run_trace(context, model_, make_trace_run(request_, model_), {[](const auto&) {}, [] {}});
-    EXPECT_EQ(result.samples, 1u);
-    const auto reader = trace::TraceReader::open(request_.folder);
-    EXPECT_EQ(reader.manifest().blocks, true);
-    return reader.read("only");
-  }
-
-  std::unique_ptr<decode::StepMachine> unwatched() {
-    const Context context{threads_};
-    auto machine = make_machine(model_.model, request_.decode, request_.ids->ids, std::nullopt);
-    decode::StepMachine* machines[] = {machine.get()};
-    decode::drive(context, model_.model, machines, nullptr);
-    return machine;
-  }
-
-  TempFolder scratch_;
-  ThreadPool threads_{2};
-  LoadedModel model_;
-  TraceRequest request_;
-  std::int32_t mask_ = 0;
-  int number_ = 0;
-};
-
-std::vector<StepKind> kinds_of(const trace::StoredSample& sample) {
-  std::vector<StepKind> kinds;
-  for (const auto kind : sample.integers(trace::kStepKinds)) kinds.push_back(static_cast<StepKind>(kind));
-  return kinds;
-}
+class BlockTrace : public testing::BlockTraceCase {};
 
 TEST_P(BlockTrace, HoldsWhatIsDecodedUnwatched) {
   const auto sample = traced();
@@ -207,45 +142,8 @@ TEST_P(BlockTrace, TheLookAtTheFinalRowHoldsTheForwardsThatFinishedBlocks) {
   EXPECT_GT(compared, 100);
 }
 
-TEST_P(BlockTrace, AnalysesTakeTheFinalRow) {
-  traced();
-  analysis::RunOptions run;
-  const auto result = analysis::run_analyses({"absorption", "floating"}, {{request_.folder, "blocks"}}, run);
-  ASSERT_EQ(result.analyses.size(), 2u);
-  for (const auto& analysis : result.analyses) EXPECT_FALSE(analysis.tables.empty());
-  request_.final_row = false;
-  traced();
-  EXPECT_TRUE(fails_with<InputError>(
-      [&] {
-        analysis::run_analyses({"absorption"}, {{request_.folder, "blocks"}}, run);
-      },
-      {"the look at the final row"}));
-}
-
-TEST_P(BlockTrace, WhatOnlyATraceCanHoldIsRefusedElsewhere) {
-  const Context context{threads_};
-  auto asked = request_;
-  asked.keep = trace::Level::kTables;
-  asked.folder = scratch_ / "tables";
-  EXPECT_TRUE(fails_with<UsageError>(
-      [&] {
-        run_trace(context, model_, make_trace_run(asked, model_), {[](const auto&) {}, [] {}});
-      },
-      {"`model`", "decodes blocks", "`keep` full"}));
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Families, BlockTrace,
-    ::testing::Values(TracedFamily{"sdar-f32", nullptr}, TracedFamily{"fast-dllm-v2-f32", nullptr},
-                      TracedFamily{"a2d-qwen3-f32", nullptr}, TracedFamily{"a2d-qwen3-bf16", nullptr},
-                      TracedFamily{"nemotron-f32", nullptr}, TracedFamily{"nemotron-bf16", nullptr},
-                      TracedFamily{"llada2-f32", "llada2"}, TracedFamily{"llada2-f32", "llada21"}),
-    [](const auto& test) {
-      std::string name = test.param.name;
-      if (test.param.rule != nullptr) name += std::string("_") + test.param.rule;
-      std::replace(name.begin(), name.end(), '-', '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Families, BlockTrace, ::testing::ValuesIn(testing::traced_families()),
+                         [](const auto& test) { return testing::name_of(test.param); });
 
 }  // namespace
 }  // namespace buoy::run

@@ -230,6 +230,55 @@ TEST(LiveExperts, RoutingEqualsStored) {
   }
 }
 
+// Models that decode blocks: analyses take the steps that denoise, over the keys that there are.
+struct BlockFamily {
+  const char *name, *rule;
+  bool small = false, experts = false;
+};
+
+class LiveBlocks : public ::testing::TestWithParam<BlockFamily> {
+ protected:
+  LiveBlocks() : runs_(testing::family_folder(GetParam().name)) {
+    ask_ids(runs_);
+    auto& decode = runs_.request.decode;
+    decode.mask_token = GetParam().small ? 50 : 75;
+    decode.max_new_tokens = 12;
+    if (GetParam().rule != nullptr) decode.decoding_rule = GetParam().rule;
+    if (std::string(GetParam().name).starts_with("a2d")) decode.block_length = 8, decode.steps = 6;
+    if (GetParam().experts) decode.block_length = 4;
+    if (decode.decoding_rule == "llada21") decode.editing_threshold = decode.threshold = 0.5;
+    if (GetParam().experts) runs_.names.emplace_back("routing");
+    runs_.request.observe = observables_for(runs_.names);
+  }
+
+  LiveRuns runs_;
+};
+
+TEST_P(LiveBlocks, EqualsStored) {
+  runs_.expect_equal();
+}
+
+TEST_P(LiveBlocks, EqualsStoredOfSomeStepsWithoutAFinalRow) {
+  runs_.request.final_row = false;
+  runs_.request.steps_observed = "0-3,5";
+  runs_.request.groups = "regions";
+  runs_.expect_equal();
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, LiveBlocks,
+                         ::testing::Values(BlockFamily{"sdar-f32", nullptr},
+                                           BlockFamily{"fast-dllm-v2-f32", nullptr},
+                                           BlockFamily{"a2d-qwen3-f32", "bd3lm"},
+                                           BlockFamily{"nemotron-f32", nullptr, true},
+                                           BlockFamily{"llada2-f32", "llada2", true, true},
+                                           BlockFamily{"llada2-f32", "llada21", true, true}),
+                         [](const auto& p) {
+                           std::string name = p.param.name;
+                           if (p.param.rule != nullptr) name += std::string("_") + p.param.rule;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
 // Queries and keys of the second layer, larger than the weights say.
 class LiveLargeDots : public ::testing::TestWithParam<bool> {
  protected:

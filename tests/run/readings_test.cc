@@ -8,6 +8,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/decode/drive.h"
+#include "buoy/run/change/changing_probe.h"
 #include "buoy/run/identity.h"
 #include "buoy/run/trace_request.h"
 #include "buoy/trace/reader.h"
@@ -142,6 +143,30 @@ TEST(Readings, WhatTracesCannotHoldIsRefused) {
   o = {};
   o.steps = 9;
   EXPECT_TRUE(refused("rnd1-f32", o, "`steps`"));
+}
+
+// The rule decides whether there are steps to tell apart, not the family.
+TEST(Readings, ChangesOfSingleStepsNeedALoopThatHasSome) {
+  const auto changed = parse_changes({"0.0/1=0"}, {"0/1=0"});
+  DecodeOptions o;
+  const ModelConfig nemotron = read_config(family_folder("nemotron-f32"));
+  check_changes(changed, nemotron, o);
+  o.decoding_rule = "autoregressive";
+  EXPECT_TRUE(
+      fails_with<UsageError>([&] { check_changes(changed, nemotron, o); }, {"`scale_heads`", "no steps"}));
+  EXPECT_TRUE(fails_with<UsageError>([&] { check_changes(parse_changes({}, {"0/1=0"}), nemotron, o); },
+                                     {"`scale_keys`", "no steps"}));
+  EXPECT_TRUE(fails_with<UsageError>(
+      [&] {
+        ChangingProbe(changed, nemotron, {{}, 20, 4, o}, nullptr);
+      },
+      {"`scale_heads`", "no steps"}));
+  // A Qwen2 body that is decoded as masks has steps.
+  const ModelConfig qwen = read_config(family_folder("open-dcoder-f32"));
+  EXPECT_TRUE(
+      fails_with<UsageError>([&] { check_changes(changed, qwen, {}); }, {"`scale_heads`", "no steps"}));
+  o.decoding_rule = "open_dcoder";
+  check_changes(changed, qwen, o);
 }
 
 TEST(Readings, WhatIsMissingOrOfAnotherFamilyIsRefused) {

@@ -111,6 +111,30 @@ TEST(Summary, MeansCountsAndFailures) {
     EXPECT_EQ(find(tables, name), nullptr) << name << " has nothing to say";
 }
 
+TEST(Summary, HaystacksByLengthAndDepth) {
+  ScoreBook book = book_of({"needles"});
+  add(book, {"mdm", "needles", "passages", {1, 0, 1, 1, 0, -1}});
+  const std::vector<std::pair<std::string, std::string>> places = {
+      {"128", "0"}, {"128", "0"}, {"128", "100"}, {"1024", "0"}, {"long", "0"}};
+  for (std::size_t i = 0; i < places.size(); ++i)
+    book.cells[0].answers[i].labels = {{"length", places[i].first}, {"depth", places[i].second}};
+  const auto tables = summarise(book, kFast);
+  const auto* table = find(tables, "eval_haystack");
+  ASSERT_NE(table, nullptr);
+  ASSERT_EQ(table->rows.size(), 3U) << "what has no number for a length is in no haystack";
+  const auto cell = [&](const std::string& length, const std::string& depth, const std::string& column) {
+    return value(tables, "eval_haystack", {{"length", length}, {"depth", depth}}, column);
+  };
+  EXPECT_EQ(cell("128", "0", "items"), 2);
+  EXPECT_DOUBLE_EQ(cell("128", "0", "mean"), 0.5);
+  EXPECT_LT(cell("128", "0", "lower"), 0.5);
+  EXPECT_GT(cell("128", "0", "upper"), 0.5);
+  EXPECT_DOUBLE_EQ(cell("128", "100", "mean"), 1);
+  EXPECT_DOUBLE_EQ(cell("1024", "0", "mean"), 1);
+  EXPECT_EQ(text_of(table->rows[2][testing::column_named(*table, "length")]), "1024")
+      << "lengths are in order as numbers";
+}
+
 TEST(Summary, GainsAreTakenItemByItem) {
   ScoreBook book = book_of({"nq"});
   // Item 1 fails in closed book and item 4 with passages: 0, 2, 3 remain.

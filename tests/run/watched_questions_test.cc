@@ -49,7 +49,7 @@ class Watching : public ::testing::TestWithParam<int> {  // threads
         context, config_, request_, std::nullopt,
         [&](std::size_t number, WatchedOutcome outcome) { out[number] = std::move(outcome); });
     for (std::size_t n = 0; n < received_by_question.size(); ++n) {
-      const auto look = watched.begin(n, prompt_, *machine_, as_f32);
+      const auto look = watched.begin({n, prompt_, *machine_}, as_f32);
       EXPECT_TRUE(look);
       EXPECT_EQ(look->step, 1) << "behind the one step";
     }
@@ -117,7 +117,7 @@ TEST_P(Watching, WhatIsDroppedIsForgottenAndAStrangerIsNotWatched) {
   int settled = 0;
   WatchedQuestions watched(context, config_, request_, std::nullopt,
                            [&](std::size_t, const WatchedOutcome&) { ++settled; });
-  watched.begin(3, prompt_, *machine_);
+  watched.begin({3, prompt_, *machine_});
   one(watched, {3, 0, 0, 0}, 1);
   watched.drop();
   const auto& row = machine_->row();

@@ -289,7 +289,7 @@ TEST_F(StudyFile, WrongValuesNameLineExpectedAndFound) {
       refuses(with("[[evaluate]]\nname = \"\"\ndata = \"d\"\n"), {"evaluate.name", "some text", "none"}));
   EXPECT_TRUE(
       refuses("[models]\n\"\" = \"a\"\n" + with("").substr(9), {"models", "names for all", "without"}));
-  EXPECT_TRUE(refuses(with("[[data]]\nname = \"x\"\n"), {"data", "either file or world", "neither"}));
+  EXPECT_TRUE(refuses(with("[[data]]\nname = \"x\"\n"), {"data", "either file, world or haystack", "none"}));
   EXPECT_TRUE(refuses("[models]\na = \"a\"\n", {"something to do", "neither"}));
   EXPECT_TRUE(refuses("[[trace]]\nname = \"t\"\ndata = \"d\"\n", {"[models] with at least one", "none"}));
   EXPECT_TRUE(refuses("a = = 1\n", {"study.toml:1", "TOML"}));

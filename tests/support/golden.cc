@@ -5,6 +5,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "buoy/base/file/gzip.h"
+
 namespace buoy::testing {
 namespace {
 
@@ -32,13 +34,13 @@ std::vector<std::string> golden_cases() {
 
 Golden::Golden(const std::string& name, const std::string& file)
     : folder_(data_folder() / "goldens" / name),
-      mapped_(folder_ / file),
-      file_(parse_safetensors(mapped_.bytes(), "goldens of " + name)) {}
+      bytes_(read_plain_or_gzip(folder_ / file)),
+      file_(parse_safetensors(std::as_bytes(std::span(bytes_)), "goldens of " + name)) {}
 
 Golden::Golden(const std::filesystem::path& folder)
     : folder_(folder),
-      mapped_(folder_ / "goldens.safetensors"),
-      file_(parse_safetensors(mapped_.bytes(), "goldens of " + folder.string())) {}
+      bytes_(read_plain_or_gzip(folder_ / "goldens.safetensors.gz")),
+      file_(parse_safetensors(std::as_bytes(std::span(bytes_)), "goldens of " + folder.string())) {}
 
 std::vector<std::int32_t> Golden::ids(const std::string& array) const {
   return elements<std::int32_t>(file_.tensors.at(array));

@@ -6,19 +6,18 @@
 #include <vector>
 
 #include "buoy/base/container/safetensors.h"
-#include "buoy/base/file/mapped_file.h"
 
 namespace buoy::testing {
 
 std::filesystem::path data_folder();
 std::vector<std::string> golden_cases();  // names of the folders under tests/data/goldens
 
-// The arrays an independent implementation computed for one tiny checkpoint (tools/goldens); float32 ones
-// have residual.safetensors, too.
+// The arrays an independent implementation computed for one tiny checkpoint (tools/goldens), compressed with
+// gzip; float32 ones have residual.safetensors.gz, too.
 class Golden {
  public:
-  explicit Golden(const std::string& name, const std::string& file = "goldens.safetensors");
-  explicit Golden(const std::filesystem::path& folder);  // elsewhere: its goldens.safetensors
+  explicit Golden(const std::string& name, const std::string& file = "goldens.safetensors.gz");
+  explicit Golden(const std::filesystem::path& folder);  // elsewhere: its goldens.safetensors.gz
 
   const std::filesystem::path& folder() const { return folder_; }
   bool has(const std::string& array) const { return file_.tensors.contains(array); }
@@ -27,7 +26,7 @@ class Golden {
 
  private:
   std::filesystem::path folder_;
-  MappedFile mapped_;
+  std::string bytes_;
   SafetensorsFile file_;
 };
 

@@ -59,8 +59,8 @@ Compared compare(const Tokenizer& tokenizer, const std::vector<Json>& lines, Spa
   Compared compared;
   for (const Json& line : lines) {
     const Ids ids = line.at("ids").get<Ids>();
-    const bool decodes_alike = tokenizer.decode(ids, false) == line.at("decoded") &&
-                               tokenizer.decode(ids, true) == line.at("skipped");
+    const bool decodes_alike = tokenizer.decode(ids, false) == line.at("decoded").get<std::string>() &&
+                               tokenizer.decode(ids, true) == line.at("skipped").get<std::string>();
     bool alike = decodes_alike;
     if (line.contains("text")) {
       const std::string text = line.at("text");

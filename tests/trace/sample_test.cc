@@ -253,6 +253,21 @@ TEST(CheckSample, BlocksNeedTheirGridAndForwardsTheirKind) {
                       {"reveals", "tokens that there are", "32 at 2"}));
   EXPECT_TRUE(refused(instead(integer_array(kReveals, {3, 2}, std::vector{0, 4, 7, 2, 4, 9})),
                       {"reveals", "three numbers", "2"}));
+  EXPECT_TRUE(refused(instead(integer_array(kRowsRun, {2, 2}, std::vector{0, 4, 4, 4})),
+                      {"rows_run", "above the first row, 4", "4 at 3"}));
+  const auto set = [](std::string_view key, const char* value) {
+    return [=](Sample& s) { s.metadata[std::string(key)] = value; };
+  };
+  EXPECT_TRUE(refused(set(kDenoisedLength, "4"), {"denoised_length", "denoised_origin together"}));
+  EXPECT_TRUE(refused(set(kDenoisedOrigin, "4"), {"denoised_origin", "denoised_length and"}));
+  const auto both = [&](const char* length) {
+    return [=](Sample& s) { set(kDenoisedOrigin, "3")(s), set(kDenoisedLength, length)(s); };
+  };
+  EXPECT_NO_THROW(checked(both("2")));
+  EXPECT_TRUE(refused(both("0"), {"denoised_length", "from 1 to", "0"}));
+  EXPECT_NO_THROW(checked(set(kEndTokens, R"(["31", "7"])")));
+  for (const char* bad : {R"(["32"])", R"(["-1"])", R"(["7a"])"})
+    EXPECT_TRUE(refused(set(kEndTokens, bad), {"end_tokens", "token ids below 32"})) << bad;
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ void add_commands(Command& app) {
   add_analyze(app);
   add_report(app);
   add_world(app);
+  add_haystack(app);
   add_index(app);
   add_search(app);
   add_eval(app);

@@ -22,7 +22,7 @@ class CpuProduct {
   static constexpr std::int64_t kRows = 1024, kInputs = 2048, kOutputs = 2048;
   static constexpr double kFlops = 2.0 * kRows * kInputs * kOutputs;
 
-  explicit CpuProduct(const Context& context) : context_(context) {
+  explicit CpuProduct(const Context& context, std::int64_t rows = kRows) : context_(context), rows_(rows) {
     for (size_t i = 0; i < input_.size(); ++i) input_[i] = static_cast<float>(i % 251) / 125 - 1;
     for (size_t i = 0; i < weights_.size(); ++i) weights_[i] = static_cast<float>(i % 241) / 120 - 1;
     weight_.data = reinterpret_cast<const std::byte*>(weights_.data());
@@ -30,12 +30,13 @@ class CpuProduct {
     weight_.shape = {kOutputs, kInputs};
   }
   void multiply() {
-    ops::linear(context_, {input_.data(), kRows, &weight_, nullptr, output_.data()}, scratch_);
+    ops::linear(context_, {input_.data(), rows_, &weight_, nullptr, output_.data()}, scratch_);
   }
 
  private:
   const Context& context_;
-  std::vector<float> input_ = std::vector<float>(kRows * kInputs),
+  std::int64_t rows_;
+  std::vector<float> input_ = std::vector<float>(static_cast<size_t>(rows_ * kInputs)),
                      weights_ = std::vector<float>(kInputs * kOutputs),
                      output_ = std::vector<float>(kRows * kOutputs);
   Weight weight_;
@@ -105,6 +106,17 @@ std::string describe_rate(double per_second, const char* unit) {
 
 MachineLimits measure_limits(const Context& context, Device device) {
   return device == Device::kCuda ? measure_card() : measure_cpu(context);
+}
+
+double quick_product_flops(const Context& context, Device device) {
+  if (device != Device::kCpu) {
+    CardProduct one;
+    return CardProduct::kFlops / device_seconds(one.stream(), [&] { one.multiply(); });
+  }
+  constexpr std::int64_t kFewRows = 128;
+  CpuProduct one(context, kFewRows);
+  one.multiply();  // maps the pages
+  return CpuProduct::kFlops * kFewRows / CpuProduct::kRows * calls_per_second(0.05, [&] { one.multiply(); });
 }
 
 double held_product_flops(const Context& context, Device device) {

@@ -22,6 +22,10 @@ struct MachineLimits {
 // a GPU cuBLASLt's (bf16, 8192 x 8192 x 8192) and a copy within its memory.
 MachineLimits measure_limits(const Context& context, Device device);
 
+// Floating-point operations per second of such a product (on the CPU a smaller one), within a tenth of a
+// second: for estimates.
+double quick_product_flops(const Context& context, Device device);
+
 // Floating-point operations per second of the same product repeated for two seconds: what is left of it when
 // the machine is warm and at its power limit, as it is in steps of a large model.
 double held_product_flops(const Context& context, Device device);

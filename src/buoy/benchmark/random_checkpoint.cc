@@ -97,6 +97,12 @@ const char* architecture_of(Family family) {
   switch (family) {
     case Family::kLlama:
       return "LlamaForCausalLM";
+    case Family::kQwen3:
+      return "Qwen3ForCausalLM";
+    case Family::kA2dQwen3:
+      return "A2DQwen3LMHeadModel";
+    case Family::kNemotron:
+      return "NemotronLabsDiffusionModel";
     case Family::kSdar:
       return "SDARForCausalLM";
     case Family::kQwen3Moe:
@@ -152,6 +158,15 @@ Json config_json(const ShapeOfModel& s) {
               {"tie_word_embeddings", false},
               {"eos_token_id", 0}};
   if (s.experts > 0) add_experts(s, out);
+  if (s.family == Family::kNemotron) {
+    out["rope_parameters"] = {{"rope_type", "yarn"},
+                              {"rope_theta", 1e6},
+                              {"factor", 16.0},
+                              {"original_max_position_embeddings", 16384},
+                              {"beta_fast", 32.0},
+                              {"beta_slow", 1.0},
+                              {"llama_4_scaling_beta", 0.1}};
+  }
   if (is_masked_diffusion(s.family)) out["mask_token_id"] = s.vocabulary - 1;
   return out;
 }

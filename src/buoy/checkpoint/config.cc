@@ -11,6 +11,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/base/file/files.h"
+#include "buoy/checkpoint/architectures.h"
 #include "buoy/checkpoint/block_settings.h"
 #include "buoy/checkpoint/expert_settings.h"
 #include "buoy/checkpoint/unsupported_settings.h"
@@ -200,6 +201,14 @@ void read_mask(const JsonObject& config, ModelConfig& out) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> architectures_of(Family family) {
+  std::vector<std::string_view> names;
+  for (const auto& known : kArchitectures) {
+    if (known.family == family) names.push_back(known.name);
+  }
+  return names;
+}
 
 std::string_view name_of(Family family) {
   switch (family) {

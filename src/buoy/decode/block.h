@@ -115,6 +115,9 @@ class BlockMachine final : public StepMachine {
     if (options_.before == ops::BeforeGrid::kCausal) return model::BlockGrid{1};
     return model::BlockGrid{options_.block_length, origin_, options_.before};
   }
+  std::optional<model::BlockGrid> denoised_grid() const override {
+    return model::BlockGrid{options_.block_length, origin_, options_.before};
+  }
   std::int64_t decoded_length() const override;
   // Once finished: at most as many as were asked for, up to and with the first stop token.
   std::span<const std::int32_t> generated() const override;

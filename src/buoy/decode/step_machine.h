@@ -81,6 +81,8 @@ class StepMachine {
   virtual std::int32_t forward() const { return step_; }
   // Where its blocks lie; none: the mask of the model.
   virtual std::optional<model::BlockGrid> grid() const { return std::nullopt; }
+  // Where the blocks lie that it denoises, though a finished row may be seen in another way.
+  virtual std::optional<model::BlockGrid> denoised_grid() const { return grid(); }
   // That of a forward over the whole row, where the model's own mask would not do.
   virtual std::optional<model::BlockGrid> row_grid() const { return grid(); }
   // Positions of the row that were decoded, with the prompt: behind them masks are left over.

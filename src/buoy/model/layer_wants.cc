@@ -26,6 +26,8 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
     qk_before |= r.qk_before;
     norms |= r.norms;
     value_norm |= r.value_norm;
+    head_norm |= r.head_norm;
+    drift |= r.previous_keys != nullptr;
     dense |= r.dense || r.dense_mean;
     states |= r.states;
     biased |= !change.key_bias.empty();
@@ -77,8 +79,9 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
 
 void LayerWants::append_shape(std::vector<std::int64_t>& shape) const {
   std::int64_t flags = 0;
-  for (const bool flag : {received, entropy, log_sum_exp, first_share, row_weights, row_mass, group_mass,
-                          qk_after, qk_before, norms, value_norm, stream.pre, stream.after_attention,
+  for (const bool flag : {received,   entropy,          log_sum_exp, first_share,     row_weights,
+                          row_mass,   group_mass,       qk_after,    qk_before,       norms,
+                          value_norm, head_norm,        drift,       stream.pre,      stream.after_attention,
                           stream.mid, stream.after_mlp, stream.post, stream.head_out, routing()})
     flags = 2 * flags + (flag ? 1 : 0);
   shape.insert(shape.end(),
@@ -112,6 +115,9 @@ ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wan
   query_norm = take(wants.norms, c.heads * rows);
   key_norm = take(wants.norms, c.kv_heads * columns);
   value_norm = take(wants.value_norm, c.kv_heads * columns);
+  head_norm = take(wants.head_norm, c.heads * rows);
+  key_cosine = take(wants.drift, c.kv_heads * columns);
+  value_cosine = take(wants.drift, c.kv_heads * columns);
   const auto read = static_cast<std::int64_t>(wants.stream_rows.size());
   pre = take(wants.stream.pre, read * c.hidden);
   after_attention = take(wants.stream.after_attention, read * c.hidden);

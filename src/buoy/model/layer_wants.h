@@ -23,11 +23,12 @@ struct LayerWants {
 
   bool statistics() const { return received || first_share || !close_rows.empty(); }
   bool moments() const { return qk_after || qk_before || norms || value_norm; }
+  bool head_states() const { return head_norm || drift; }  // what heads put out, what they hold
   bool host_states() const { return dense || states; }
   bool changes() const { return biased || scaled || residual_changed; }
   bool any() const {
-    return statistics() || moments() || host_states() || entropy || log_sum_exp || reads_residual() ||
-           routing_asked || followed;
+    return statistics() || moments() || head_states() || host_states() || entropy || log_sum_exp ||
+           reads_residual() || routing_asked || followed;
   }
   bool routing() const { return routing_asked && chosen_experts > 0; }
   bool reads_residual() const { return !stream_rows.empty(); }
@@ -46,6 +47,7 @@ struct LayerWants {
   bool received = false, entropy = false, log_sum_exp = false, first_share = false, row_weights = false;
   bool row_mass = false, group_mass = false;
   bool qk_after = false, qk_before = false, norms = false, value_norm = false, dense = false, states = false;
+  bool head_norm = false, drift = false;
   bool biased = false, bias_per_head = false, scaled = false;
   bool routing_asked = false;       // of a layer that may have no experts
   std::int64_t chosen_experts = 0;  // of each row; 0: the layer has no experts
@@ -84,6 +86,7 @@ struct ObservationLayout {
   std::int64_t row_mass = kAbsent, group_mass = kAbsent;  // [..., sets]
   std::int64_t after = kAbsent, before = kAbsent;         // four of [heads, columns] each
   std::int64_t query_norm = kAbsent, key_norm = kAbsent, value_norm = kAbsent;
+  std::int64_t head_norm = kAbsent, key_cosine = kAbsent, value_cosine = kAbsent;
   std::int64_t row_weight_stride = 0;
   // Of the chosen rows, [rows, hidden] each but head_out, [rows, heads * head_dim], and the lens, [rows,
   // lens].

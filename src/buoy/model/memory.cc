@@ -1,7 +1,11 @@
 #include "buoy/model/memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "buoy/base/error.h"
+#include "buoy/base/progress.h"
 #include "buoy/model/device/device_workspace.h"
 #include "buoy/model/family.h"
 
@@ -38,9 +42,16 @@ std::int64_t cpu_work(const ModelConfig& c, std::int64_t tokens) {
 std::int64_t gpu_work(const ModelConfig& c, std::int64_t tokens) {
   const std::int64_t queries = c.heads * c.head_dim, keys = c.kv_heads * c.head_dim;
   const std::int64_t chunk = std::min(DeviceWorkspace::largest_chunk(c), tokens);
-  const std::int64_t halves = std::max(tokens, chunk) * c.hidden +
-                              tokens * (2 * queries + 2 * keys + 3 * c.mlp_hidden) + cache_numbers(c, tokens);
-  return kFloat * (tokens * c.hidden + chunk * c.vocabulary) + kBf16 * halves;
+  std::int64_t words = tokens * c.hidden + chunk * c.vocabulary;
+  std::int64_t halves = std::max(tokens, chunk) * c.hidden +
+                        tokens * (2 * queries + 2 * keys + 3 * widest_mlp(c)) + cache_numbers(c, tokens);
+  if (c.experts) {  // logits of the router in two parts; of every pair of a row and an expert: four numbers,
+                    // its input and what is activated
+    const std::int64_t pairs = tokens * c.experts->chosen;
+    words += 2 * tokens * c.experts->count + 4 * pairs;
+    halves += pairs * (c.hidden + c.experts->width);
+  }
+  return kFloat * words + kBf16 * halves;
 }
 
 // Of all layers, and of tables and norms, when a token meets so many experts of each layer.
@@ -78,6 +89,17 @@ MemoryNeed memory_need(const ModelConfig& config, const MemoryCase& of) {
   const std::uint64_t bf16 = parameters_of(config) * static_cast<std::uint64_t>(kBf16);
   return {gpu || of.stored_bytes == 0 ? bf16 : of.stored_bytes,
           static_cast<std::uint64_t>(gpu ? gpu_work(config, of.tokens) : cpu_work(config, of.tokens))};
+}
+
+void require_room(const ModelConfig& config, std::uint64_t weight_bytes, const MachineMemory& device) {
+  if (weight_bytes <= device.free) return;
+  const auto need = fmt::format(
+      "{} free for {:.4g} billion parameters in bf16{}", describe_bytes(weight_bytes),
+      static_cast<double>(parameters_of(config)) / 1e9,
+      config.experts ? ", those of all experts (a CPU reads from the file those that are used)" : "");
+  throw_usage_error(
+      {fmt::format("weights of {} on {}", config.architecture, device.name), need,
+       fmt::format("{} free of {}", describe_bytes(device.free), describe_bytes(device.total))});
 }
 
 }  // namespace buoy::model

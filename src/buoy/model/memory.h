@@ -4,6 +4,7 @@
 
 #include "buoy/checkpoint/config.h"
 #include "buoy/tensor/device.h"
+#include "buoy/tensor/machine_memory.h"
 
 namespace buoy::model {
 
@@ -28,5 +29,9 @@ struct MemoryCase {
   std::uint64_t stored_bytes = 0;
 };
 MemoryNeed memory_need(const ModelConfig& config, const MemoryCase& of);
+
+// UsageError, with what is needed and what there is, unless a device has so much memory free: all weights lie
+// on it, those of every expert, too.
+void require_room(const ModelConfig& config, std::uint64_t weight_bytes, const MachineMemory& device);
 
 }  // namespace buoy::model

@@ -2,6 +2,7 @@
 
 #include "buoy/ops/attention/attention_statistics.h"
 #include "buoy/ops/attention/set_masses.h"
+#include "buoy/ops/moments/head_states.h"
 #include "buoy/ops/moments/qk_moments.h"
 
 namespace buoy::model {
@@ -71,6 +72,22 @@ void measure_moments(const Context& context, const ops::AttentionShape& shape,
   ops::qk_moments(context, shape, s, norms);
 }
 
+void measure_drift(const Context& context, const ops::AttentionShape& shape, const ops::AttentionSequence& s,
+                   const LayerObservation& observation, probe::LayerRecord& record) {
+  auto& before =
+      observation.request.previous_keys->of_layer.at(static_cast<size_t>(observation.address.layer));
+  const std::int64_t known = before.advance(observation.address.step, s.key_rows);
+  const auto drift = [&](const float* now, std::vector<float>& then, std::vector<float>& cosines) {
+    then.resize(static_cast<size_t>(s.key_rows * shape.kv_heads * shape.head_dim));
+    ops::head_drift(context, {{now, s.key_rows, shape.kv_heads, shape.head_dim},
+                              then.data(),
+                              known,
+                              sized(cosines, true, shape.kv_heads * s.key_rows)});
+  };
+  drift(s.keys, before.keys, record.key_cosine);
+  drift(s.values, before.values, record.value_cosine);
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> followed_groups(probe::FollowedRows followed, std::int64_t rows) {
@@ -134,6 +151,11 @@ probe::LayerRecord measure(const Context& context, const ops::AttentionShape& sh
     before.keys = observation.unrotated_keys.data();
     measure_moments(context, shape, before, record.qk_before, {});
   }
+  if (request.head_norm) {
+    ops::head_norms(context, {s.output, s.query_rows, shape.heads, shape.head_dim},
+                    sized(record.head_norm, true, shape.heads * s.query_rows));
+  }
+  if (request.previous_keys) measure_drift(context, shape, s, observation, record);
   if (request.dense || request.dense_mean) {
     const std::int64_t pairs = s.query_rows * s.key_rows;
     ops::attention_probabilities(context, shape, s,

@@ -18,6 +18,7 @@ struct Close {
   std::int64_t top = 0;
   std::shared_ptr<const KeySets> sets;                        // key_sets() of the sequence
   std::shared_ptr<probe::PreviousStates> previous = nullptr;  // of the residual stream of these rows
+  std::shared_ptr<probe::PreviousKeys> previous_keys = nullptr;
 };
 
 // One thing that can be observed. trace::array_schema() says which arrays it fills and their shapes, so what

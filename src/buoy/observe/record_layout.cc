@@ -25,6 +25,7 @@ RecordLayout::RecordLayout(const Plan& plan, const Subject& subject)
     : plan_(plan),
       subject_(subject),
       previous_(std::make_shared<probe::PreviousStates>(subject.layers)),
+      previous_keys_(std::make_shared<probe::PreviousKeys>(subject.layers)),
       steps_(plan.steps.below(subject.steps)),
       layers_(plan.layers.below(subject.layers)) {
   for (std::int64_t p = subject.prompt_length; p < subject.tokens; ++p) {
@@ -175,7 +176,7 @@ std::int64_t RecordLayout::answer_end(std::span<const std::int32_t> row) const {
 void RecordLayout::ask(probe::LayerRequest& request, std::int64_t answer_end, SetsOfEnd& sets) const {
   if (sets.answer_end != answer_end)
     sets = {key_sets(padded(subject_.regions, subject_.prompt_length, answer_end)), answer_end};
-  const Close close{rows_, plan_.top_count, sets.sets, previous_};
+  const Close close{rows_, plan_.top_count, sets.sets, previous_, previous_keys_};
   for (const auto* observable : plan_.wanted) {
     if (observable->ask != nullptr) observable->ask(request, close);
   }

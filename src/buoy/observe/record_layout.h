@@ -88,6 +88,7 @@ class RecordLayout {
   Plan plan_;
   Subject subject_;
   std::shared_ptr<probe::PreviousStates> previous_;
+  std::shared_ptr<probe::PreviousKeys> previous_keys_;
   std::vector<std::int64_t> steps_, layers_;
   std::vector<std::int32_t> rows_;
   std::vector<Part> parts_;

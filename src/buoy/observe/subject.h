@@ -10,11 +10,13 @@ namespace buoy::observe {
 
 // Forwards of a loop that decodes blocks, known once it has run.
 struct BlockRun {
-  std::int64_t block = 0, origin = 0;          // the grid
-  std::vector<std::uint8_t> kinds = {};        // trace::StepKind of every forward
-  std::vector<std::int32_t> rows_run = {};     // [forwards, 2]: the first row, and where they end
-  std::vector<std::int32_t> reveals = {};      // [reveals, 3]: forward, position, token
-  std::vector<std::int32_t> revealed_at = {};  // [tokens]: the last forward that revealed it, or -1
+  std::int64_t block = 0, origin = 0;                    // the grid of the finished row
+  std::int64_t denoised_block = 0, denoised_origin = 0;  // of the blocks while they are denoised
+  std::vector<std::int32_t> tokens = {};                 // of the finished row
+  std::vector<std::uint8_t> kinds = {};                  // trace::StepKind of every forward
+  std::vector<std::int32_t> rows_run = {};               // [forwards, 2]: the first row, and where they end
+  std::vector<std::int32_t> reveals = {};                // [reveals, 3]: forward, position, token
+  std::vector<std::int32_t> revealed_at = {};            // [tokens]: the last forward that revealed it, or -1
 };
 
 // The sequence a recorder watches.

@@ -23,6 +23,7 @@ class ForwardingProbe : public Probe {
   void take_later(const Address& address, std::unique_ptr<PendingRecord> record) override {
     if (other_ != nullptr) other_->take_later(shown(address), std::move(record));
   }
+  bool takes_parts() const override { return other_ == nullptr || other_->takes_parts(); }
   PredictionRequest predictions(const Address& address, const LayerExtent& extent) override {
     return other_ != nullptr ? other_->predictions(shown(address), extent) : PredictionRequest{};
   }

@@ -66,6 +66,9 @@ struct LayerRecord {
   std::vector<float> query_norm;  // [heads, queries]
   std::vector<float> key_norm;    // [kv_heads, keys]
   std::vector<float> value_norm;  // [kv_heads, keys]
+  std::vector<float> head_norm;   // [heads, queries]
+  // [kv_heads, keys]; 1 where there is no forward before.
+  std::vector<float> key_cosine, value_cosine;
   std::vector<float> dense;       // [heads, queries, keys]
   std::vector<float> dense_mean;  // [queries, keys]
   ResidualRecord residual;

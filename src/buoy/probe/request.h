@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "buoy/probe/previous_keys.h"
 #include "buoy/probe/residual.h"
 #include "buoy/tensor/key_sets.h"
 
@@ -51,6 +52,10 @@ struct LayerRequest {
   bool norms = false;       // |q|, |k|
   bool value_norm = false;  // |v|
 
+  bool head_norm = false;  // of what every head hands to the output projection, after its scale
+  // Cosines of every key's key and value vectors with those of the forward before; null: not wanted.
+  std::shared_ptr<PreviousKeys> previous_keys;
+
   bool dense = false;       // the weights themselves, [heads, rows, keys]
   bool dense_mean = false;  // their mean over the heads, [rows, keys]
   bool states = false;      // queries, keys and values
@@ -74,7 +79,10 @@ struct LayerRequest {
   bool needs_normaliser() const { return needs_second_pass() || dense || dense_mean; }
   bool needs_moments() const { return qk_after || qk_before || norms || value_norm; }
   bool behind_attention() const { return residual.any() || routing; }
-  bool any() const { return needs_normaliser() || needs_moments() || states || behind_attention(); }
+  bool any() const {
+    return needs_normaliser() || needs_moments() || head_norm || previous_keys || states ||
+           behind_attention();
+  }
 };
 
 // Rows of a forward whose distribution over the vocabulary is wanted, in any order. Logits that nobody else

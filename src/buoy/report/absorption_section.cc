@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
 
 #include "buoy/report/finding.h"
 #include "buoy/report/sections.h"
@@ -117,12 +120,49 @@ NamedFigure calibrated(std::span<const Table> tables) {
       page};
 }
 
+// Of models that decode blocks of different lengths.
+std::optional<NamedFigure> against_lengths_of_blocks(std::span<const Table> tables) {
+  const auto& t = schema::absorption_by_block_length;
+  const auto all = find_table(tables, t).where({{t.view, "per_head"}, {t.queries, "answer"}});
+  if (all.distinct(t.block_length).size() < 2) return std::nullopt;
+  figure::LineChart chart{"Block length", "Excess share", {}, {}, {}, {}, {}};
+  for (const auto& [selector, name] :
+       {std::pair{"position_0", "position 0"}, std::pair{"top_1", "largest column"}}) {
+    const auto rows = all.where({{t.selector, selector}});
+    const auto lengths = rows.numbers(t.block_length), values = rows.numbers(t.excess),
+               lower = rows.numbers(t.excess.lower), upper = rows.numbers(t.excess.upper);
+    std::vector<size_t> order(lengths.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return lengths[a] < lengths[b]; });
+    figure::Series series;
+    series.name = name;
+    for (const auto i : order) {
+      series.x.push_back(lengths[i]), series.y.push_back(values[i]);
+      series.lower.push_back(lower[i]), series.upper.push_back(upper[i]);
+    }
+    if (has_number(series.y)) chart.series.push_back(std::move(series));
+  }
+  if (chart.series.empty()) return std::nullopt;
+  chart.references.push_back(
+      {kUniformName, chart.series[0].x, std::vector<double>(chart.series[0].x.size(), 0.0), {}});
+  figure::Figure page;
+  page.title = "Attention on position 0 and on the largest column against the length of blocks";
+  page.caption = counted(all, {schema::trace, t.samples});
+  page.panels = {{"", chart}};
+  return NamedFigure{"absorption_by_block_length",
+                     "Excess share at the denoising steps against the length of the blocks that are decoded: "
+                     "queries of the answer, head by head, mean over heads, layers, steps and samples, with "
+                     "intervals over samples; every trace is a point.",
+                     page};
+}
+
 }  // namespace
 
 Section absorption_section(std::span<const Table> tables) {
   const auto& e = schema::absorption_excess;
   Section section = empty_section(schema::kAbsorption, "How much attention do sinks and anchors swallow?");
   section.figures = {published(tables), calibrated(tables)};
+  if (auto figure = against_lengths_of_blocks(tables)) section.figures.push_back(std::move(*figure));
   const auto every_excess = find_table(tables, e);
   const std::string queries = queries_of(every_excess);
   const auto excess = every_excess.where(

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "buoy/claims/claims.h"
@@ -31,8 +32,18 @@ figure::CellAxis step_axis(const std::map<double, size_t>& row_of) {
   return axis;
 }
 
+figure::Marks block_bounds(const figure::Matrix& matrix, const std::vector<double>& begins, double first) {
+  figure::Marks bounds{"first of a block", figure::MarkKind::kLeftEdge, {}};
+  for (const double begin : begins) {
+    const double column = begin - first;
+    if (!(column >= 0) || column >= static_cast<double>(matrix.columns)) continue;
+    for (size_t row = 0; row < matrix.rows; ++row) bounds.cells.push_back({row, static_cast<size_t>(column)});
+  }
+  return bounds;
+}
+
 // Step x position, the paper's picture.
-figure::Heatmap map_of(const TableView& rows) {
+figure::Heatmap map_of(const TableView& rows, const std::vector<double>& block_begins) {
   const auto& t = schema::drift_map;
   const auto steps = rows.distinct(t.step), positions = rows.distinct(t.position);
   figure::Heatmap map;
@@ -64,6 +75,7 @@ figure::Heatmap map_of(const TableView& rows) {
   map.colors.label = "received";
   map.colors.clip_high = 0.995;
   map.marks = {floats, masks};
+  if (!block_begins.empty()) map.marks.push_back(block_bounds(map.matrix, block_begins, first_position));
   return map;
 }
 
@@ -80,14 +92,20 @@ void add_maps(std::span<const Table> tables, Section& section) {
         fmt::format("{}, sample {}, {}", trace, of_trace.text(t.sample), head_text(of_trace, t.head));
     page.caption = one_sample();
     page.one_scale = true;
+    const auto begins =
+        find_table(tables, schema::drift_blocks)
+            .where({{schema::trace, trace}, {schema::drift_blocks.sample, of_trace.text(t.sample)}})
+            .numbers(schema::drift_blocks.begin);
     for (const auto& layer : of_trace.distinct(t.layer))
-      page.panels.push_back({"Layer " + layer, map_of(of_trace.where({{t.layer, layer}}))});
+      page.panels.push_back({"Layer " + layer, map_of(of_trace.where({{t.layer, layer}}), begins)});
     section.figures.push_back(
         {"drift_map_" + trace,
          fmt::format("{}, sample {}, {}: attention received by every position over the denoising steps, mean "
-                     "over all queries. Outlined: {}. Dots: still masked.",
+                     "over all queries{}. Outlined: {}. Dots: still masked.{}",
                      trace, of_trace.text(t.sample), head_text(of_trace, t.head),
-                     rule == kPublishedSigmaRule ? "three-sigma sets, as published" : "sets by " + rule),
+                     begins.empty() ? "" : " that ran",
+                     rule == kPublishedSigmaRule ? "three-sigma sets, as published" : "sets by " + rule,
+                     begins.empty() ? "" : " Lines: where blocks begin. Hatched: not there yet."),
          page});
   }
 }
@@ -205,6 +223,53 @@ NamedFigure scalars(std::span<const Table> tables) {
           page};
 }
 
+// Of models that decode blocks of different lengths: what becomes of drift as the blocks grow.
+std::optional<NamedFigure> against_block_length(std::span<const Table> tables) {
+  const auto& t = schema::drift_by_block_length;
+  const auto all = find_table(tables, t);
+  if (all.distinct(t.block_length).size() < 2) return std::nullopt;
+  figure::Figure page;
+  page.columns = 2;
+  page.letters = true;
+  page.title = "Drift against the length of blocks";
+  page.caption = counted(all, {schema::trace, t.samples, "sample", kFewestDrawn});
+  const auto add_panel = [&](const std::string& title, const std::string& y, const TableView& rows,
+                             bool nulls) {
+    figure::LineChart chart{"Block length", y, {}, {}, {}, {}, {}};
+    // Points by length; of several traces with one length each is a point.
+    std::vector<std::pair<double, size_t>> order;
+    const auto lengths = rows.numbers(t.block_length);
+    for (size_t i = 0; i < lengths.size(); ++i) order.emplace_back(lengths[i], i);
+    std::sort(order.begin(), order.end());
+    const auto values = rows.numbers(t.value), lower = rows.numbers(t.value.lower),
+               upper = rows.numbers(t.value.upper), null = rows.numbers(t.null);
+    figure::Series series;
+    figure::ReferenceCurve random{"random sets", {}, {}, 0};
+    for (const auto& [length, i] : order) {
+      series.x.push_back(length), series.y.push_back(values[i]);
+      series.lower.push_back(lower[i]), series.upper.push_back(upper[i]);
+      random.x.push_back(length), random.y.push_back(null[i]);
+    }
+    if (!has_number(series.y)) return;
+    chart.series = {series};
+    if (nulls) chart.references = {random};
+    page.panels.push_back({title, chart});
+  };
+  const auto of = [&](const std::string& scalar, const std::string& rule) {
+    return all.where({{t.scalar, scalar}, {t.rule, rule}});
+  };
+  add_panel("Do anchors stay?", "Jaccard of consecutive sets", of("jaccard", sigma_rule(all, t.rule)), true);
+  add_panel("How far does the strongest position go?", "mean distance of its moves, positions",
+            of("mean_distance", ""), false);
+  if (page.panels.empty()) return std::nullopt;
+  return NamedFigure{
+      "drift_by_block_length",
+      "Overlap of floating sets from step to step, and distance that the strongest position moves, "
+      "against the length of the blocks that are decoded. Heads and layers averaged, means over "
+      "samples with intervals; every trace is a point.",
+      page};
+}
+
 // " (1 sample)" behind a number that too few samples gave for a verdict.
 std::string if_few(double samples) {
   if (!(samples > 0) || samples >= static_cast<double>(claims::kFewestSamples)) return "";
@@ -238,6 +303,7 @@ Section drift_section(std::span<const Table> tables) {
         value("spearman_step_given_frontier")));
   }
   if (any) section.figures.push_back(scalars(tables));
+  if (auto figure = against_block_length(tables)) section.figures.push_back(std::move(*figure));
   add_strips(tables, section);
   return section;
 }

@@ -111,6 +111,14 @@ std::vector<std::int64_t> masked_steps(const ExploredSample& sample, const Explo
   return out;
 }
 
+std::vector<std::array<std::int64_t, 4>> reach_of_steps(const ExploredSample& sample,
+                                                        const ExplorerPlan& plan) {
+  std::vector<std::array<std::int64_t, 4>> out;
+  if (sample.reach.empty()) return out;
+  for (const auto step : plan.steps) out.push_back(sample.reach[static_cast<size_t>(step)]);
+  return out;
+}
+
 // In a script element only "</script" and "<!--" could end or change the text; without "<" there is neither.
 std::string script_safe(const Json& json) {
   std::string out;
@@ -147,6 +155,7 @@ ExplorerPanel explorer_panel(const ExploredSample& sample, std::int64_t budget) 
        {"sample", sample.id},
        {"causal", sample.causal},
        {"prefix", sample.prefix},
+       {"reach", reach_of_steps(sample, plan)},
        {"diffusion", sample.masked_diffusion},
        {"finalRow", sample.last_is_final_row},
        {"modelLayers", sample.model_layers},

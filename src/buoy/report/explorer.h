@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -12,7 +13,10 @@ namespace buoy::report {
 struct ExploredSample {
   std::string trace, id;  // label of the trace, id of the sample
   bool causal = false, masked_diffusion = false;
-  std::int64_t prefix = 0;         // causal: positions that all see
+  std::int64_t prefix = 0;  // causal: positions that all see
+  // Of a model that decodes blocks, [steps]: the first row that ran, where rows and keys end, length and
+  // origin of the blocks; empty otherwise.
+  std::vector<std::array<std::int64_t, 4>> reach = {};
   bool last_is_final_row = false;  // the last forward is no step but a look at the finished row
   bool has_heads = true;           // false: only the mean over heads was kept
   std::int64_t model_layers = 0, heads = 0, tokens = 0, prompt_length = 0;

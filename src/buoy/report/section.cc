@@ -12,10 +12,16 @@
 #include "buoy/result/schema/evaluation.h"
 #include "buoy/result/schema/floating.h"
 #include "buoy/result/schema/flow.h"
+#include "buoy/result/schema/heads.h"
+#include "buoy/result/schema/kvdrift.h"
 #include "buoy/result/schema/predictions.h"
+#include "buoy/result/schema/published.h"
 #include "buoy/result/schema/qk.h"
 #include "buoy/result/schema/retrieval.h"
+#include "buoy/result/schema/rollout.h"
 #include "buoy/result/schema/routing.h"
+#include "buoy/result/schema/sinks.h"
+#include "buoy/result/schema/steps.h"
 #include "buoy/result/schema/structure.h"
 #include "buoy/result/schema/tasks.h"
 
@@ -29,10 +35,16 @@ Section qk_section(std::span<const Table> tables);
 Section retrieval_section(std::span<const Table> tables);
 Section flow_section(std::span<const Table> tables);
 Section structure_section(std::span<const Table> tables);
+Section sinks_section(std::span<const Table> tables);
+Section heads_section(std::span<const Table> tables);
+Section steps_section(std::span<const Table> tables);
+Section kvdrift_section(std::span<const Table> tables);
+Section rollout_section(std::span<const Table> tables);
 Section predictions_section(std::span<const Table> tables);
 Section routing_section(std::span<const Table> tables);
 Section tasks_section(std::span<const Table> tables);
 Section evaluation_section(std::span<const Table> tables);
+Section published_section(std::span<const Table> tables);
 
 Section build_section(const std::string& analysis, std::span<const Table> tables) {
   struct Builder {
@@ -40,12 +52,23 @@ Section build_section(const std::string& analysis, std::span<const Table> tables
     Section (*build)(std::span<const Table> tables);
   };
   constexpr Builder kBuilders[] = {
-      {schema::kFloating, floating_section},       {schema::kDrift, drift_section},
-      {schema::kAbsorption, absorption_section},   {schema::kQk, qk_section},
-      {schema::kRetrieval, retrieval_section},     {schema::kFlow, flow_section},
-      {schema::kStructure, structure_section},     {schema::kTasks, tasks_section},
-      {schema::kPredictions, predictions_section}, {schema::kRouting, routing_section},
+      {schema::kFloating, floating_section},
+      {schema::kDrift, drift_section},
+      {schema::kAbsorption, absorption_section},
+      {schema::kQk, qk_section},
+      {schema::kRetrieval, retrieval_section},
+      {schema::kFlow, flow_section},
+      {schema::kStructure, structure_section},
+      {schema::kTasks, tasks_section},
+      {schema::kPredictions, predictions_section},
+      {schema::kRouting, routing_section},
+      {schema::kSinks, sinks_section},
+      {schema::kHeads, heads_section},
+      {schema::kSteps, steps_section},
+      {schema::kKvDrift, kvdrift_section},
+      {schema::kRollout, rollout_section},
       {schema::kEvaluation, evaluation_section},
+      {schema::kPublished, published_section},
   };
   for (const auto& builder : kBuilders) {
     if (analysis == builder.producer.name) return builder.build(tables);

@@ -11,7 +11,7 @@ namespace buoy {
 // declared once, in result/schema/: producers build tables from these objects, readers ask for them, and a
 // name typed as a string does not compile. docs/tables.md lists them; a test keeps the two in step.
 
-enum class Source { kAnalysis, kEvaluation, kClaims, kTerminal };
+enum class Source { kAnalysis, kEvaluation, kClaims, kStudy, kTerminal };
 
 // Who makes a table.
 struct Producer {

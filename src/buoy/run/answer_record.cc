@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "buoy/base/file/json_file.h"
 
@@ -59,6 +61,18 @@ std::vector<T> list_of(const JsonObject& object, const std::string& key, const s
   if (list == nullptr || !list->is_array() || std::any_of(list->begin(), list->end(), wrong))
     object.fail(key, expected);
   return list->get<std::vector<T>>();
+}
+
+// Takes `before` and the text in quotes behind it from the front of a line; nothing where they do not stand
+// there, or the text holds what JSON escapes.
+std::optional<std::string> take_plain_text(std::string_view& line, std::string_view before) {
+  if (!line.starts_with(before)) return std::nullopt;
+  const auto end = line.find('"', before.size());
+  const auto text = line.substr(before.size(), end == std::string_view::npos ? end : end - before.size());
+  const auto plain = [](char c) { return c != '\\' && c >= ' ' && c <= '~'; };
+  if (end == std::string_view::npos || !std::all_of(text.begin(), text.end(), plain)) return std::nullopt;
+  line.remove_prefix(end + 1);
+  return std::string(text);
 }
 
 }  // namespace
@@ -120,6 +134,20 @@ AnswerRecord parse_record(const std::string& line, const std::string& name) {
       r.attention[key] = number_within(*attention, key, {-kMost, kMost});
   }
   r.prompt = object.required_text("prompt");
+  return r;
+}
+
+AnswerRecord parse_place(std::string_view line, const std::string& name) {
+  AnswerRecord r;
+  std::string_view rest = line;
+  for (const auto& [before, text] : {std::pair{R"({"model":")", &r.model},
+                                     {R"(,"set":")", &r.set},
+                                     {R"(,"condition":")", &r.condition},
+                                     {R"(,"id":")", &r.id}}) {
+    auto found = take_plain_text(rest, before);
+    if (!found) return parse_record(std::string(line), name);
+    *text = *std::move(found);
+  }
   return r;
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "buoy/questions/score/metrics.h"
@@ -34,5 +35,8 @@ struct AnswerRecord {
 std::string to_line(const AnswerRecord& record);  // one JSON object without a newline
 // `name` is the file and line named in errors.
 AnswerRecord parse_record(const std::string& line, const std::string& name);
+// Only which question it answers: model, set, condition and id, which stand first in a line that Buoy wrote.
+// Of another line everything, and then what is wrong with it is said.
+AnswerRecord parse_place(std::string_view line, const std::string& name);
 
 }  // namespace buoy::run

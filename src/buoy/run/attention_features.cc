@@ -55,6 +55,7 @@ AttentionFeatures::AttentionFeatures(const analysis::SampleFacts& sample) : laye
 }
 
 void AttentionFeatures::take(const analysis::LayerView& layer) {
+  if (!layer.forward.shown()) return;
   if (flow_) flow_->take(layer);
   if (rows_) rows_->take(layer);
   Layer& of = layers_[static_cast<size_t>(layer.l)];

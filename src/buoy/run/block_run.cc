@@ -1,5 +1,7 @@
 #include "buoy/run/block_run.h"
 
+#include "buoy/base/error.h"
+#include "buoy/base/field_name.h"
 #include "buoy/decode/block_families.h"
 #include "buoy/decode/turn.h"
 #include "buoy/run/decoding.h"
@@ -27,23 +29,27 @@ trace::StepKind kind_in_trace(decode::StepKind kind) {
 }  // namespace
 
 observe::BlockRun note_block_run(const Context& context, model::Model& model, decode::StepMachine& machine,
-                                 bool looks) {
+                                 bool looks, probe::Probe* changing) {
   observe::BlockRun run;
   const auto grid = machine.grid().value();
   run.block = grid.block;
   run.origin = grid.origin;
+  const auto denoised = machine.denoised_grid().value();
+  run.denoised_block = denoised.block;
+  run.denoised_origin = denoised.origin;
   while (!machine.finished()) {
     const std::int32_t forward = machine.forward();
     const decode::Turn turn = decode::next_turn(machine, 0);
     const auto& input = turn.forwards.front();
     run.rows_run.push_back(static_cast<std::int32_t>(input.past()));
     run.rows_run.push_back(static_cast<std::int32_t>(input.past() + input.rows()));
-    const auto record = decode::take_turns(context, model, {&turn, 1}, nullptr).front();
+    const auto record = decode::take_turns(context, model, {&turn, 1}, changing).front();
     run.kinds.push_back(stored(kind_in_trace(record.kind)));
     for (const auto& one : record.reveals)
       run.reveals.insert(run.reveals.end(), {forward, one.position, one.token});
   }
   const std::int64_t tokens = machine.decoded_length();
+  run.tokens.assign(machine.row().begin(), machine.row().begin() + tokens);
   run.revealed_at.assign(static_cast<size_t>(tokens), -1);
   for (size_t i = 0; i < run.reveals.size(); i += 3)
     run.revealed_at[static_cast<size_t>(run.reveals[i + 1])] = run.reveals[i];
@@ -54,6 +60,12 @@ observe::BlockRun note_block_run(const Context& context, model::Model& model, de
   return run;
 }
 
+void require_observable(const DecodeOptions& decode, const decode::StepMachine& machine) {
+  if (machine.observable()) return;
+  throw_usage_error({decode.block_cache ? field_name("block_cache") : field_name("bidirectional_context"),
+                     "off where forwards are observed", "on"});
+}
+
 std::shared_ptr<const observe::BlockRun> largest_block_run(const ModelConfig& config,
                                                            const Request& request) {
   if (!decode::decodes_blocks(config, request.decode)) return nullptr;
@@ -62,7 +74,10 @@ std::shared_ptr<const observe::BlockRun> largest_block_run(const ModelConfig& co
   run->block = config.block_length.value_or(1);
   // The prompt and the final row beside what decoding takes.
   run->kinds.resize(static_cast<size_t>(forwards_of(config.family, request.decode)) + 2);
-  run->rows_run.resize(2 * run->kinds.size());
+  if (request.final_row) run->kinds.back() = stored(trace::StepKind::kFinalRow);
+  run->denoised_block = run->block;
+  for (size_t forward = 0; forward < run->kinds.size(); ++forward)
+    run->rows_run.insert(run->rows_run.end(), {0, 1});
   // A token that may be edited may be written by every forward.
   const bool edits = decode::loop_of(config, request.decode) == decode::kLlada21;
   run->reveals.resize(3 * (edits ? run->kinds.size() * static_cast<size_t>(run->block) : slots));

@@ -139,8 +139,9 @@ std::unique_ptr<decode::StepMachine> make_machine(const model::Model& model, con
 void refuse_observing(const ModelConfig& config, const DecodeOptions& options) {
   const decode::Loops loop = decode::loop_of(config, options);
   if ((loop & decode::kBlocks) != 0) {
-    throw_usage_error({field_name("model"), "a family that can be observed so while it decodes",
-                       fmt::format("{}: it decodes blocks, which `trace` alone records (`keep` full)",
+    throw_usage_error({field_name("model"), "a family whose single steps can be observed from outside",
+                       fmt::format("{}: it decodes blocks, and how many forwards it takes is known when it "
+                                   "has run",
                                    name_of(config.family))});
   }
   if (decode::wants_dllm_schedule(options))
@@ -180,6 +181,14 @@ std::uint64_t forwards_of(Family family, const DecodeOptions& o) {
   if ((loops & decode::kBlocks) != 0 && (loops & decode::kBd3lm) == 0) return 2 * tokens;
   const auto steps = static_cast<std::uint64_t>(o.steps.value_or(o.max_new_tokens));
   return o.cfg_scale.value_or(0) > 0 ? 2 * steps : steps;
+}
+
+std::int64_t most_forwards(const ModelConfig& config, const DecodeOptions& o) {
+  if (!decode::decodes_blocks(config, o)) return o.steps.value_or(o.max_new_tokens);
+  // Each token may take a step and end a block, which is stored; the prompt is, too.
+  return static_cast<std::int64_t>(std::max<std::uint64_t>(
+             forwards_of(config.family, o), 2 * static_cast<std::uint64_t>(o.max_new_tokens))) +
+         2;
 }
 
 std::vector<std::int32_t> end_tokens(const ModelConfig& config, const DecodeOptions& options,

@@ -31,12 +31,14 @@ void check_decoding(const ModelConfig& config, const DecodeOptions& options);
 void check_mask_token(const ModelConfig& config, const DecodeOptions& options,
                       const std::optional<text::Tokenizer>& tokenizer);
 
-// UsageError for runs whose forwards only a trace can hold: those that decode blocks, and those of which
-// nobody knows how many steps they take.
+// UsageError for runs of whose forwards nobody knows how many there are: those that decode blocks, unless one
+// has run, among them.
 void refuse_observing(const ModelConfig& config, const DecodeOptions& options);
 
 // Forwards that one answer takes at most.
 std::uint64_t forwards_of(Family family, const DecodeOptions& options);
+// Numbers that forwards of one answer have, at most: those that changes name them by.
+std::int64_t most_forwards(const ModelConfig& config, const DecodeOptions& options);
 
 // Tokens at which the readable answer ends.
 std::vector<std::int32_t> end_tokens(const ModelConfig& config, const DecodeOptions& options,

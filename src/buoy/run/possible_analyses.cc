@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "buoy/base/error.h"
+#include "buoy/run/block_run.h"
 #include "buoy/run/live/live_sample.h"
 
 namespace buoy::run {
@@ -17,7 +18,9 @@ std::optional<analysis::ObservedSample> facts_of_sample(const LoadedModel& model
     const auto prompt = run.prompt(n);
     const auto tokens = static_cast<std::int64_t>(prompt.prompt.ids.size()) +
                         std::max<std::int64_t>(run.request.decode.max_new_tokens, 0);
-    const observe::RecordLayout layout(run.request.plan(), subject_of(config, run.request, prompt, tokens));
+    const observe::RecordLayout layout(run.request.plan(),
+                                       subject_of(config, run.request, prompt, tokens, std::nullopt,
+                                                  largest_block_run(config, run.request)));
     return facts_of(layout,
                     {prompt, n, decode::decodes_masks(config, run.request.decode),
                      decode::mask_of(config, run.request.decode), run.request.final_row},

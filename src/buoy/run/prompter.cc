@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "buoy/base/error.h"
+#include "buoy/questions/prompt/builtin_prompts.h"
 #include "buoy/questions/prompt/chat_prompt.h"
 #include "buoy/questions/prompt/token_regions.h"
 #include "buoy/trace/rows/answer_rows.h"
@@ -32,7 +33,8 @@ Prompter::Prompter(const std::string& prompt_template, const ChatChoice& chat,
                    const std::filesystem::path& folder, std::optional<text::Tokenizer> tokenizer)
     : tokenizer_(std::move(tokenizer)) {
   if (chat.use) chat_.emplace(chat, folder);
-  if (!prompt_template.empty()) template_ = questions::PromptTemplate::load(prompt_template);
+  ready_alone_ = prompt_template == questions::kReadyPrompts;
+  if (!prompt_template.empty() && !ready_alone_) template_ = questions::PromptTemplate::load(prompt_template);
 }
 
 bool Prompter::is_ready(const questions::Item& item) const {
@@ -49,6 +51,10 @@ questions::Item Prompter::arranged(const questions::Item& item, const Arrangemen
 
 questions::RenderedPrompt Prompter::render(const questions::Item& item) const {
   questions::RenderedPrompt rendered;
+  if (ready_alone_ && !item.prompt)
+    throw_input_error({fmt::format("item {}: prompt", item.id),
+                       fmt::format("a ready one, as the template \"{}\" means", questions::kReadyPrompts),
+                       "none"});
   if (is_ready(item)) {
     rendered = questions::ready_prompt(item);
   } else if (template_) {

@@ -33,9 +33,10 @@ struct ItemPrompt {
 // Turns questions into prompts of one model.
 class Prompter {
  public:
-  // `prompt_template` is a built-in name or a file; "" takes what an item has: its ready prompt, its
-  // passages, or the question alone. An item with a ready prompt and no question is that prompt, whatever
-  // the template. Without a tokenizer prompts are guesses of their size: a token for every four bytes.
+  // `prompt_template` is a built-in name or a file; "ready" takes ready prompts alone (InputError for an item
+  // without one), "" what an item has: its ready prompt, its passages, or the question alone. An item with a
+  // ready prompt and no question is that prompt, whatever the template. Without a tokenizer prompts are
+  // guesses of their size: a token for every four bytes.
   Prompter(const std::string& prompt_template, const ChatChoice& chat, const std::filesystem::path& folder,
            std::optional<text::Tokenizer> tokenizer);
 
@@ -54,6 +55,7 @@ class Prompter {
   text::Encoding encode(const std::string& rendered) const;
 
   std::optional<questions::PromptTemplate> template_;
+  bool ready_alone_ = false;
   std::optional<ChatRenderer> chat_;
   std::optional<text::Tokenizer> tokenizer_;
 };

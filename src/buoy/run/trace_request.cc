@@ -64,7 +64,7 @@ std::function<ItemPrompt(std::size_t number)> prompts_of(const TraceRequest& req
 }
 
 TraceRun make_trace_run(const TraceRequest& request, const LoadedModel& loaded) {
-  check_changes(request.changes, loaded.model.config());
+  check_changes(request.changes, loaded.model.config(), request.decode);
   check_arrangement(request.arrangement);
   TraceRun run;
   run.folder = request.folder;

@@ -315,9 +315,6 @@ TraceRunResult run_trace(const Context& context, LoadedModel& model, const Trace
   TraceRun run = asked;
   const ModelConfig& config = model.model.config();
   run.manifest.blocks = decode::decodes_blocks(config, run.request.decode);
-  // Analyses take whole rows: those of blocks are in the look at the final row, which a trace holds.
-  if (run.manifest.blocks && (!run.analyses.names.empty() || run.request.keep != trace::Level::kFull))
-    refuse_observing(config, run.request.decode);
   const auto left_out = leave_out_impossible(model, run);
   if (run.request.keep != trace::Level::kFull)
     run.manifest.analyses = analysis::describe_kept(run.analyses.names, run.analyses.options);

@@ -18,10 +18,6 @@
 namespace buoy::run {
 namespace {
 
-std::int64_t decoding_steps(const DecodeOptions& decode) {
-  return decode.steps.value_or(decode.max_new_tokens);
-}
-
 std::string_view attention_text(const observe::Subject& subject, AttentionMaskKind mask) {
   if (subject.blocks) return trace::kBlocksAttention;  // whatever the model's own mask is
   switch (mask) {
@@ -56,7 +52,7 @@ observe::Subject subject_of(const ModelConfig& c, const Request& request, const 
   return {.tokens = tokens,
           .prompt_length = prompt_length,
           .steps = blocks      ? std::ssize(blocks->kinds)
-                   : diffusion ? decoding_steps(request.decode) + (request.final_row ? 1 : 0)
+                   : diffusion ? most_forwards(c, request.decode) + (request.final_row ? 1 : 0)
                                : 1,
           .layers = c.layers,
           .heads = c.heads,
@@ -81,11 +77,11 @@ Tracer::Tracer(const Context& context, model::Model& model, Request request,
       plan_(request_.plan()),
       tokenizer_(std::move(tokenizer)) {
   const ModelConfig& config = model_.config();
-  if (request_.changes.any() && decode::decodes_blocks(config, request_.decode))
-    throw_usage_error({"changes", "a family that can be changed while it decodes",
-                       fmt::format("{}: it can be traced, and not changed yet", name_of(config.family))});
-  if (request_.changes.top && request_.changes.top->follows() &&
-      !decode::decodes_masks(config, request_.decode))
+  if (!request_.changes.top) return;
+  if (decode::decodes_blocks(config, request_.decode))
+    throw_usage_error({kTopField, "a model whose steps are forwards of the whole row, or generate",
+                       fmt::format("{}, which decodes blocks", name_of(config.family))});
+  if (request_.changes.top->follows() && !decode::decodes_masks(config, request_.decode))
     throw_usage_error(
         {kTopOfField,
          "trace:FOLDER for a trace of a model that writes from left to right: it is one forward "
@@ -96,7 +92,8 @@ Tracer::Tracer(const Context& context, model::Model& model, Request request,
 ChangedRow Tracer::changed_row(const ItemPrompt& prompt, std::uint64_t seed) const {
   const auto slots = std::max<std::int64_t>(request_.decode.max_new_tokens, 0);
   ChangedRow row{prompt.regions, static_cast<std::int64_t>(prompt.prompt.ids.size()) + slots,
-                 decoding_steps(request_.decode) + (request_.final_row ? 1 : 0)};
+                 most_forwards(model_.config(), request_.decode) + (request_.final_row ? 1 : 0),
+                 request_.decode};
   add_answer(row.regions, slots);
   row.id = prompt.id;
   row.prompt = prompt.prompt.ids;
@@ -139,11 +136,13 @@ Tracer::Watched Tracer::watch_blocks(const ItemPrompt& prompt, const DecodeOptio
                                      const MakeProbe& make_probe) {
   const auto fresh = [&] { return make_machine(model_, decode, prompt.prompt.ids, tokenizer_); };
   const auto scout = fresh();
-  if (!scout->observable())
-    throw_usage_error({decode.block_cache ? field_name("block_cache") : field_name("bidirectional_context"),
-                       "off where forwards are observed", "on"});
-  auto run =
-      std::make_shared<const observe::BlockRun>(note_block_run(context_, model_, *scout, request_.final_row));
+  require_observable(decode, *scout);
+  const bool changes = request_.changes.any();
+  ChangedRow row = changed_row(prompt, decode.seed);
+  std::optional<ChangingProbe> scouting, changing, last;
+  if (changes) scouting.emplace(request_.changes, model_.config(), row, nullptr);
+  auto run = std::make_shared<const observe::BlockRun>(
+      note_block_run(context_, model_, *scout, request_.final_row, changes ? &*scouting : nullptr));
   const std::int64_t tokens = scout->decoded_length();
   auto machine = fresh();
   auto watched = subject_of(model_.config(), request_, prompt, tokens, tokenizer_, run);
@@ -154,12 +153,19 @@ Tracer::Watched Tracer::watch_blocks(const ItemPrompt& prompt, const DecodeOptio
     row.resize(static_cast<size_t>(tokens), mask);
     return row;
   });
+  if (changes) {
+    row.steps = watched.steps;  // no more and no less
+    changing.emplace(request_.changes, model_.config(), row, &whole);
+    last.emplace(request_.changes, model_.config(), row, &watching);
+  }
   decode::StepMachine* machines[] = {machine.get()};
-  decode::drive(context_, model_, machines, nullptr, &whole);
+  decode::drive(context_, model_, machines, between_steps_,
+                changes ? static_cast<probe::Probe*>(&*changing) : &whole);
   BUOY_CHECK(machine->row() == scout->row());  // watched or not
   if (request_.final_row) {
     const decode::Turn look = decode::final_look(*machine, 0, watched.steps - 1);
-    decode::take_turns(context_, model_, {&look, 1}, &watching);
+    decode::take_turns(context_, model_, {&look, 1},
+                       changes ? static_cast<probe::Probe*>(&*last) : &watching);
   }
   return {std::move(watched), std::move(machine)};
 }
@@ -202,6 +208,13 @@ trace::Sample Tracer::frame(const ItemPrompt& prompt, const decode::StepMachine&
   if (subject.blocks) {
     set(trace::kBlockLength, std::to_string(subject.blocks->block));
     set(trace::kGridOrigin, std::to_string(subject.blocks->origin));
+    if (subject.blocks->denoised_block != subject.blocks->block) {
+      set(trace::kDenoisedLength, std::to_string(subject.blocks->denoised_block));
+      set(trace::kDenoisedOrigin, std::to_string(subject.blocks->denoised_origin));
+    }
+    std::vector<std::string> end_ids;
+    for (const auto id : subject.end_tokens) end_ids.push_back(std::to_string(id));
+    set(trace::kEndTokens, trace::format_text_list(end_ids));
   }
   set(trace::kPredictionOffset, std::to_string(subject.prediction_offset));
   if (diffusion) set(trace::kMaskToken, std::to_string(subject.mask_token));

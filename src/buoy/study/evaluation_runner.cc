@@ -73,7 +73,7 @@ void require_answers(const run::ScoreBook& book, const std::filesystem::path& ou
 // `asked` is what a process asked now; null: it asked nothing.
 void summarise(const RunToSummarise& run, const std::function<void()>& when_written,
                const run::EvaluationResult* asked) {
-  const auto book = run::read_scores(run.out);
+  const auto book = run.parts != nullptr ? run::read_scores(run.out, *run.parts) : run::read_scores(run.out);
   const auto tables =
       run::summarise(book, {.replicates = run.resamples, .confidence = 0.95, .seed = run.seed});
   run::write_summary(tables, run.out);

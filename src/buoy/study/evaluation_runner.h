@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "buoy/run/evaluation.h"
+#include "buoy/run/parts/answer_parts.h"
 
 namespace buoy::study {
 
@@ -26,6 +27,7 @@ struct RunToSummarise {
   std::filesystem::path out;
   std::int64_t resamples = 2000;
   std::uint64_t seed = 0;
+  const run::AnswerParts* parts = nullptr;  // where they are open already
 };
 void summarise_run(const RunToSummarise& run, const std::function<void()>& when_written);
 

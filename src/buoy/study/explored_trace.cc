@@ -43,6 +43,10 @@ report::ExploredSample explored(const analysis::StoredSource& source, const trac
   out.id = sample.id();
   out.causal = sample.mask.causal;
   out.prefix = sample.mask.prefix;
+  for (std::int64_t s = 0; sample.blocks && s < sample.forward_count(); ++s) {
+    const analysis::Reach reach = sample.reach_at(s);
+    out.reach.push_back({reach.first, reach.end, reach.mask.block, reach.mask.origin});
+  }
   out.masked_diffusion = sample.masked_diffusion;
   out.last_is_final_row = sample.forward_count() > sample.step_count();
   out.model_layers = manifest.model.layers;

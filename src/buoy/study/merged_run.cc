@@ -111,7 +111,12 @@ void merge_trace(const fs::path& out, const shard::RunFacts& facts) {
 void merge_evaluation(const fs::path& out, const shard::RunFacts& facts) {
   const auto parts = run::AnswerParts::open(out);
   if (!parts.missing().empty()) refuse_missing(out, facts, "answer", parts.planned(), parts.missing());
-  summarise_run({out, facts.resamples, facts.seed}, [&] { parts.write(out); });
+  if (const auto& differing = parts.differing(); differing.answers > 0) {
+    say("note: {}: {} in two parts that packed other questions with them on a GPU, {} with another text; "
+        "those of the first part are taken\n",
+        out.string(), counted(differing.answers, "answer"), differing.texts);
+  }
+  summarise_run({out, facts.resamples, facts.seed, &parts}, [&] { parts.write(out); });
 }
 
 void merge_study(const fs::path& out) {

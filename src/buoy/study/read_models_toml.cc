@@ -54,6 +54,23 @@ void add_networks(CheckedTable& table, const std::string& key, const std::string
   }
 }
 
+constexpr double kMostGigabytes = 1e6;
+
+std::optional<ExpectedModel> read_expected(CheckedTable& table, const TomlSource& source,
+                                           const std::string& where) {
+  const auto* expect = table.table("expect");
+  if (expect == nullptr) return std::nullopt;
+  CheckedTable inner(*expect, source, where + ".expect");
+  ExpectedModel out;
+  out.config = inner.required_text("config");
+  out.gigabytes = inner.number("gigabytes");
+  if (out.gigabytes && !(*out.gigabytes > 0 && *out.gigabytes <= kMostGigabytes))
+    inner.fail("gigabytes", fmt::format("more than 0, at most {:g}", kMostGigabytes),
+               fmt::format("{:g}", *out.gigabytes));
+  inner.finish();
+  return out;
+}
+
 }  // namespace
 
 Decoding read_decoding(CheckedTable& table) {
@@ -86,7 +103,10 @@ std::vector<ModelEntry> read_models(const toml::table& models, const TomlSource&
     CheckedTable table(*own, source, "models." + name);
     const auto decoding = read_decoding(table);
     const auto* path = own->get("path");
+    const std::size_t first = out.size();
     add_networks(table, "path", name, decoding, path != nullptr && path->is_array(), out);
+    const auto expected = read_expected(table, source, "models." + name);
+    for (std::size_t i = first; i < out.size(); ++i) out[i].expected = expected;
     table.finish();
   }
   // TOML tables come sorted by name; the order of the file is the order of the study.

@@ -56,6 +56,30 @@ ControlsEntry read_controls(const toml::table& controls, const TomlSource& sourc
   return c;
 }
 
+std::vector<std::uint32_t> unsigned_numbers(CheckedTable& table, const std::string& key) {
+  std::vector<std::uint32_t> out;
+  for (const auto number : table.integers(key, {0})) out.push_back(static_cast<std::uint32_t>(number));
+  return out;
+}
+
+HaystackEntry read_haystack(const toml::table& haystack, const TomlSource& source) {
+  CheckedTable table(haystack, source, "data.haystack");
+  HaystackEntry entry;
+  auto& request = entry.request;
+  entry.model = table.required_text("model");
+  take(request.kind, table.text("kind"));
+  request.lengths = unsigned_numbers(table, "lengths");
+  if (const auto depths = unsigned_numbers(table, "depths"); !depths.empty()) request.depths = depths;
+  take(request.per_cell, table.integer<std::uint32_t>("per_cell", {1}));
+  take(request.needles, table.integer<std::uint32_t>("needles", {1}));
+  take(request.version, table.integer<std::uint32_t>("version", {1, 2}));
+  take(request.instruction, table.text("instruction"));
+  take(request.seed, table.integer<std::uint64_t>("seed", {0}));
+  if (const auto filler = table.text("filler")) entry.filler = *filler;
+  table.finish();
+  return entry;
+}
+
 DataEntry read_data(const toml::table& data, const TomlSource& source) {
   CheckedTable table(data, source, "data");
   DataEntry entry;
@@ -83,6 +107,7 @@ DataEntry read_data(const toml::table& data, const TomlSource& source) {
     world.finish();
     entry.world = w;
   }
+  if (const auto* made = table.table("haystack")) entry.haystack = read_haystack(*made, source);
   if (const auto* stated = table.table("expect")) {
     CheckedTable expect(*stated, source, "data.expect");
     ExpectedData e;
@@ -93,10 +118,10 @@ DataEntry read_data(const toml::table& data, const TomlSource& source) {
     entry.expected = e;
   }
   table.finish();
-  if (entry.world && entry.expected)
-    table.fail("expect", "it with a file only", "it with a world, whose questions are known");
-  if (entry.file.empty() != entry.world.has_value())
-    table.fail("name", "either file or world", entry.world ? "both" : "neither");
+  if (entry.is_made() && entry.expected)
+    table.fail("expect", "it with a file only", "it with a world or a haystack, whose questions are known");
+  const int sources = !entry.file.empty() + entry.world.has_value() + entry.haystack.has_value();
+  if (sources != 1) table.fail("name", "either file, world or haystack", sources == 0 ? "none" : "several");
   return entry;
 }
 
@@ -209,6 +234,9 @@ class Names {
     }
     const auto data = names(study_.data), traces = names(study_.traces);
     once("data", data), once("trace", traces), once("evaluate", names(study_.evaluations));
+    for (const auto& made : study_.data) {
+      if (made.haystack) known("data " + made.name, "haystack.model", {made.haystack->model}, models);
+    }
     for (const auto& trace : study_.traces) {
       known("trace " + trace.name, "data", {trace.data}, data);
       known("trace " + trace.name, "models", trace.models, models);
@@ -324,6 +352,12 @@ StudyReading read_study_and_problems(const std::filesystem::path& path) {
     CheckedTable inner(*report, source, "report");
     study.report.analyses = inner.texts("analyses");
     inner.finish();
+  }
+  if (const auto* published = table.table("published")) {
+    CheckedTable inner(*published, source, "published");
+    study.published = PublishedEntry{inner.required_text("file"), inner.texts("papers")};
+    inner.finish();
+    if (study.published->papers.empty()) inner.fail("", "the key \"papers\" with at least one", "none");
   }
   if (const auto* siblings = table.table("siblings")) {
     CheckedTable inner(*siblings, source, "siblings");

@@ -20,6 +20,7 @@
 #include "buoy/base/say.h"
 #include "buoy/report/page.h"
 #include "buoy/result/schema/evaluation.h"
+#include "buoy/result/schema/published.h"
 #include "buoy/run/change/changes.h"
 #include "buoy/run/summary/summary.h"
 #include "buoy/study/analysed_traces.h"
@@ -62,7 +63,7 @@ std::optional<Nature> nature_of(const trace::TraceReader& reader) {
       nature.diffusion = sample.masked_diffusion;
       nature.mask = !sample.mask.causal      ? "full"
                     : sample.mask.prefix > 0 ? "prefix"
-                    : sample.mask.block > 1  ? "blocks"
+                    : sample.blocks          ? "blocks"
                                              : "causal";
     });
     if (!failure) return nature;
@@ -130,6 +131,7 @@ class ReportBuilder {
     add_evaluations();
     analyse();
     judge_what_was_analysed();
+    add_published();
     add_networks();
     note_failed_samples();
     tell_stage("drawing the report");
@@ -247,9 +249,10 @@ class ReportBuilder {
     if (!out.tables.empty()) input_.analyses.push_back(std::move(out));
   }
 
-  bool is_wanted(std::string_view analysis) const {
+  bool is_wanted(const analysis::AnalysisKind& kind) const {
     const auto& wanted = request_.analyses;
-    return wanted.empty() || std::find(wanted.begin(), wanted.end(), analysis) != wanted.end();
+    if (wanted.empty()) return !kind.only_named;
+    return std::find(wanted.begin(), wanted.end(), kind.producer.name) != wanted.end();
   }
 
   // Whether a trace has all of a list such as "received,qk".
@@ -275,7 +278,7 @@ class ReportBuilder {
   std::vector<analysis::TracePass> passes() const {
     std::vector<analysis::TracePass> passes;
     for (const auto& kind : analysis::analysis_kinds()) {
-      if (!is_wanted(kind.producer.name)) continue;
+      if (!is_wanted(kind)) continue;
       for (const auto& trace : kind.of_tasks ? tasks_ : traces_) {
         if (is_left_out_by_design(kind, trace)) continue;
         const auto same = [&](const auto& pass) { return fs::equivalent(pass.folder, trace.folder); };
@@ -338,6 +341,17 @@ class ReportBuilder {
     }
     const auto failure = attempt([&] { add_siblings(siblings_, input_); });
     if (failure) input_.notices.leave_out("Siblings", "", *failure);
+  }
+
+  void add_published() {
+    if (request_.published.empty()) return;
+    const std::string title(schema::kPublished.title), name(schema::kPublished.name);
+    const auto failure = attempt([&] {
+      Table table = published_table(request_.published, report::judged_tables(input_), request_.shapes);
+      fmt::print("{}\n{}", title, describe_published(table));
+      input_.analyses.push_back({name, title, {std::move(table)}});
+    });
+    if (failure) input_.notices.leave_out(title, "", *failure);
   }
 
   void note_failed_samples() {

@@ -9,6 +9,7 @@
 #include "buoy/base/file/named_path.h"
 #include "buoy/claims/network.h"
 #include "buoy/report/page.h"
+#include "buoy/study/published/published_values.h"
 
 namespace buoy::study {
 
@@ -31,6 +32,8 @@ struct ReportRequest {
   std::map<std::filesystem::path, TraceOrigin> origins = {};  // by the folders of traces
   std::vector<std::filesystem::path> siblings = {};  // tables claim_quantities of networks measured elsewhere
   std::vector<report::QuestionSet> sets = {};        // what a study says of its data
+  std::vector<PublishedValue> published = {};        // numbers that ours stand beside
+  std::map<std::string, NetworkShape> shapes = {};   // of networks, by the labels that tables have
 };
 
 // Analyses the traces, summarises the runs, writes report.html with tables/ and figures/, and says so. What

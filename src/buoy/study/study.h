@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "buoy/run/evaluation.h"
+#include "buoy/world/haystack.h"
 #include "buoy/world/world_request.h"
 
 namespace buoy::study {
@@ -20,6 +21,12 @@ struct Decoding {
   void apply_to(decode::DecodeOptions& options) const;
 };
 
+// What is known of a model that is not there: from it is computed what it would take.
+struct ExpectedModel {
+  std::filesystem::path config;     // folder with its config.json
+  std::optional<double> gigabytes;  // of its files; nothing: two bytes for each parameter of the config
+};
+
 // One network. Several of one arm are named ARM.1, ARM.2 and so on; ARM stands for all of them.
 struct ModelEntry {
   std::string name;
@@ -27,6 +34,7 @@ struct ModelEntry {
   Decoding decoding;                                 // on top of the study's
   std::string arm = {};                              // "": it is alone, and its own arm
   std::optional<std::uint64_t> untrained_seed = {};  // a control: its config before any training
+  std::optional<ExpectedModel> expected = {};
 
   bool is_called(const std::string& what) const { return what == name || (!arm.empty() && what == arm); }
 };
@@ -50,12 +58,20 @@ struct ExpectedData {
   std::int64_t passages = 10;         // of a question
   std::int64_t prompt_tokens = 1000;  // with all of them
 };
-// Questions: a file, or made from the world that the bundled networks know.
+// Haystacks, as long as they are to the tokenizer of one model of the study.
+struct HaystackEntry {
+  std::string model;
+  std::filesystem::path filler;    // a text; empty: none
+  world::HaystackRequest request;  // without the filler
+};
+// Questions: a file, or made from the world that the bundled networks know, or haystacks.
 struct DataEntry {
   std::string name;
   std::string description = {};  // a sentence for readers of the report
-  std::filesystem::path file;    // empty: world
+  std::filesystem::path file;    // empty: made
   std::optional<world::WorldRequest> world;
+  std::optional<HaystackEntry> haystack = {};
+  bool is_made() const { return world || haystack; }
   std::optional<ExpectedData> expected;
 };
 
@@ -88,6 +104,12 @@ struct ReportEntry {
   std::vector<std::string> analyses;  // none: all
 };
 
+// Numbers of papers that the study's own stand beside.
+struct PublishedEntry {
+  std::filesystem::path file;
+  std::vector<std::string> papers;  // their keys in the file
+};
+
 // A whole study, as a file describes it.
 struct Study {
   std::filesystem::path file;  // that it was read from
@@ -101,6 +123,7 @@ struct Study {
   std::vector<TraceEntry> traces;
   std::vector<EvaluateEntry> evaluations;
   ReportEntry report;
+  std::optional<PublishedEntry> published = {};
   std::vector<std::filesystem::path> siblings;  // tables of networks that were measured elsewhere
 };
 

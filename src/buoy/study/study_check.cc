@@ -10,20 +10,19 @@
 #include "buoy/base/error.h"
 #include "buoy/base/file/disk_space.h"
 #include "buoy/base/file/files.h"
-#include "buoy/base/progress.h"
-#include "buoy/checkpoint/hub_cache.h"
 #include "buoy/checkpoint/initialisation.h"
 #include "buoy/claims/siblings.h"
 #include "buoy/observe/plan.h"
 #include "buoy/questions/data/item_json.h"
 #include "buoy/questions/data/item_reader.h"
 #include "buoy/questions/prompt/prompt_template.h"
-#include "buoy/result/schema/study.h"
 #include "buoy/run/attention_features.h"
+#include "buoy/study/data/made_data.h"
 #include "buoy/study/design/controls.h"
 #include "buoy/study/design/power.h"
 #include "buoy/study/memory_line.h"
 #include "buoy/study/output_folder.h"
+#include "buoy/study/published/published_values.h"
 #include "buoy/study/study_outcomes.h"
 #include "buoy/trace/index.h"
 
@@ -43,6 +42,9 @@ class Examination {
       if (is_there("siblings.tables", "a table claim_quantities.csv", file))
         attempt("siblings.tables", [&] { claims::read_quantities(plan_.beside(file)); });
     }
+    if (study_.published && is_there("published.file", "a file of published values", study_.published->file))
+      attempt("published",
+              [&] { read_published(plan_.beside(study_.published->file), study_.published->papers); });
     look_at_controls();
     for (const auto& data : study_.data) attempt("data " + data.name, [&] { look_at_data(data); });
     look_at_template("prompt.with_passages", study_.prompt.with_passages);
@@ -91,23 +93,45 @@ class Examination {
     const std::string where = "models." + entry.name;
     StudyModel& model = facts_.models[entry.name];
     model.entry = &entry;
-    if (!plan_.is_id(entry) && !is_there(where, "a Hugging Face folder", entry.path)) return;
-    fs::path folder;
-    if (!attempt(where, [&] { folder = plan_.model_folder(entry); })) return;
+    const bool there = (plan_.is_id(entry) || is_there(where, "a Hugging Face folder", entry.path)) &&
+                       attempt(where, [&] { plan_.found_folder(entry); });
+    if (there || entry.expected) look_at_folder(where, entry, there, model);
+    if (plan_.is_id(entry)) add_download(entry, there, model);
+  }
+
+  void look_at_folder(const std::string& where, const study::ModelEntry& entry, bool there,
+                      StudyModel& model) {
+    const fs::path folder = plan_.model_folder(entry);
     if (!attempt(where, [&] { model.config = read_config(folder); })) return;
+    const auto decode = run::fitting(model.config->family, plan_.decoding(entry));
+    attempt(where, [&] { run::check_decoding(*model.config, decode); });
+    if (!there) return;
     attempt(where, [&] {
       if (!run::has_tokenizer(folder)) run::need_tokenizer(std::nullopt, folder);
       auto tokenizer = text::Tokenizer::load(folder);
       run::check_vocabulary(tokenizer, *model.config, folder);
       model.tokenizer = std::move(tokenizer);
     });
-    const auto decode = run::fitting(model.config->family, plan_.decoding(entry));
-    attempt(where, [&] { run::check_decoding(*model.config, decode); });
     attempt(where, [&] { model.stored_bytes = model::Model::load(folder).checkpoint().weight_bytes(); });
     attempt(where, [&] {
       const auto chat = run::settle(plan_.chat_use(), plan_.chat(), folder);
       if (chat.use) run::ChatRenderer(chat, folder).user_message("a message");
     });
+  }
+
+  // The same files may be several models: read in two ways, or decoded differently.
+  void add_download(const study::ModelEntry& entry, bool there, const StudyModel& model) {
+    const std::string id = entry.path.string();
+    auto& all = findings_.downloads;
+    auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.id == id; });
+    if (found == all.end()) found = all.insert(all.end(), {id, {}, there, model.stored_bytes});
+    found->models.push_back(entry.name);
+    if (there || found->bytes > 0) return;
+    if (entry.expected && entry.expected->gigabytes) {
+      found->bytes = static_cast<std::uint64_t>(*entry.expected->gigabytes * 1e9);
+    } else if (model.config) {
+      found->bytes = 2 * model::parameters_of(*model.config);
+    }
   }
 
   // What is known of a model is known of its twins; as many weights are made as it has.
@@ -124,13 +148,18 @@ class Examination {
 
   void look_at_data(const study::DataEntry& entry) {
     StudyData data;
-    if (entry.world) {
-      auto request = *entry.world;
-      data.count = request.count;
-      request.count = static_cast<std::uint32_t>(std::min<std::size_t>(data.count, StudyData::kSample));
-      data.sample = world::make_questions(request);
-      for (const auto& item : data.sample) data.bytes += questions::item_json(item).dump().size() + 1;
-      data.bytes = data.bytes / data.sample.size() * data.count;
+    if (entry.haystack) {
+      const auto counting = plan_.models_of({entry.haystack->model});
+      if (counting.empty() || !facts_.models.at(counting.front()->name).tokenizer) return;  // said already
+      if (!entry.haystack->filler.empty() &&
+          !is_there("data " + entry.name + ": filler", "a text", entry.haystack->filler))
+        return;
+    }
+    if (entry.is_made()) {
+      auto made = made_sample(plan_, entry, StudyData::kSample);
+      data.count = made.count;
+      data.sample = std::move(made.sample);
+      data.bytes = made.bytes;
     } else {
       if (!is_there("data " + entry.name, "a file of questions", entry.file)) {
         if (entry.expected) facts_.data[entry.name] = expected_data(*entry.expected);
@@ -282,7 +311,13 @@ class Examination {
       if (!model.config) continue;
       const std::int64_t packed = run::EvaluationSpec().batch.token_budget;
       const model::MemoryCase of{device_, std::max(packed, sizes.longest(entry.name)), model.stored_bytes};
-      findings_.memory.push_back(entry.name + ": " + memory_line(*model.config, of, machine_memory(device_)));
+      const auto machine = machine_memory(device_);
+      findings_.memory.push_back(entry.name + ": " + memory_line(*model.config, of, machine));
+      if (device_ != Device::kCuda) continue;  // a CPU reads from the file what does not fit
+      attempt("models." + entry.name, [&] {
+        model::require_room(*model.config, model::memory_need(*model.config, of).weights,
+                            {machine.name, machine.total, machine.total});
+      });
     }
     attempt(study_.file.string(), [&] { findings_.free_bytes = free_disk_bytes(study_.out); });
   }
@@ -294,10 +329,6 @@ class Examination {
   StudyFacts facts_;
   StudyFindings findings_;
 };
-
-const char* about(const StudyFindings& findings) {
-  return findings.sizes_known() ? "about" : "at least";
-}
 
 }  // namespace
 
@@ -313,64 +344,6 @@ std::uint64_t StudyFindings::missing_bytes() const {
 
 StudyFindings examine(const StudyPlan& plan, Device device) {
   return Examination(plan, device).run();
-}
-
-std::string describe(const StudyFindings& findings, const StudyPlan& plan) {
-  const auto& t = schema::study_parts;
-  Table table(t);
-  StudyPart sum{"in all"};
-  double work = 0;
-  for (const auto& part : findings.parts) work += part.work;
-  const auto add = [&](const StudyPart& part) {
-    const auto count = [](std::uint64_t n) { return n == 0 ? Cell{} : Cell(static_cast<std::int64_t>(n)); };
-    const auto size = [&](std::uint64_t bytes) {
-      if (!part.known && bytes == 0) return std::string("not known");
-      return (part.known ? "" : "at least ") + describe_bytes(bytes);
-    };
-    const auto as = [&](trace::Level level) {
-      const auto found = part.of_level.find(level);
-      return found == part.of_level.end() ? Cell{} : Cell(size(found->second));
-    };
-    table.add({{t.part, part.name},
-               {t.questions, count(part.questions)},
-               {t.forward_passes, count(part.forwards)},
-               {t.work_percent, part.work > 0 ? Cell(fmt::format("{:.1f}", 100 * part.work / work)) : Cell{}},
-               {t.on_disk, size(part.bytes)},
-               {t.keep, part.level ? Cell(std::string(name_of(*part.level))) : Cell{}},
-               {t.as_tables, as(trace::Level::kTables)},
-               {t.as_compact, as(trace::Level::kCompact)},
-               {t.as_full, as(trace::Level::kFull)}});
-  };
-  for (const auto& part : findings.parts) {
-    add(part);
-    sum.known &= part.known;
-    sum.bytes += part.bytes;
-    // Each level in all: with what is no trace, which is the same whatever is kept.
-    for (const auto level : trace::kLevels)
-      sum.of_level[level] += part.of_level.empty() ? part.bytes : part.of_level.at(level);
-    if (part.forwards == 0) continue;  // data are asked in other parts
-    sum.questions += part.questions;
-    sum.forwards += part.forwards;
-    sum.work += part.work;
-  }
-  add(sum);
-  std::string out = to_text(table);
-  for (const auto& line : findings.memory) out += "\nmemory: " + line;
-  out += fmt::format("\ndisk: {} {} still to write to {}, {} free", about(findings),
-                     describe_bytes(findings.missing_bytes()), plan.study().out.string(),
-                     describe_bytes(findings.free_bytes));
-  for (const auto& line : findings.excluded) out += "\n" + line;
-  for (const auto& line : findings.detectable) out += "\n" + line;
-  return out;
-}
-
-void require_space(const StudyFindings& findings, const StudyPlan& plan) {
-  if (findings.missing_bytes() <= findings.free_bytes) return;
-  throw IoError(
-      fmt::format("{}: the study will write {} {}, but {} are free there (`ignore_space` runs it "
-                  "all the same)",
-                  plan.study().out.string(), about(findings), describe_bytes(findings.missing_bytes()),
-                  describe_bytes(findings.free_bytes)));
 }
 
 }  // namespace buoy::study

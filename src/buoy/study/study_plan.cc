@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "buoy/base/attempt.h"
 #include "buoy/base/file/files.h"
 #include "buoy/checkpoint/hub_cache.h"
 #include "buoy/questions/prompt/builtin_prompts.h"
@@ -30,6 +31,13 @@ bool StudyPlan::is_id(const study::ModelEntry& model) const {
 }
 
 fs::path StudyPlan::model_folder(const study::ModelEntry& model) const {
+  if (!model.expected) return found_folder(model);
+  fs::path folder;
+  const bool there = !attempt([&] { folder = found_folder(model); }) && path_exists(folder);
+  return there ? folder : beside(model.expected->config);
+}
+
+fs::path StudyPlan::found_folder(const study::ModelEntry& model) const {
   if (is_id(model)) return find_model(model.path.string());
   const auto folder = beside(model.path);
   return path_exists(folder) ? find_model(folder.string()) : folder;
@@ -39,13 +47,15 @@ std::string StudyPlan::prompt_template(const std::string& name_or_file) const {
   const auto& builtin = questions::builtin_prompts();
   const bool is_name = std::any_of(builtin.begin(), builtin.end(),
                                    [&](const auto& prompt) { return prompt.name == name_or_file; });
-  return name_or_file.empty() || is_name ? name_or_file : beside(name_or_file).string();
+  return name_or_file.empty() || is_name || name_or_file == questions::kReadyPrompts
+             ? name_or_file
+             : beside(name_or_file).string();
 }
 
 fs::path StudyPlan::data_file(const std::string& name) const {
   const auto* entry = data(name);
   if (entry == nullptr) return {};
-  return entry->world ? study_.out / "data" / (name + ".jsonl") : beside(entry->file);
+  return entry->is_made() ? study_.out / "data" / (name + ".jsonl") : beside(entry->file);
 }
 
 fs::path StudyPlan::trace_folder(const std::string& trace, const std::string& model) const {
@@ -113,7 +123,7 @@ std::vector<std::string> StudyPlan::kept_analyses(const study::TraceEntry& trace
   const bool gives_heads =
       std::any_of(study_.evaluations.begin(), study_.evaluations.end(),
                   [&](const auto& e) { return e.heads && e.heads->trace == trace.name; });
-  auto names = run::analyses_within(observed);
+  auto names = run::analyses_within(observed, !wanted.empty());
   std::erase_if(names, [&](const std::string& name) {
     if (name == schema::kRetrieval.name && gives_heads) return false;
     if (trace.tasks_only && !analysis::find_analysis(name).of_tasks) return true;

@@ -20,7 +20,9 @@ class StudyPlan {
 
   // Models, data and templates are relative to the study's file; templates may be built-in names, models ids
   // in the Hugging Face cache (see find_model, whose errors these are).
+  // Of one that is not there: what the study expects of it, if it says so.
   std::filesystem::path model_folder(const study::ModelEntry& model) const;
+  std::filesystem::path found_folder(const study::ModelEntry& model) const;  // the model itself
   // Whether a model is not meant as a path: nothing is there, and it reads like an id.
   bool is_id(const study::ModelEntry& model) const;
   std::filesystem::path beside(const std::filesystem::path& written) const;

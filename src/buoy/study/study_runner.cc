@@ -14,8 +14,8 @@
 #include "buoy/base/interrupt.h"
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
-#include "buoy/questions/data/item_json.h"
 #include "buoy/shard/progress_file.h"
+#include "buoy/study/data/made_data.h"
 #include "buoy/study/design/controls.h"
 #include "buoy/study/evaluation_runner.h"
 #include "buoy/study/merged_run.h"
@@ -112,10 +112,8 @@ class StudyRun {
   }
 
   void make_data(const study::DataEntry& data) const {
-    if (!data.world) return;
-    std::string lines;
-    for (const auto& item : world::make_questions(*data.world))
-      lines += dump_json(questions::item_json(item)) + '\n';
+    if (!data.is_made()) return;
+    const std::string lines = made_lines(plan_, data);
     const auto file = plan_.data_file(data.name);
     make_folder(file.parent_path());
     if (!path_exists(file) || read_file(file) != lines) write_file_atomically(file, lines);
@@ -229,12 +227,28 @@ class StudyRun {
       }
       request.sets.push_back(std::move(set));
     }
+    if (study_.published) {
+      request.published = read_published(plan_.beside(study_.published->file), study_.published->papers);
+      tell_shapes(request, for_all == 1);
+    }
     request.analyses = study_.report.analyses;
     request.out = plan_.report_folder();
     request.command = command_;
     build_report(request);
     clock_.lap("report");
     fmt::print("Open {}\n", (request.out / "report.html").string());
+  }
+
+  // Networks by the labels that tables have: models by their names, traces by theirs.
+  void tell_shapes(ReportRequest& request, bool by_model) const {
+    for (const auto& model : study_.models) {
+      const auto config = read_config(plan_.model_folder(model));
+      const NetworkShape shape{std::string(name_of(config.family)), config.layers};
+      request.shapes[model.name] = shape;
+      for (const auto& trace : study_.traces) {
+        if (!by_model) request.shapes[trace.name + "." + model.name] = shape;
+      }
+    }
   }
 
   using Clock = std::chrono::steady_clock;

@@ -8,6 +8,7 @@
 #include "buoy/base/error.h"
 #include "buoy/base/file/disk_space.h"
 #include "buoy/base/file/files.h"
+#include "buoy/model/memory.h"
 #include "buoy/study/design/controls.h"
 
 namespace buoy::study {
@@ -61,7 +62,7 @@ StudyPart StudySizes::data(const study::DataEntry& entry) const {
   part.questions = data.count;
   part.bytes = data.bytes;
   const auto file = plan_.data_file(entry.name);
-  if (entry.world && path_exists(file)) part.there = data.bytes;
+  if (entry.is_made() && path_exists(file)) part.there = data.bytes;
   return part;
 }
 
@@ -106,14 +107,23 @@ TriedPrompts StudySizes::try_prompts(const Asking& asking, const std::vector<que
   return tried;
 }
 
-// A masked-diffusion model sees the whole row in every pass, another one each token once: the rest is cached.
-// `looks` are passes over the whole row beside decoding.
-double StudySizes::work_of(const Asking& asking, const TriedPrompts& tried, std::uint64_t looks) {
-  const Family family = asking.model.config->family;
-  const std::uint64_t rows = looks + (decode::decodes_masks(*asking.model.config, asking.request.decode)
-                                          ? run::forwards_of(family, asking.request.decode)
-                                          : 1);
-  return static_cast<double>(rows) * tried.tokens * static_cast<double>(asking.model.stored_bytes);
+// A masked-diffusion model sees the whole row in every pass, one that decodes blocks its block over a cache,
+// another one each token once. Whoever observes looks at the whole row once more, and decodes blocks twice.
+double StudySizes::work_of(const Asking& asking, const TriedPrompts& tried, bool observed) {
+  constexpr std::int64_t kPublishedBlock = 32;
+  const ModelConfig& config = *asking.model.config;
+  const auto& options = asking.request.decode;
+  const auto forwards = static_cast<double>(run::forwards_of(config.family, options));
+  double rows = tried.tokens;
+  if (decode::decodes_blocks(config, options)) {
+    const auto block = options.block_length.value_or(config.block_length.value_or(kPublishedBlock));
+    rows += forwards * static_cast<double>(block);
+    if (observed) rows *= 2;
+  } else if (decode::decodes_masks(config, options)) {
+    rows *= forwards;
+  }
+  if (observed) rows += tried.tokens;
+  return 2 * rows * static_cast<double>(model::active_parameters_of(config));
 }
 
 void StudySizes::note_failure(const std::string& part, const TriedPrompts& tried, std::size_t count) {
@@ -139,7 +149,7 @@ StudyPart StudySizes::trace(const study::TraceEntry& entry, const study::ModelEn
   longest_[entry_of_model.name] = std::max(longest_[entry_of_model.name], tried.longest);
   part.questions = count;
   part.forwards = count * (run::forwards_of(model.config->family, request.decode) + 1);
-  part.work = static_cast<double>(count) * work_of(asking, tried, 1);
+  part.work = static_cast<double>(count) * work_of(asking, tried, true);
   const auto chosen = static_cast<std::uint64_t>(request.compact_samples);
   for (const auto level : trace::kLevels)
     part.of_level[level] = tried.sample.of_run(level, count, chosen) + kBytesOfEntry * count;
@@ -184,9 +194,9 @@ StudyPart StudySizes::evaluation(const study::EvaluateEntry& entry) {
         auto& longest = longest_[entry_of_model->name];
         longest = std::max(longest, tried.longest);
         part.questions += count;
-        const std::uint64_t looks = request.observe.empty() ? 0 : 1;
-        part.forwards += count * (run::forwards_of(family, request.decode) + looks);
-        part.work += static_cast<double>(count) * work_of(asking, tried, looks);
+        const bool observed = !request.observe.empty();
+        part.forwards += count * (run::forwards_of(family, request.decode) + (observed ? 1 : 0));
+        part.work += static_cast<double>(count) * work_of(asking, tried, observed);
         // Of what is observed a few numbers are kept, which the bytes of an answer allow for.
         const double each = 1.1 * tried.text_bytes + kBytesOfAnswer + 4.0 * request.decode.max_new_tokens;
         part.bytes += static_cast<std::uint64_t>(each * static_cast<double>(count));

@@ -42,7 +42,7 @@ struct StudyPart {
   std::string name;
   std::uint64_t questions = 0;
   std::uint64_t forwards = 0;              // at most: an answer may end before its last token
-  double work = 0;                         // tokens that go through a model times the bytes of its weights
+  double work = 0;                         // floating-point operations of products with weights, at most
   std::uint64_t bytes = 0;                 // about
   std::optional<trace::Level> level = {};  // of a trace: what it keeps
   std::map<trace::Level, std::uint64_t> of_level = {};  // of a trace: what it would take with each
@@ -87,7 +87,7 @@ class StudySizes {
   };
   TriedPrompts try_prompts(const Asking& asking, const std::vector<questions::Item>& items,
                            std::size_t most) const;
-  static double work_of(const Asking& asking, const TriedPrompts& tried, std::uint64_t looks);
+  static double work_of(const Asking& asking, const TriedPrompts& tried, bool observed);
   void note_failure(const std::string& part, const TriedPrompts& tried, std::size_t count);
 
   const StudyPlan& plan_;

@@ -225,6 +225,18 @@ class Checker {
     }
     integer_text(kBlockLength, 1, INT32_MAX);
     integer_text(kGridOrigin, 0, tokens);
+    if (has_text(kDenoisedLength) != has_text(kDenoisedOrigin) || (has_text(kDenoisedLength) && !blocks))
+      refuse(field(has_text(kDenoisedLength) ? kDenoisedLength : kDenoisedOrigin),
+             fmt::format("{} and {} together, beside attention blocks", kDenoisedLength, kDenoisedOrigin),
+             "it without");
+    integer_text(kDenoisedLength, 1, INT32_MAX);
+    integer_text(kDenoisedOrigin, 0, tokens);
+    for (const auto& id : list_text(kEndTokens)) {
+      std::int64_t value = -1;
+      const auto [end, failure] = std::from_chars(id.data(), id.data() + id.size(), value);
+      if (failure != std::errc() || end != id.data() + id.size() || value < 0 || value >= vocabulary())
+        refuse(field(kEndTokens), fmt::format("token ids below {}", vocabulary()), quoted(id));
+    }
     if (blocks && arrays_.contains(kSteps)) {
       for (const auto name : {kStepKinds, kRowsRun}) {
         if (!arrays_.contains(name)) refuse(name, "the array, beside attention blocks", "none");
@@ -304,6 +316,7 @@ class Checker {
     });
     require_values(kStepKinds, 0, static_cast<std::int64_t>(StepKind::kFinalRow));
     require_values(kRowsRun, 0, tokens);
+    check_rows_run();
     for_each(kReveals, [&](size_t i, std::int64_t value) {
       const std::array most = {final_step_.value_or(kMostSteps) - 1, tokens - 1, vocabulary() - 1};
       if (value < (i % 3 == 1 ? prompt_length_ : 0) || value > most[i % 3])
@@ -311,6 +324,18 @@ class Checker {
                fmt::format("{} at {}", value, i));
     });
     check_group_sizes(tokens);
+  }
+
+  // Every forward of blocks runs some rows.
+  void check_rows_run() const {
+    if (!has_text(kAttention) || text(kAttention) != kBlocksAttention) return;
+    std::int64_t first = 0;
+    for_each(kRowsRun, [&](size_t i, std::int64_t row) {
+      if (i % 2 == 0) first = row;
+      if (i % 2 == 1 && row <= first)
+        refuse(kRowsRun, fmt::format("an end above the first row, {}", first),
+               fmt::format("{} at {}", row, i));
+    });
   }
 
   void check_group_sizes(std::int64_t tokens) const {

@@ -95,6 +95,9 @@ inline constexpr std::string_view kQkBeforeSelfDot = "qk_before_self_dot";
 inline constexpr std::string_view kQueryNorm = "query_norm";
 inline constexpr std::string_view kKeyNorm = "key_norm";
 inline constexpr std::string_view kValueNorm = "value_norm";
+inline constexpr std::string_view kHeadNorm = "head_norm";
+inline constexpr std::string_view kKeyCosine = "key_cosine";
+inline constexpr std::string_view kValueCosine = "value_cosine";
 
 // The residual stream of the chosen rows.
 inline constexpr std::string_view kResidualNorm = "residual_norm";
@@ -169,6 +172,9 @@ inline constexpr std::string_view kCausalAttention = "causal", kBidirectionalAtt
                                   kPrefixAttention = "prefix", kBlocksAttention = "blocks";
 inline constexpr std::string_view kBlockLength = "block_length";  // of blocks
 inline constexpr std::string_view kGridOrigin = "grid_origin";
+inline constexpr std::string_view kDenoisedLength = "denoised_length";  // of blocks, while they are denoised
+inline constexpr std::string_view kDenoisedOrigin = "denoised_origin";
+inline constexpr std::string_view kEndTokens = "end_tokens";
 inline constexpr std::string_view kMaskToken = "mask_token";
 inline constexpr std::string_view kPredictionOffset = "prediction_offset";
 inline constexpr std::string_view kFinalStep = "final_step";

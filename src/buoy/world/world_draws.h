@@ -13,6 +13,7 @@ enum class WorldStream : std::uint32_t {
   kUnknown = 18,   // one unknown person
   kItem = 19,      // one item of a question set
   kItem2 = 20,     // the same, version 2
+  kHaystack = 21,  // the filler of one haystack, or its pairs
 };
 
 // The draws that belong to one thing of a world, in order. Two things never share a draw.

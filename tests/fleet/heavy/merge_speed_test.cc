@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
+#include <thread>
 
 #include "fleet/fleet.h"
 
@@ -73,6 +76,9 @@ TEST(MergeSpeed, AThousandPartsOfAHundredAnswers) {
     return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
            1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
   };
+  double load = 0;
+  ASSERT_EQ(::getloadavg(&load, 1), 1);
+  const double crowd = std::max(1.0, load / std::thread::hardware_concurrency());
   const double before = used();
   const auto began = std::chrono::steady_clock::now();
   const auto merged = run_buoy({"merge", (scratch / "run").string()});
@@ -84,8 +90,9 @@ TEST(MergeSpeed, AThousandPartsOfAHundredAnswers) {
   fmt::print("joined in {:.1f} s, {:.1f} s of processors, {} MB\n", seconds, used() - before,
              usage.ru_maxrss / 1024);
   EXPECT_LT(usage.ru_maxrss / 1024, 500);
-  // Of processors, two of which have twice as many in ten seconds: other tests run beside this one.
-  EXPECT_LT(used() - before, 20);
+  EXPECT_LT(used() - before, 10) << "seconds of processors";
+  // Of the clock on a quiet machine; where others wait for its cores as well, as much longer as they wait.
+  EXPECT_LT(seconds, 10 * crowd);
 }
 
 }  // namespace

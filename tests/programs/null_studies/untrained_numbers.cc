@@ -40,7 +40,7 @@ struct Task {
 std::vector<Task> tasks_of(const Asked& asked) {
   std::vector<std::string> all;
   for (const auto& kind : analysis::analysis_kinds()) {
-    if (kind.producer.name != "routing") all.emplace_back(kind.producer.name);  // there are no experts
+    if (!kind.on_request) all.emplace_back(kind.producer.name);  // no claim rests on the others
   }
   const auto reading = asked_for("unknown", "", asked.questions, 1);
   const auto known = asked_for("asked", "", asked.of_tasks, 1);

@@ -25,6 +25,7 @@ class Absorption final : public Analysis {
   void end(const ObservedSample& sample, SampleAnalysis& kept) override {
     if (!state_) state_.emplace(axis_, options_);
     masked_diffusion_ = sample.masked_diffusion;
+    if (sample.blocks) state_->excess.block_length = sample.blocks->length;
     const std::int64_t last = sample.final_index();
     state_->add(sample.id(), axis_, dynamic_cast<const AbsorptionSample&>(kept),
                 last >= 0 && sample.row_at(last) == sample.final_row);

@@ -154,11 +154,11 @@ Table split_half(const AbsorptionFacts& facts) {
 
 std::vector<Table> absorption_tables(const AbsorptionFacts& facts) {
   const ExcessState* excess = facts.state != nullptr ? &facts.state->excess : nullptr;
-  return {published(facts),      by_layer(facts),
-          summary(facts),        by_step(facts),
-          by_head(facts),        split_half(facts),
-          excess_table(excess),  excess_by_layer_table(facts.axis, excess),
-          published_absorption()};
+  return {published(facts),       by_layer(facts),
+          summary(facts),         by_step(facts),
+          by_head(facts),         split_half(facts),
+          excess_table(excess),   excess_by_layer_table(facts.axis, excess),
+          published_absorption(), excess_by_block_length(excess)};
 }
 
 }  // namespace buoy::analysis

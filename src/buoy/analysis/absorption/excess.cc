@@ -10,9 +10,8 @@
 
 namespace buoy::analysis {
 
-ExcessScale::ExcessScale(const Mask& mask, std::int64_t tokens, std::int64_t first, std::int64_t end)
-    : floor_(uniform_received_between(mask, tokens, first, end)),
-      seen_(seen_between(mask, tokens, first, end)) {}
+ExcessScale::ExcessScale(const Reach& reach, std::int64_t first, std::int64_t end)
+    : floor_(uniform_received_between(reach, first, end)), seen_(seen_between(reach, first, end)) {}
 
 double ExcessScale::of(std::int64_t position, double share) const {
   const auto j = static_cast<size_t>(position);
@@ -25,22 +24,22 @@ stats::Grid excess_cells(const LayerAxis& axis) {
 }
 
 ExcessSample::ExcessSample(const LayerAxis& axis, const SampleFacts& sample)
-    : cells(excess_cells(axis)),
-      excess(cells.size()),
-      answer_groups_(answer_groups(sample)),
-      of_all_(sample.mask, sample.tokens, 0, sample.tokens) {}
+    : cells(excess_cells(axis)), excess(cells.size()), answer_groups_(answer_groups(sample)) {
+  if (!sample.blocks) of_all_.emplace(sample.mask, sample.tokens, 0, sample.tokens);
+}
 
 void ExcessSample::take(const LayerView& layer) {
   const auto& sample = layer.sample;
   const auto take_all = [&](ExcessQueries queries, const ExcessScale& scale, const Received& received) {
     for (std::int64_t h = -1; h < sample.heads; ++h) take_vector({layer, queries, h}, scale, received.of(h));
   };
-  take_all(ExcessQueries::kAll, of_all_, layer.received());
+  const Reach& reach = layer.forward.reach;
+  take_all(ExcessQueries::kAll, of_all_ ? *of_all_ : ExcessScale(reach, reach.first, reach.end),
+           layer.received());
   // Up to the end of the answer as far as it is known.
-  const auto [first, end] = answer_rows(sample, layer.forward.answer_end, layer.forward.group_sizes);
+  const auto [first, end] = answer_rows(sample, layer.forward.answer_end, layer.forward.group_sizes, reach);
   if (first == end) return;
-  take_all(ExcessQueries::kAnswer, ExcessScale(sample.mask, sample.tokens, first, end),
-           layer.received(answer_groups_));
+  take_all(ExcessQueries::kAnswer, ExcessScale(reach, first, end), layer.received(answer_groups_));
 }
 
 void ExcessSample::take_vector(const Place& place, const ExcessScale& scale,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,7 +12,7 @@
 
 #include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/core/depth_summary.h"
-#include "buoy/analysis/core/mask.h"
+#include "buoy/analysis/core/reach.h"
 #include "buoy/stats/moments.h"
 #include "buoy/stats/streamed_bootstrap.h"
 
@@ -24,7 +25,9 @@ namespace buoy::analysis {
 class ExcessScale {
  public:
   // Of the queries [first, end).
-  ExcessScale(const Mask& mask, std::int64_t tokens, std::int64_t first, std::int64_t end);
+  ExcessScale(const Mask& mask, std::int64_t tokens, std::int64_t first, std::int64_t end)
+      : ExcessScale(whole_row(mask, tokens), first, end) {}
+  ExcessScale(const Reach& reach, std::int64_t first, std::int64_t end);
   double of(std::int64_t position, double share) const;  // NaN where there is no choice
 
  private:
@@ -61,7 +64,7 @@ class ExcessSample {
   void take_vector(const Place& place, const ExcessScale& scale, std::span<const double> received);
 
   std::vector<std::int64_t> answer_groups_;
-  ExcessScale of_all_;
+  std::optional<ExcessScale> of_all_;  // where it is the same at every forward
 };
 
 // Over samples.
@@ -71,7 +74,8 @@ struct ExcessState {
 
   stats::Grid cells;
   stats::StreamedBootstrap by_layer;
-  DepthSummary depth;  // [when, view, queries, selector]
+  DepthSummary depth;                        // [when, view, queries, selector]
+  std::optional<std::int64_t> block_length;  // of a model that decodes blocks
   // The same of each sample, mean over layers: traces are compared sample by sample.
   std::map<std::string, std::vector<double>, std::less<>> of_samples;
 };

@@ -72,6 +72,25 @@ Table excess_by_layer_table(const LayerAxis& axis, const ExcessState* state) {
   return table;
 }
 
+Table excess_by_block_length(const ExcessState* state) {
+  const auto& t = schema::absorption_by_block_length;
+  Table table(t);
+  if (state == nullptr || !state->block_length) return table;
+  constexpr std::int64_t kAllLayers = 0;  // of DepthSummary::kParts
+  for (std::int64_t q = 0; q < kQuantities; ++q) {
+    const Names names(q);
+    if (names.steps != kWhenNames[kAllSteps]) continue;
+    const stats::Estimate excess = state->depth.interval(q, kAllLayers);
+    table.add({{t.block_length, *state->block_length},
+               {t.view, names.view},
+               {t.queries, names.queries},
+               {t.selector, names.selector},
+               {t.excess, interval_cells(excess)},
+               {t.samples, excess.samples}});
+  }
+  return table;
+}
+
 Table excess_pairs(std::span<const LabelledExcess> traces, const stats::BootstrapOptions& options) {
   const auto& t = schema::absorption_pairs;
   Table table(t);

@@ -10,6 +10,7 @@ namespace buoy::analysis {
 
 Table excess_table(const ExcessState* state);  // null: no sample was seen
 Table excess_by_layer_table(const LayerAxis& axis, const ExcessState* state);
+Table excess_by_block_length(const ExcessState* state);
 
 struct LabelledExcess {
   std::string label;

@@ -30,9 +30,14 @@ struct AnalysisOptions {
   std::int64_t head = -1;           // for maps of one head; -1: the mean over the heads
   std::int64_t sample = 0;          // which sample maps are drawn of, by its number in the trace
   std::int64_t rollout_layers = 8;  // truncated rollout: up to this many
+  double sink_share = 0.3;          // a head has a sink when a key receives more than this
+  std::int64_t recall_keys = 8;     // keys of the first step that are looked for later
 
   RuleOptions rules() const { return {epsilon, share_factor, mad_factor}; }
 };
+
+// Throws UsageError for one that no attention can be above, or all is.
+void require_sink_share(const AnalysisOptions& options);
 
 // Everything of the run an analysis may need beside samples.
 struct TraceFacts {
@@ -86,6 +91,8 @@ struct AnalysisKind {
   bool of_tasks = false;  // asks how tasks differ, so it also takes traces that are there for that alone
   // Needs what "all" does not observe: nobody misses it where it was not asked for.
   bool on_request = false;
+  // Takes what "all" observes, and yet is made only where it is named.
+  bool only_named = false;
 };
 
 // Every analysis there is, in the order of the report.

@@ -33,6 +33,8 @@ std::string heading(const Producer& producer) {
       return fmt::format("\n## {}\n\nMade by `buoy eval`.\n", producer.title);
     case Source::kClaims:
       return fmt::format("\n## {}\n\nMade by `buoy report`.\n", producer.title);
+    case Source::kStudy:
+      return fmt::format("\n## {}\n\nMade by `buoy study`.\n", producer.title);
     case Source::kTerminal:
       break;
   }

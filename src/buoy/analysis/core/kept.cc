@@ -28,12 +28,19 @@ void for_each_setting(Options& options, const Take& take) {
   take("head", options.head, -1);
   take("sample", options.sample, 0);
   take("rollout_layers", options.rollout_layers, 1);
+  take("sink_share", options.sink_share, 0);
+  take("recall_keys", options.recall_keys, 1);
 }
 
 // Those that what the analysis keeps depends on.
 bool matters(const std::string& analysis, const std::string& setting) {
   if (analysis == "retrieval" || analysis == "tasks" || analysis == "predictions" || analysis == "routing")
     return false;
+  const bool has_sinks = analysis == "sinks" || analysis == "heads";
+  if (setting == "sink_share" || setting == "recall_keys")
+    return setting == "sink_share" ? has_sinks : analysis == "steps";
+  if (analysis == "rollout") return setting == "sample";
+  if (has_sinks || analysis == "steps" || analysis == "kvdrift") return false;
   return (analysis == "flow") == (setting == "rollout_layers");
 }
 

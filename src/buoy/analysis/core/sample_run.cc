@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "buoy/base/attempt.h"
+#include "buoy/base/error.h"
 #include "buoy/base/side_by_side.h"
 
 namespace buoy::analysis {
@@ -51,14 +52,22 @@ SampleRun::SampleRun(std::span<const std::unique_ptr<Analysis>> analyses, const 
       lacking_(lacking),
       kept_(analyses.size()),
       is_large_(sample.layer_count() * sample.heads >= 256) {
-  each([&](size_t a) { kept_[a] = analyses_[a]->begin(sample); });
+  each([&](size_t a) {
+    if (sample.forward_count() == 0) {
+      throw_input_error({"sample " + sample.id(), "a forward that denoises, or the look at the final row",
+                         "none among the observed ones"});
+    }
+    kept_[a] = analyses_[a]->begin(sample);
+  });
 }
 
 void SampleRun::take(const LayerView& layer) {
+  if (!layer.forward.shown()) return;
   each([&](size_t a) { kept_[a]->take(layer); });
 }
 
 void SampleRun::take_forward(const ForwardView& forward) {
+  if (!forward.forward.shown()) return;
   each([&](size_t a) { kept_[a]->take_forward(forward); });
 }
 

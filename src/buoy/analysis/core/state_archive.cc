@@ -135,6 +135,11 @@ void StateArchive::number(double& value) {
   reads_ ? get_raw(&value, sizeof(value)) : put_raw(&value, sizeof(value));
 }
 
+void StateArchive::last_number_if_there(double& value) {
+  if (reads_ && !measures_ && rest_.empty()) return;
+  number(value);
+}
+
 void StateArchive::number(std::int64_t& value, std::int64_t least, std::int64_t most) {
   if (!reads_) return put(zigzag(value));
   if (measures_) {

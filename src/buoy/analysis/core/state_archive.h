@@ -25,6 +25,8 @@ class StateArchive {
 
   void flag(bool& value);
   void number(double& value);
+  // The last field, which states of earlier programs lack: it then stays as it is.
+  void last_number_if_there(double& value);
   void number(std::int64_t& value, std::int64_t least, std::int64_t most);
   template <typename Enum>
   void choice(Enum& value, std::int64_t count) {  // of 0 ... count - 1

@@ -39,4 +39,17 @@ std::vector<double> seen_between(const Mask& mask, std::int64_t tokens, std::int
   return seen;
 }
 
+// What a query sees depends on its place alone, not on which others ran; a row ends where its keys do.
+std::vector<double> uniform_received(const Reach& reach) {
+  return uniform_received_between(reach, reach.first, reach.end);
+}
+
+std::vector<double> uniform_received_between(const Reach& reach, std::int64_t first, std::int64_t end) {
+  return uniform_received_between(reach.mask, reach.end, first, end);
+}
+
+std::vector<double> seen_between(const Reach& reach, std::int64_t first, std::int64_t end) {
+  return seen_between(reach.mask, reach.end, first, end);
+}
+
 }  // namespace buoy::analysis

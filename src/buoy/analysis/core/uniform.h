@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "buoy/analysis/core/mask.h"
+#include "buoy/analysis/core/reach.h"
 
 namespace buoy::analysis {
 
@@ -19,5 +20,10 @@ std::vector<double> uniform_received_between(const Mask& mask, std::int64_t toke
 
 // The share of the queries [first, end) that see each key: the most attention it can receive.
 std::vector<double> seen_between(const Mask& mask, std::int64_t tokens, std::int64_t first, std::int64_t end);
+
+// Of one forward: of all queries that ran, and of some of them; [keys], those that exist.
+std::vector<double> uniform_received(const Reach& reach);
+std::vector<double> uniform_received_between(const Reach& reach, std::int64_t first, std::int64_t end);
+std::vector<double> seen_between(const Reach& reach, std::int64_t first, std::int64_t end);
 
 }  // namespace buoy::analysis

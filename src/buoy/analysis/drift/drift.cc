@@ -111,10 +111,11 @@ class DriftSample final : public SampleAnalysis {
     Both& series = series_[static_cast<size_t>(layer.l)][static_cast<size_t>(head + 1)];
     Detection& found = layer.detection();
     const auto& masked = layer.forward.masked;
-    const auto unmasked = std::count(masked.begin(), masked.end(), 0);
+    const std::int64_t keys = layer.forward.reach.end;
+    const auto unmasked = std::count(masked.begin(), masked.begin() + keys, 0);
     for (size_t r = 0; r < kDriftRules.size(); ++r) {
       Anchors anchors = found.anchors(head, kDriftRules[r]);
-      series[kAllPositions].add_set(r, anchors, layer.sample.tokens);
+      series[kAllPositions].add_set(r, anchors, keys);
       std::erase_if(anchors.positions, [&](std::int32_t j) { return masked[static_cast<size_t>(j)] != 0; });
       series[kUnmaskedPositions].add_set(r, anchors, unmasked);
     }
@@ -162,6 +163,7 @@ class Drift final : public Analysis {
       }
     }
     state_->add_sample(sample.id(), axis_, reveal_order(sample));
+    if (sample.blocks) state_->block_length = sample.blocks->length;
   }
 
   std::vector<Table> tables() const override {
@@ -171,6 +173,7 @@ class Drift final : public Analysis {
     }
     auto tables = drift_tables(axis_, options_.rules(), state_ ? &*state_ : nullptr);
     for (auto& table : map_.tables()) tables.push_back(std::move(table));
+    tables.push_back(drift_by_block_length(options_.rules(), state_ ? &*state_ : nullptr));
     return tables;
   }
 

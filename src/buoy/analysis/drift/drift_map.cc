@@ -57,6 +57,7 @@ DriftPanels::DriftPanels(const SampleFacts& sample, const LayerAxis& axis, const
   if (head_ >= sample.heads) {
     throw_usage_error({"head", fmt::format("a head below {}", sample.heads), std::to_string(head_)});
   }
+  for (std::int64_t s = 0; s < steps_; ++s) keys_.push_back(sample.reach_at(s).end);
   std::set<std::int64_t> layers = {0, axis.size() / 2, axis.size() - 1};
   if (options.layer >= 0) layers = {axis.index_of(options.layer)};
   for (const auto l : layers) layers_[l].resize(sample.steps.size());
@@ -81,7 +82,7 @@ void DriftPanels::state(StateArchive& archive) {
   for (auto& [l, steps] : layers_) {
     for (std::int64_t s = 0; s < steps_; ++s) {
       Step& step = steps[static_cast<size_t>(s)];
-      step.share.resize(is_in_map(s) ? static_cast<size_t>(tokens_) : 0);
+      step.share.resize(is_in_map(s) ? static_cast<size_t>(keys_[static_cast<size_t>(s)]) : 0);
       archive.numbers(step.share);
       archive.flag(step.anchors.defined);
       archive.flag(step.anchors.fired);
@@ -98,11 +99,31 @@ DriftMap::DriftMap(const AnalysisOptions& options)
     : head_(std::max<std::int64_t>(options.head, -1)),
       map_(map_table(rule_text(options))),
       path_(schema::drift_path),
-      tracks_(tracks_table(rule_text(options))) {}
+      tracks_(tracks_table(rule_text(options))),
+      blocks_(schema::drift_blocks) {}
 
 void DriftMap::draw(const ObservedSample& sample, const LayerAxis& axis, const DriftPanels& panels) {
   const Frontier frontier = frontier_of(sample);
   for (const auto& [l, steps] : panels.layers()) draw_layer({sample, frontier, axis.number(l), steps});
+  if (sample.blocks) add_blocks(sample);
+}
+
+// In the order in which they are denoised.
+void DriftMap::add_blocks(const ObservedSample& sample) {
+  const auto& t = schema::drift_blocks;
+  std::int64_t number = 0;
+  for (std::int64_t s = 0; s < sample.step_count();) {
+    const Reach reach = sample.reach_at(s);
+    const std::int64_t first = s;
+    while (s < sample.step_count() && sample.reach_at(s) == reach) ++s;
+    if (!sample.blocks->denoises(sample.place_of(first))) return;  // the look at the final row alone
+    blocks_.add({{t.sample, sample.id()},
+                 {t.block, number++},
+                 {t.begin, reach.first},
+                 {t.end, reach.end},
+                 {t.first_step, std::int64_t{sample.steps[static_cast<size_t>(first)]}},
+                 {t.steps, s - first}});
+  }
 }
 
 void DriftMap::draw_layer(const Panel& panel) {

@@ -17,7 +17,7 @@ std::int64_t map_stride(std::int64_t tokens, std::int64_t steps);
 class DriftPanels {
  public:
   struct Step {
-    std::vector<float> share;  // [tokens]; empty: not in the map
+    std::vector<float> share;  // of the keys that exist; empty: not in the map
     Anchors anchors;
     std::int64_t top = 0;
     double top_share = 0, margin = 0;
@@ -34,6 +34,7 @@ class DriftPanels {
   bool is_in_map(std::int64_t s) const { return (steps_ - 1 - s) % stride_ == 0; }
 
   std::int64_t head_, tokens_, steps_, stride_;
+  std::vector<std::int64_t> keys_;  // [steps]: that exist
   std::map<std::int64_t, std::vector<Step>> layers_;
 };
 
@@ -44,7 +45,7 @@ class DriftMap {
   explicit DriftMap(const AnalysisOptions& options);
 
   void draw(const ObservedSample& sample, const LayerAxis& axis, const DriftPanels& panels);
-  std::vector<Table> tables() const { return {map_, path_, tracks_}; }
+  std::vector<Table> tables() const { return {map_, path_, tracks_, blocks_}; }
 
  private:
   struct Panel {
@@ -56,9 +57,10 @@ class DriftMap {
 
   void draw_layer(const Panel& panel);
   void add_tracks(const Panel& panel);
+  void add_blocks(const ObservedSample& sample);
 
   std::int64_t head_;
-  Table map_, path_, tracks_;
+  Table map_, path_, tracks_, blocks_;
 };
 
 }  // namespace buoy::analysis

@@ -136,6 +136,27 @@ Table order(const DriftState* state) {
 
 }  // namespace
 
+Table drift_by_block_length(const RuleOptions& options, const DriftState* state) {
+  const auto& t = schema::drift_by_block_length;
+  Table table(t);
+  if (state == nullptr || !state->block_length) return table;
+  static_assert(kHeadMean == 0 && kAllPositions == 0);  // the first quantities are theirs
+  constexpr std::int64_t kAllLayers = 0;                // of DepthSummary::kParts
+  for (std::int64_t scalar = 0; scalar < kDriftScalars; ++scalar) {
+    if (is_null(scalar)) continue;
+    const stats::Estimate i = possible(state->depth.interval(scalar, kAllLayers), scalar);
+    const double null = has_measured_null(scalar) ? state->depth.interval(scalar + 1, kAllLayers).value : 0.0;
+    const ScalarName name = name_of_scalar(scalar, options);
+    table.add({{t.block_length, *state->block_length},
+               {t.rule, name.rule},
+               {t.scalar, name.scalar},
+               {t.value, interval_cells(i)},
+               {t.null, null_cell(scalar, null)},
+               {t.samples, i.samples}});
+  }
+  return table;
+}
+
 DriftState::DriftState(const LayerAxis& axis, const AnalysisOptions& options)
     : cells({axis.size(), kViews, kDriftPositions, kDriftScalars}),
       head_cells({axis.size(), axis.heads(), kDriftScalars}),

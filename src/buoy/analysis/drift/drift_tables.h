@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -32,7 +33,10 @@ struct DriftState {
   stats::Moments by_head;
   DepthSummary depth;  // [view, positions, scalar]
   stats::StreamedBootstrap order;
+  std::optional<std::int64_t> block_length;  // of a model that decodes blocks
 };
+
+Table drift_by_block_length(const RuleOptions& rules, const DriftState* state);
 
 std::vector<Table> drift_tables(const LayerAxis& axis, const RuleOptions& rules, const DriftState* state);
 

@@ -6,6 +6,26 @@
 
 namespace buoy::analysis {
 
+namespace {
+
+// Positions that a forward revealed; with blocks, tokens that it wrote again are among them.
+std::vector<std::int64_t> revealed_in(const ObservedSample& sample, std::int32_t step) {
+  std::vector<std::int64_t> out;
+  if (sample.blocks) {
+    const auto& reveals = sample.blocks->reveals;
+    for (size_t i = 0; i + 2 < reveals.size(); i += 3) {
+      if (reveals[i] == step && reveals[i + 1] < sample.tokens) out.push_back(reveals[i + 1]);
+    }
+    return out;
+  }
+  for (std::int64_t j = sample.prompt_length; j < sample.tokens; ++j) {
+    if (sample.revealed_at[static_cast<size_t>(j)] == step) out.push_back(j);
+  }
+  return out;
+}
+
+}  // namespace
+
 Frontier frontier_of(const ObservedSample& sample) {
   Frontier out;
   for (std::int64_t s = 0; s < sample.step_count(); ++s) {
@@ -15,8 +35,7 @@ Frontier frontier_of(const ObservedSample& sample) {
            !sample.masked_at(s, sample.prompt_length + leading))
       ++leading;
     double sum = 0, count = 0;
-    for (std::int64_t j = sample.prompt_length; j < sample.tokens; ++j) {
-      if (sample.revealed_at[static_cast<size_t>(j)] != step) continue;
+    for (const auto j : revealed_in(sample, step)) {
       sum += static_cast<double>(j);
       ++count;
     }

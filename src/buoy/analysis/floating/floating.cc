@@ -31,19 +31,25 @@ class Floating final : public Analysis {
   }
 
  private:
-  // What the rules find in uniform attention with the same mask and length.
+  // What the rules find in even attention of the same queries and keys, mean over the steps.
   void add_null(const ObservedSample& sample) {
-    AnchorDetector detector(sample.mask, sample.tokens, options_.rules());
+    stats::Moments sizes(kRuleCount), shares(kRuleCount), measures(kMeasureCount);
     Anchors anchors;
-    detector.look(detector.null());
-    for (std::int64_t r = 0; r < kRuleCount; ++r) {
-      detector.find(kRules[static_cast<size_t>(r)], anchors);
-      if (!anchors.defined) continue;
-      state_->null_sizes.add(r, static_cast<double>(anchors.positions.size()));
-      state_->null_shares.add(r, share_of(anchors.positions, detector.null()));
+    // Without blocks all steps are alike.
+    for (std::int64_t s = 0; s < (sample.blocks ? sample.step_count() : 1); ++s) {
+      AnchorDetector detector(sample.reach_at(s), options_.rules());
+      detector.look(detector.null());
+      for (std::int64_t r = 0; r < kRuleCount; ++r) {
+        detector.find(kRules[static_cast<size_t>(r)], anchors);
+        if (!anchors.defined) continue;
+        sizes.add(r, static_cast<double>(anchors.positions.size()));
+        shares.add(r, share_of(anchors.positions, detector.null()));
+      }
+      measures.add({detector.entropy(), detector.anchor_count(), detector.top_share(), detector.margin()});
     }
-    state_->null_measures.add(
-        {detector.entropy(), detector.anchor_count(), detector.top_share(), detector.margin()});
+    state_->null_sizes.add(sizes.means());
+    state_->null_shares.add(shares.means());
+    state_->null_measures.add(measures.means());
   }
 
   AnalysisOptions options_;

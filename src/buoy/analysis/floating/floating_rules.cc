@@ -48,10 +48,10 @@ std::string estimator_name(Rule rule, const RuleOptions& options) {
   return published ? "published" : "calibrated";
 }
 
-AnchorDetector::AnchorDetector(const Mask& mask, std::int64_t tokens, const RuleOptions& options)
-    : mask_(mask), tokens_(tokens), options_(options), null_(uniform_received(mask, tokens)) {
+AnchorDetector::AnchorDetector(const Reach& reach, const RuleOptions& options)
+    : reach_(reach), tokens_(reach.end), options_(options), null_(uniform_received(reach)) {
   for (const double null : null_) {
-    floor_.push_back(std::max(1.0 / static_cast<double>(tokens), null));
+    floor_.push_back(std::max(1.0 / static_cast<double>(tokens_), null));
     share_.push_back(options.share_factor * floor_.back());
     share_double_.push_back(2 * share_.back());
     flat_ = flat_ && floor_.back() == floor_.front();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "buoy/analysis/core/mask.h"
+#include "buoy/analysis/core/reach.h"
 #include "buoy/stats/median.h"
 
 namespace buoy::analysis {
@@ -54,13 +54,16 @@ struct Anchors {
   std::vector<std::int32_t> positions;  // ascending
 };
 
-// Applies the rules to vectors of one length and mask.
+// Applies the rules to vectors over the keys of one reach.
 class AnchorDetector {
  public:
-  AnchorDetector(const Mask& mask, std::int64_t tokens, const RuleOptions& options);
+  AnchorDetector(const Reach& reach, const RuleOptions& options);
+  // Of a whole row.
+  AnchorDetector(const Mask& mask, std::int64_t tokens, const RuleOptions& options)
+      : AnchorDetector(whole_row(mask, tokens), options) {}
 
-  bool fits(const Mask& mask, std::int64_t tokens) const { return mask == mask_ && tokens == tokens_; }
-  const std::vector<double>& null() const { return null_; }  // uniform attention with this mask
+  bool fits(const Reach& reach) const { return reach == reach_; }
+  const std::vector<double>& null() const { return null_; }  // uniform attention of these queries
 
   // The vector that the functions below are about; it must stay as it is meanwhile.
   void look(std::span<const double> received);
@@ -80,8 +83,8 @@ class AnchorDetector {
   void three_sigma_of_lift(Anchors& out);
   void robust(Anchors& out);
 
-  Mask mask_;
-  std::int64_t tokens_;
+  Reach reach_;
+  std::int64_t tokens_;  // keys that exist
   RuleOptions options_;
   std::vector<double> null_, floor_, share_, share_double_;  // floor: max(1/T, null)
   bool flat_ = true;                                         // the floor is the same everywhere

@@ -47,11 +47,14 @@ void TokenTally::add(const ObservedSample& sample, const PositionTally& selected
   const auto types = token_types(sample, {sample.token_texts, sample.special});
   // References into an unordered_map outlive insertions.
   Counts& mask = counts_of(kMaskText, TokenType::kMask);
+  std::vector<std::int64_t> keys;  // [steps]: that exist
+  for (std::int64_t s = 0; s < sample.step_count(); ++s) keys.push_back(sample.reach_at(s).end);
   for (std::int64_t j = 0; j < sample.tokens; ++j) {
     const auto at = static_cast<size_t>(j);
     Counts& token = counts_of(sample.token_texts[at], types[at]);
-    for (std::int64_t s = 0; s < sample.step_count(); ++s)
-      (sample.masked_at(s, j) ? mask : token).everywhere += 1;
+    for (std::int64_t s = 0; s < sample.step_count(); ++s) {
+      if (j < keys[static_cast<size_t>(s)]) (sample.masked_at(s, j) ? mask : token).everywhere += 1;
+    }
     for (std::int64_t list = 0; list < lists_; ++list) {
       const auto cell = static_cast<size_t>(list * sample.tokens + j);
       const double masked = selected.masked_[cell], revealed = selected.revealed_[cell];
@@ -60,7 +63,7 @@ void TokenTally::add(const ObservedSample& sample, const PositionTally& selected
       selected_[static_cast<size_t>(list)] += masked + revealed;
     }
   }
-  everywhere_ += static_cast<double>(sample.tokens * sample.step_count());
+  for (const auto of_step : keys) everywhere_ += static_cast<double>(of_step);
 }
 
 std::vector<TokenTally::Line> TokenTally::most_frequent(std::int64_t list, std::int64_t lines) const {

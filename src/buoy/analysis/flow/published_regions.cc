@@ -54,7 +54,7 @@ RegionMatrix PublishedRegions::mass(const RegionMatrix& by_writing, const LayerV
 }
 
 ForwardRegions PublishedRegions::regions(const SampleFacts& sample, const SampleRegions& regions) const {
-  ForwardRegions out = regions_at(regions, sample, sample.tokens);
+  ForwardRegions out = regions_at(regions, sample, sample.tokens, whole_row(sample.mask, sample.tokens));
   std::fill(out.lengths.begin(), out.lengths.end(), 0.0);
   for (auto& region : out.of_token) {
     region = published(region);

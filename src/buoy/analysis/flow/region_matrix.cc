@@ -26,18 +26,18 @@ void normalise_rows(RegionMatrix& matrix) {
 
 RegionMatrix uniform_region_mass(std::span<const std::int32_t> region_of_token, std::int64_t regions,
                                  const Mask& mask) {
-  return uniform_region_mass(region_of_token, region_of_token, regions, mask);
+  return uniform_region_mass(region_of_token, region_of_token, regions,
+                             whole_row(mask, std::ssize(region_of_token)));
 }
 
 RegionMatrix uniform_region_mass(std::span<const std::int32_t> region_of_query,
                                  std::span<const std::int32_t> region_of_token, std::int64_t regions,
-                                 const Mask& mask) {
+                                 const Reach& reach) {
   RegionMatrix out(regions);
   std::vector<double> seen(static_cast<size_t>(regions), 0.0);  // keys of each region a query sees
-  const auto tokens = std::ssize(region_of_token);
   std::int64_t keys = 0;
-  for (std::int64_t i = 0; i < tokens; ++i) {
-    for (; keys < mask.keys_of(i, tokens); ++keys) {
+  for (std::int64_t i = reach.first; i < reach.end; ++i) {
+    for (; keys < reach.keys_of(i); ++keys) {
       const auto region = region_of_token[static_cast<size_t>(keys)];
       if (region >= 0) seen[static_cast<size_t>(region)] += 1;
     }

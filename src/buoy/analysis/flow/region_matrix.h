@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "buoy/analysis/core/mask.h"
+#include "buoy/analysis/core/reach.h"
 
 namespace buoy::analysis {
 
@@ -32,10 +32,10 @@ void normalise_rows(RegionMatrix& matrix);
 // `region_of_token` is -1 for a token in none. The null of every statement about regions.
 RegionMatrix uniform_region_mass(std::span<const std::int32_t> region_of_token, std::int64_t regions,
                                  const Mask& mask);
-// The same where queries are in other regions than the tokens at their places.
+// The same of the queries of one forward, which are in other regions than the tokens at their places.
 RegionMatrix uniform_region_mass(std::span<const std::int32_t> region_of_query,
                                  std::span<const std::int32_t> region_of_token, std::int64_t regions,
-                                 const Mask& mask);
+                                 const Reach& reach);
 // The same for regions that follow each other.
 RegionMatrix uniform_region_mass(std::span<const std::int64_t> lengths, const Mask& mask);
 

@@ -27,7 +27,7 @@ std::vector<RegionMatrix> all_rollouts(const std::vector<RegionMatrix>& layers,
 
 std::vector<RegionMatrix> even_rollouts(const SampleFlow& flow, const ForwardRegions& now, size_t layers,
                                         const std::vector<std::int64_t>& depths) {
-  const RegionMatrix even = uniform_region_mass(now.of_query, now.of_token, flow.regions.count(), flow.mask);
+  const RegionMatrix even = uniform_region_mass(now.of_query, now.of_token, flow.regions.count(), now.reach);
   return all_rollouts(std::vector<RegionMatrix>(layers, even), now.lengths, depths);
 }
 
@@ -160,7 +160,7 @@ MeanMatrices mean_matrices(const SampleFlow& flow) {
     }
     RowMean even(R);
     for (const auto& now : flow.at_step)
-      even.add(pooled(uniform_region_mass(now.of_query, now.of_token, R, flow.mask), now.lengths, pooling));
+      even.add(pooled(uniform_region_mass(now.of_query, now.of_token, R, now.reach), now.lengths, pooling));
     out.even.push_back(even.mean());
   }
   return out;

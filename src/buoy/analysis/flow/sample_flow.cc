@@ -17,8 +17,9 @@ class GroupMass {
     const std::int64_t R = regions_.count(), rows = std::ssize(sizes_) * heads_;
     values_.assign(static_cast<size_t>(rows * R), 0.0);
     const auto given = layer.floats(from_mass ? trace::kMass : trace::kReceived);
-    const auto of_token = from_mass ? std::vector<std::int32_t>{}
-                                    : regions_at(regions, layer.sample, layer.forward.answer_end).of_token;
+    const auto of_token =
+        from_mass ? std::vector<std::int32_t>{}
+                  : regions_at(regions, layer.sample, layer.forward.answer_end, layer.forward.reach).of_token;
     const auto width = from_mass ? std::ssize(layer.sample.region_names) : layer.sample.tokens;
     for (std::int64_t row = 0; row < rows; ++row) {
       const float* from = given.data() + row * width;
@@ -101,7 +102,6 @@ struct StepMean {
 SampleFlow begin_flow(const SampleFacts& sample) {
   SampleFlow flow;
   flow.regions = find_regions(sample);
-  flow.mask = sample.mask;
   return flow;
 }
 
@@ -109,7 +109,8 @@ SampleFlow begin_flow(const SampleFacts& sample) {
 std::vector<AnswerRow> group_rows(const ObservedSample& sample, std::int64_t s) {
   std::vector<AnswerRow> out;
   const trace::AnswerSpan span = group_span(sample, answer_end_at(sample, s));
-  for (std::int64_t i = 0; i < sample.tokens; ++i) {
+  const Reach reach = sample.reach_at(s);
+  for (std::int64_t i = reach.first; i < reach.end; ++i) {
     if (trace::kind_of_row(i, span) == trace::RowKind::kAnswer)
       out.push_back({i, sample.masked_at(s, i + span.offset)});
   }
@@ -136,7 +137,7 @@ FlowSample::FlowSample(const SampleFacts& sample)
       published_(sample, flow_.regions),
       words_(sample, flow_.regions) {
   if (flow_.regions.answer < 0) return;
-  const std::int64_t S = sample.forward_count(), L = sample.layer_count(), H = sample.heads;
+  const std::int64_t S = sample.observed_count(), L = sample.layer_count(), H = sample.heads;
   require_shape(sample, trace::kGroupSizes, {S, -1});
   const std::int64_t groups = sample.shape(trace::kGroupSizes)[1];
   if (from_mass_ || !sample.has(trace::kReceived)) {
@@ -150,8 +151,9 @@ FlowSample::FlowSample(const SampleFacts& sample)
                      std::vector<RegionMatrix>(static_cast<size_t>(L), RegionMatrix(0)));
   if (sample.has_final_row()) flow_.final_row.assign(static_cast<size_t>(L), RegionMatrix(0));
   if (published_.known()) flow_.published = flow_.final_row;
-  flow_.denoises =
-      sample.masked_diffusion && !(sample.has_final_row() && sample.final_index() < sample.step_count());
+  // A step of a block has no rows of what precedes it: what went through these is in the finished row alone.
+  flow_.denoises = sample.masked_diffusion && !sample.blocks &&
+                   !(sample.has_final_row() && sample.final_index() < sample.step_count());
 }
 
 FlowSample::~FlowSample() = default;
@@ -187,8 +189,10 @@ SampleFlow FlowSample::flow(const ObservedSample& sample) const {
   SampleFlow out = flow_;
   if (out.regions.answer < 0) return out;
   for (std::int64_t s = 0; s < sample.step_count(); ++s)
-    out.at_step.push_back(regions_at(out.regions, sample, answer_end_at(sample, s)));
-  if (sample.has_final_row()) out.at_final_row = regions_at(out.regions, sample, answer_end(sample));
+    out.at_step.push_back(regions_at(out.regions, sample, answer_end_at(sample, s), sample.reach_at(s)));
+  if (sample.has_final_row())
+    out.at_final_row =
+        regions_at(out.regions, sample, answer_end(sample), whole_row(sample.mask, sample.tokens));
   if (published_.known()) out.at_published = published_.regions(sample, out.regions);
   for (const auto& sum : sums_)
     out.mean.push_back({sum.all.mean(), sum.revealed.mean(), sum.masked.mean(), sum.by_head.mean()});
@@ -197,7 +201,7 @@ SampleFlow FlowSample::flow(const ObservedSample& sample) const {
   for (std::int64_t s = 0; s < sample.step_count(); ++s) {
     const auto rows = words_.kept() ? words_.words(sample, s) : group_rows(sample, s);
     const auto even = [&](const std::vector<AnswerRow>& some) {
-      return even_shares(some, out.at_step[static_cast<size_t>(s)], out.regions.count(), sample.mask);
+      return even_shares(some, out.at_step[static_cast<size_t>(s)], out.regions.count());
     };
     all.add(even(rows)), revealed.add(even(in_state(rows, false))), masked.add(even(in_state(rows, true)));
     out.even.last = even(rows);
@@ -219,8 +223,7 @@ void FlowSample::add_words(const ObservedSample& sample, SampleFlow& out) const 
       last = {shares(rows), shares(in_state(rows, false)), shares(in_state(rows, true)), {}};
       sum.all.add(last.all), sum.revealed.add(last.revealed), sum.masked.add(last.masked);
     }
-    out.mean.push_back(
-        {sum.all.mean(), sum.revealed.mean(), sum.masked.mean(), words_.by_head(words_.words(sample, 0), l)});
+    out.mean.push_back({sum.all.mean(), sum.revealed.mean(), sum.masked.mean(), words_.by_head(sample, l)});
   }
 }
 

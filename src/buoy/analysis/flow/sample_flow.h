@@ -29,7 +29,6 @@ struct SampleFlow {
   SampleRegions regions;
   std::vector<AnswerFlow> mean, last;  // [layers]: mean over the steps, and the last step
   EvenFlow even;
-  Mask mask;
   // [steps][layers], head mean; rows of regions that have no query groups of their own are zero.
   std::vector<std::vector<RegionMatrix>> steps;
   // [layers], the same of the forward over the finished row; empty when the trace holds none.

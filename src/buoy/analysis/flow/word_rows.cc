@@ -10,7 +10,7 @@
 namespace buoy::analysis {
 
 std::vector<double> even_shares(const std::vector<AnswerRow>& rows, const ForwardRegions& now,
-                                std::int64_t regions, const Mask& mask) {
+                                std::int64_t regions) {
   std::vector<double> out(static_cast<size_t>(regions), rows.empty() ? stats::kNan : 0.0);
   std::vector<double> seen(out.size(), 0.0);
   size_t keys = 0;
@@ -20,7 +20,7 @@ std::vector<double> even_shares(const std::vector<AnswerRow>& rows, const Forwar
     }
   };
   for (const auto& row : rows) {  // ascending
-    see_up_to(static_cast<size_t>(mask.keys_of(row.row, std::ssize(now.of_token))));
+    see_up_to(static_cast<size_t>(now.reach.keys_of(row.row)));
     for (size_t r = 0; r < out.size(); ++r)
       out[r] += seen[r] / static_cast<double>(keys) / static_cast<double>(rows.size());
   }
@@ -37,7 +37,7 @@ WordRows::WordRows(const SampleFacts& sample, const SampleRegions& regions)
   if (!kept_) return;
   require_shape(
       sample, trace::kRowMass,
-      {sample.forward_count(), layers_, std::ssize(positions_), heads_, std::ssize(sample.region_names)});
+      {sample.observed_count(), layers_, std::ssize(positions_), heads_, std::ssize(sample.region_names)});
   head_mean_.resize(static_cast<size_t>(steps_ * layers_));
   sums_.resize(static_cast<size_t>(layers_));
 }
@@ -72,9 +72,10 @@ std::int64_t WordRows::index_of(std::int64_t row) const {
 std::vector<AnswerRow> WordRows::words(const ObservedSample& sample, std::int64_t s) const {
   std::vector<AnswerRow> out;
   const std::int64_t end = answer_end(sample);
+  const Reach reach = sample.reach_at(s);
   for (std::int64_t p = sample.prompt_length; p < end; ++p) {
     const std::int64_t row = trace::row_that_writes(p, sample.prediction_offset);
-    if (index_of(row) >= 0) out.push_back({row, sample.masked_at(s, p)});
+    if (reach.ran(row) && index_of(row) >= 0) out.push_back({row, sample.masked_at(s, p)});
   }
   return out;
 }
@@ -92,14 +93,21 @@ std::vector<double> WordRows::shares(const std::vector<AnswerRow>& rows, std::in
   return out;
 }
 
-std::vector<double> WordRows::by_head(const std::vector<AnswerRow>& rows, std::int64_t l) const {
+// Rows that did not run gave nothing to the sums.
+std::vector<double> WordRows::by_head(const ObservedSample& sample, std::int64_t l) const {
   const auto each = static_cast<size_t>(heads_ * regions_);
-  std::vector<double> out(each, rows.empty() ? stats::kNan : 0.0);
+  std::vector<std::uint8_t> wrote(positions_.size(), 0);
+  std::int64_t count = 0;
+  for (std::int64_t s = 0; s < steps_; ++s) {
+    const auto rows = words(sample, s);
+    count += std::ssize(rows);
+    for (const auto& row : rows) wrote[static_cast<size_t>(index_of(row.row))] = 1;
+  }
+  std::vector<double> out(each, count == 0 ? stats::kNan : 0.0);
   const auto& sums = sums_[static_cast<size_t>(l)];
-  for (const auto& row : rows) {
-    const auto at = static_cast<size_t>(index_of(row.row));
-    for (size_t i = 0; i < each; ++i)
-      out[i] += sums[at * each + i] / static_cast<double>(steps_ * std::ssize(rows));
+  for (size_t at = 0; at < wrote.size(); ++at) {
+    if (wrote[at] == 0) continue;
+    for (size_t i = 0; i < each; ++i) out[i] += sums[at * each + i] / static_cast<double>(count);
   }
   return out;
 }

@@ -17,7 +17,7 @@ struct AnswerRow {
 
 // What even attention gives to each region from some rows, mean over the rows; [regions], NaN for none.
 std::vector<double> even_shares(const std::vector<AnswerRow>& rows, const ForwardRegions& now,
-                                std::int64_t regions, const Mask& mask);
+                                std::int64_t regions);
 
 // What single rows that write the answer give to the regions. Which of them write its words and which write
 // padding is known when the sample is over, so all are kept until then.
@@ -28,12 +28,12 @@ class WordRows {
   bool kept() const { return kept_; }
   void take(const LayerView& layer, const SampleRegions& regions);  // of a step
 
-  // The rows that write the words of the answer, as they were at step `s`.
+  // The rows that write the words of the answer, of those that ran at step `s`.
   std::vector<AnswerRow> words(const ObservedSample& sample, std::int64_t s) const;
   // Mean over some rows at one step, [regions]; NaN for none.
   std::vector<double> shares(const std::vector<AnswerRow>& rows, std::int64_t s, std::int64_t l) const;
-  // Mean over the steps and these rows, [heads, regions].
-  std::vector<double> by_head(const std::vector<AnswerRow>& rows, std::int64_t l) const;
+  // Mean over the steps and the rows of words() at each, [heads, regions].
+  std::vector<double> by_head(const ObservedSample& sample, std::int64_t l) const;
   void let_go();
 
  private:

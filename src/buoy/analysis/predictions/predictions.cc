@@ -11,6 +11,7 @@
 #include "buoy/analysis/predictions/sample_predictions.h"
 #include "buoy/result/schema/predictions.h"
 #include "buoy/stats/not_a_number.h"
+#include "buoy/trace/rows/answer_rows.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::analysis {
@@ -30,12 +31,14 @@ enum Scalar : std::int64_t {
   kRevealConfidence,
   kFinalConfidence,
   kRightAnswer,
+  kStepCorrelation,
   kScalars
 };
 constexpr std::array<std::string_view, kScalars> kScalarNames = {
-    "reveal",           "commitment",  "lead",        "lead_steps",
-    "at_once",          "uncommitted", "kept_on_top", "reveal_confidence",
-    "final_confidence", "right"};
+    "reveal",      "commitment",        "lead",
+    "lead_steps",  "at_once",           "uncommitted",
+    "kept_on_top", "reveal_confidence", "final_confidence",
+    "right",       "step_correlation"};
 
 constexpr std::int64_t kStepReplicates = 200;  // of which there is a set for every step
 
@@ -44,9 +47,13 @@ stats::BootstrapOptions fewer(stats::BootstrapOptions options) {
   return options;
 }
 
-// Of what lies between 0 and `most`: Student's t of a few samples knows no bounds.
-IntervalCells bounded_cells(const stats::Estimate& estimate, double most) {
-  return {estimate.value, std::clamp(estimate.lower, 0.0, most), std::clamp(estimate.upper, 0.0, most)};
+struct ScalarRange {
+  double least = 0, most = 1;
+};
+// Of what lies in a range: Student's t of a few samples knows no bounds.
+IntervalCells bounded_cells(const stats::Estimate& estimate, const ScalarRange& range) {
+  return {estimate.value, std::clamp(estimate.lower, range.least, range.most),
+          std::clamp(estimate.upper, range.least, range.most)};
 }
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
@@ -55,6 +62,16 @@ struct Mean {
   void add(double value) { sum += value, count += 1; }
   double value() const { return count > 0 ? sum / count : stats::kNan; }
 };
+
+// The first observed step that ran the row that writes a slot: where blocks are decoded, the first of its
+// own.
+std::int32_t first_step_of(const ObservedSample& sample, std::int64_t slot) {
+  const auto row = trace::row_that_writes(sample.prompt_length + slot, sample.prediction_offset);
+  for (std::int64_t s = 0; s < sample.step_count(); ++s) {
+    if (sample.reach_at(s).ran(row)) return sample.steps[static_cast<size_t>(s)];
+  }
+  return SamplePredictions::kNotObserved;
+}
 
 // Of one sample; NaN: not defined.
 std::vector<double> scalars_of(const ObservedSample& sample, const SamplePredictions& kept) {
@@ -68,7 +85,7 @@ std::vector<double> scalars_of(const ObservedSample& sample, const SamplePredict
     means[kReveal].add(token.revealed_at / run);
     if (token.committed_at == SamplePredictions::kNotObserved) continue;
     means[kUncommitted].add(token.committed_at < 0 ? 1 : 0);
-    means[kAtOnce].add(token.committed_at == sample.steps.front() ? 1 : 0);
+    means[kAtOnce].add(token.committed_at == first_step_of(sample, slot) ? 1 : 0);
     if (token.committed_at < 0) continue;
     const double lead = token.revealed_at - token.committed_at;
     means[kCommitment].add(token.committed_at / run);
@@ -78,6 +95,7 @@ std::vector<double> scalars_of(const ObservedSample& sample, const SamplePredict
   if (kept.revealed > 0) means[kKeptOnTop].add(kept.kept_on_top / kept.revealed);
   if (kept.final_tokens > 0) means[kFinalConfidence].add(kept.final_confidence / kept.final_tokens);
   if (sample.right >= 0) means[kRightAnswer].add(sample.right);
+  if (!std::isnan(kept.step_correlation)) means[kStepCorrelation].add(kept.step_correlation);
   std::vector<double> values;
   for (const auto& mean : means) values.push_back(mean.value());
   return values;
@@ -167,7 +185,7 @@ class Predictions final : public Analysis {
           table.add({{t.positions, std::string(kStateNames[static_cast<size_t>(state)])},
                      {t.quantity, std::string(kQuantityNames[static_cast<size_t>(quantity)])},
                      {t.step, number},
-                     {t.value, bounded_cells(i, quantity == kEntropy ? kUnbounded : 1.0)},
+                     {t.value, bounded_cells(i, {0, quantity == kEntropy ? kUnbounded : 1.0})},
                      {t.count, static_cast<std::int64_t>(count)},
                      {t.samples, i.samples}});
         }
@@ -181,15 +199,17 @@ class Predictions final : public Analysis {
     Table table(t);
     for (std::int64_t i = 0; i < kScalars; ++i) {
       const stats::Estimate value = scalars_.interval(i);
+      const ScalarRange range =
+          i == kStepCorrelation ? ScalarRange{-1, 1} : ScalarRange{0, i == kLeadSteps ? kUnbounded : 1.0};
       table.add({{t.scalar, std::string(kScalarNames[static_cast<size_t>(i)])},
-                 {t.value, bounded_cells(value, i == kLeadSteps ? kUnbounded : 1.0)},
-                 {t.null, Cell()},
+                 {t.value, bounded_cells(value, range)},
+                 {t.null, i == kStepCorrelation ? Cell(0.0) : Cell()},
                  {t.samples, value.samples}});
     }
     for (const auto& [name, calibration] :
          {std::pair{"ece_final_token", &final_token_}, std::pair{"ece_answer", &answer_}}) {
       table.add({{t.scalar, name},
-                 {t.value, bounded_cells(calibration->expected_error(), 1)},
+                 {t.value, bounded_cells(calibration->expected_error(), {0, 1})},
                  {t.null, number_cell(calibration->null_error())},
                  {t.samples, calibration->samples()}});
     }

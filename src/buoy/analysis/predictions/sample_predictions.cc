@@ -1,11 +1,14 @@
 #include "buoy/analysis/predictions/sample_predictions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "buoy/analysis/sample/answer_span.h"
 #include "buoy/base/error.h"
 #include "buoy/stats/not_a_number.h"
+#include "buoy/stats/rank_correlation.h"
+#include "buoy/trace/rows/answer_rows.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::analysis {
@@ -15,6 +18,11 @@ constexpr std::int64_t kSums = kPredictedQuantities + 1;  // and how many positi
 
 size_t sum_index(std::int64_t step, PredictedState state, std::int64_t which) {
   return static_cast<size_t>((step * kPredictedStates + state) * kSums + which);
+}
+
+// Whether the row ran that writes a position. In the look at the final row all do.
+bool was_there(const ObservedSample& sample, std::int64_t s, std::int64_t position) {
+  return sample.reach_at(s).ran(trace::row_that_writes(position, sample.prediction_offset));
 }
 
 }  // namespace
@@ -62,12 +70,12 @@ void SamplePredictions::take_position(const ObservedSample& sample, std::int64_t
   const std::int64_t position = sample.prompt_length + slot;
   const Expected& expected = at(s, slot);
   const auto final_token_id = sample.final_row[static_cast<size_t>(position)];
-  if (s == sample.final_index() && sample.has_final_row()) {
+  if (s == sample.final_index() && sample.has_final_row() && was_there(sample, s, position)) {
     final_tokens += 1;
     final_confidence += expected.confidence;
   }
   if (!diffusion_) return add_to_step(slot, kMaskedPositions, expected);
-  if (s >= sample.step_count()) return;
+  if (s >= sample.step_count() || !was_there(sample, s, position)) return;
   const bool masked = sample.masked_at(s, position);
   add_to_step(s, masked ? kMaskedPositions : kRevealedPositions, expected);
   if (!masked) {
@@ -97,11 +105,29 @@ void SamplePredictions::take_token(const ObservedSample& sample, std::int64_t sl
   for (std::int64_t s = sample.step_count() - 1; s >= 0; --s) {
     const auto step = sample.steps[static_cast<size_t>(s)];
     if (step > revealed_at) continue;
+    if (!was_there(sample, s, sample.prompt_length + slot)) break;
     if (step == revealed_at) measure(at(s, slot));
     if (committed_at == kNotObserved) committed_at = kNever;
     if (at(s, slot).token != sample.final_row[position]) break;
     committed_at = step;
   }
+}
+
+void SamplePredictions::correlate_steps(const ObservedSample& sample) {
+  double sum = 0, pairs = 0;
+  for (std::int64_t s = 0; s + 1 < sample.step_count(); ++s) {
+    std::vector<double> now, next;
+    for (std::int64_t slot = 0; slot < answer_length_; ++slot) {
+      if (!sample.masked_at(s + 1, sample.prompt_length + slot)) continue;  // what is masked then was before
+      now.push_back(at(s, slot).confidence);
+      next.push_back(at(s + 1, slot).confidence);
+    }
+    const double correlation = stats::pearson(now, next);
+    if (std::isnan(correlation)) continue;
+    sum += correlation;
+    pairs += 1;
+  }
+  if (pairs > 0) step_correlation = sum / pairs;
 }
 
 void SamplePredictions::finish(const ObservedSample& sample) {
@@ -111,6 +137,7 @@ void SamplePredictions::finish(const ObservedSample& sample) {
     for (std::int64_t s = 0; s < forwards_; ++s) take_position(sample, s, slot);
     take_token(sample, slot);
   }
+  if (diffusion_) correlate_steps(sample);
   expected_ = {};
 }
 
@@ -131,6 +158,7 @@ void SamplePredictions::state(StateArchive& archive) {
   archive.integers(revealed_at_, kNever, INT32_MAX);
   archive.integers(committed_at_, kNotObserved, INT32_MAX);
   archive.numbers(at_reveal_);
+  archive.last_number_if_there(step_correlation);
 }
 
 }  // namespace buoy::analysis

@@ -6,6 +6,7 @@
 
 #include "buoy/analysis/core/analysis.h"
 #include "buoy/analysis/predictions/calibration.h"
+#include "buoy/stats/not_a_number.h"
 
 namespace buoy::analysis {
 
@@ -40,6 +41,9 @@ class SamplePredictions final : public SampleAnalysis {
 
   // Revealed positions over steps, and how many of them hold the most probable token.
   double revealed = 0, kept_on_top = 0;
+  // Of the confidence of positions masked at two consecutive observed steps: its correlation between the two,
+  // mean over such pairs of steps; NaN: there is none with three positions that differ.
+  double step_correlation = stats::kNan;
   // Of the finished row: tokens of the answer, and their probabilities added up.
   double final_tokens = 0, final_confidence = 0;
   // Masked positions before their reveal, held against the token that came.
@@ -56,6 +60,7 @@ class SamplePredictions final : public SampleAnalysis {
   void add_to_step(std::int64_t step, PredictedState state, const Expected& expected);
   void take_position(const ObservedSample& sample, std::int64_t s, std::int64_t slot);
   void take_token(const ObservedSample& sample, std::int64_t slot);
+  void correlate_steps(const ObservedSample& sample);
 
   bool diffusion_;
   std::int64_t forwards_, slots_, steps_;

@@ -54,7 +54,8 @@ class QkSample final : public SampleAnalysis {
   QkSample(const QkGrid& grid, const SampleFacts& sample, ScratchPool<QkColumns>& scratch)
       : sums(grid, sample),
         scratch_(scratch),
-        extent_{sample.tokens, sample.mask, sample.heads, sample.kv_heads, sample.head_dim},
+        extent_{sample.tokens, sample.reach_at(sample.step_count() - 1), sample.heads, sample.kv_heads,
+                sample.head_dim},
         layers_(sample.layers.size()) {}
 
   // Its maps, should it be drawn, or have been when its state was written.

@@ -23,7 +23,7 @@ constexpr double kSmallestNorm = 1e-12;  // a vector of no length has no directi
 }  // namespace
 
 void QkColumns::require(const SampleFacts& sample) {
-  const std::int64_t S = sample.forward_count(), L = sample.layer_count(), T = sample.tokens;
+  const std::int64_t S = sample.observed_count(), L = sample.layer_count(), T = sample.tokens;
   for (const auto& arrays : kArrays) {
     // The name that require_array knows comes first.
     for (const auto name : {arrays.dot, arrays.cosine, arrays.norm, arrays.self_dot})
@@ -34,9 +34,9 @@ void QkColumns::require(const SampleFacts& sample) {
   BUOY_CHECK(sample.kv_heads > 0 && sample.heads % sample.kv_heads == 0);
 }
 
-std::int64_t QkColumns::count(const Mask& mask, std::int64_t tokens) {
-  if (tokens <= 1) return 0;
-  return mask.first_query_of(tokens - 1) < tokens - 1 ? tokens : tokens - 1;
+std::int64_t QkColumns::count(const Reach& reach) {
+  if (reach.end <= 1) return 0;
+  return reach.first_query_of(reach.end - 1) < reach.end - 1 ? reach.end : reach.end - 1;
 }
 
 ColumnMeans QkColumns::of(Stage stage, std::int64_t head) const {
@@ -54,7 +54,7 @@ void QkColumns::read_stage(Stage stage, const LayerView& layer) {
   const std::int64_t T = layer.sample.tokens, heads = layer.sample.heads;
   const auto size = static_cast<size_t>(heads * columns_);
   to.dot.resize(size), to.cosine.resize(size), to.norm.resize(size);
-  const double* queries = queries_.data();
+  const double *queries = queries_.data(), *all_others = others_.data();
   for (std::int64_t h = 0; h < heads; ++h) {
     const float *dots = dot.data() + h * T, *cosines = cosine.data() + h * T, *norms = norm.data() + h * T,
                 *self_dots = self_dot.data() + h * T;
@@ -63,7 +63,7 @@ void QkColumns::read_stage(Stage stage, const LayerView& layer) {
     double* __restrict to_cosine = to.cosine.data() + h * columns_;
     double* __restrict to_norm = to.norm.data() + h * columns_;
     for (std::int64_t j = 0; j < columns_; ++j) {
-      const double n = queries[j], self = selves[j], others = n - 1;
+      const double n = queries[j], self = selves[j], others = all_others[j];
       const double direction = self_dots[j] / std::max(self, kSmallestNorm);
       to_dot[j] = (n * dots[j] - self_dots[j]) / others;
       to_cosine[j] = (n * cosines[j] - (self > kSmallestNorm ? direction : 0.0)) / others;
@@ -76,11 +76,16 @@ void QkColumns::read(const LayerView& layer) {
   const auto queries = layer.floats(trace::kQueryNorm), keys = layer.floats(trace::kKeyNorm);
   const SampleFacts& sample = layer.sample;
   const std::int64_t T = sample.tokens, group = sample.heads / sample.kv_heads;
-  columns_ = count(sample.mask, T);
+  const Reach& reach = layer.forward.reach;
+  columns_ = count(reach);
   self_norm_.resize(queries.size());
   queries_.resize(static_cast<size_t>(columns_));
-  for (std::int64_t j = 0; j < columns_; ++j)
-    queries_[static_cast<size_t>(j)] = static_cast<double>(T - sample.mask.first_query_of(j));
+  others_.resize(queries_.size());
+  for (std::int64_t j = 0; j < columns_; ++j) {
+    const auto see = reach.end - reach.first_query_of(j);
+    queries_[static_cast<size_t>(j)] = static_cast<double>(see);
+    others_[static_cast<size_t>(j)] = static_cast<double>(see - (reach.ran(j) ? 1 : 0));
+  }
   for (std::int64_t h = 0; h < sample.heads; ++h) {
     for (std::int64_t j = 0; j < T; ++j)
       self_norm_[static_cast<size_t>(h * T + j)] =
@@ -97,7 +102,7 @@ void QkColumns::read(const LayerView& layer) {
     changes_[i] = std::abs(double{before[i]} - after[i]) / std::max<double>(after[i], kSmallestNorm);
   for (const double change : changes_) {
     largest_change_ = std::max(largest_change_, change);
-    mean_change_ += change / static_cast<double>(after.size());
+    mean_change_ += change / static_cast<double>(sample.heads * reach.end);
   }
 }
 

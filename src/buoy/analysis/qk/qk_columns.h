@@ -21,13 +21,14 @@ struct ColumnMeans {
 
 // What queries and keys of one step and layer do on average, without self pairs. A causal column j rests on
 // the queries behind it; the last one has none and is left out. A column of a prefix rests on all queries.
+// Queries are those that ran: a column whose own did not has no self pair.
 class QkColumns {
  public:
   // Throws InputError when the sample lacks the arrays.
   static void require(const SampleFacts& sample);
 
   // Columns that a query beside their own sees.
-  static std::int64_t count(const Mask& mask, std::int64_t tokens);
+  static std::int64_t count(const Reach& reach);
 
   void read(const LayerView& layer);
 
@@ -46,6 +47,7 @@ class QkColumns {
   std::int64_t columns_ = 0;
   std::vector<double> self_norm_;  // [heads, tokens]: |q_j||k_j|
   std::vector<double> queries_;    // [columns] that see the column, itself among them
+  std::vector<double> others_;     // [columns], itself not among them
   std::vector<double> changes_;    // [heads, tokens]
   std::array<Values, 2> values_;
   double largest_change_ = 0, mean_change_ = 0;

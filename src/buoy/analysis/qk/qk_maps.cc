@@ -96,7 +96,7 @@ void QkMaps::keep(const LayerView& layer, const QkColumns& columns, Panel& panel
   panel.shares.assign(shares.begin(), shares.end());
   const Anchors* anchors = &found.anchors(head, Rule::kThreeSigma);
   if (!anchors->defined || anchors->positions.empty()) anchors = &found.anchors(head, Rule::kTop1);
-  panel.floating.assign(static_cast<size_t>(sample.tokens), 0);
+  panel.floating.assign(panel.shares.size(), 0);
   for (const auto j : anchors->positions) panel.floating[static_cast<size_t>(j)] = 1;
   for (const auto stage : {kAfterRotation, kBeforeRotation})
     panel.profiles[stage] =
@@ -113,12 +113,12 @@ void QkMaps::keep(const LayerView& layer, const QkColumns& columns, Panel& panel
 }
 
 void QkMaps::archive(StateArchive& archive, Panel& panel, const Extent& of) {
-  const std::int64_t columns = QkColumns::count(of.mask, of.tokens);
+  const std::int64_t columns = QkColumns::count(of.reach);
   bool with_states = !panel.queries.empty();
   archive.flag(with_states);
   if (archive.reads()) {
-    panel.shares.resize(static_cast<size_t>(of.tokens));
-    panel.floating.resize(static_cast<size_t>(of.tokens));
+    panel.shares.resize(static_cast<size_t>(of.reach.end));
+    panel.floating.resize(static_cast<size_t>(of.reach.end));
     for (auto& profile : panel.profiles) {
       for (auto* values : {&profile.dot, &profile.cosine, &profile.norm})
         values->resize(static_cast<size_t>(columns));
@@ -182,8 +182,9 @@ void QkMaps::draw_pairs(const ObservedSample& sample, const Panel& panel) {
                      last = options_.head < 0 ? H : first + 1;
   const auto& t = schema::qk_pairs;
   const std::int64_t shown = std::min(kMostPositions, sample.tokens);
-  for (std::int64_t i = 0; i < shown; ++i) {
-    for (std::int64_t j = 0; j < std::min(shown, sample.mask.keys_of(i, sample.tokens)); ++j) {
+  const Reach reach = sample.reach_at(sample.step_count() - 1);
+  for (std::int64_t i = reach.first; i < std::min(shown, reach.end); ++i) {
+    for (std::int64_t j = 0; j < std::min(shown, reach.keys_of(i)); ++j) {
       double dot_sum = 0, cosine_sum = 0, norm_sum = 0;
       for (std::int64_t h = first; h < last; ++h) {
         const float* q = queries.data() + (i * H + h) * D;

@@ -23,8 +23,8 @@ class QkMaps {
   struct Panel {
     std::int64_t layer_index = 0;
     std::int32_t step = 0, layer = 0;
-    std::vector<double> shares;          // [tokens]
-    std::vector<std::uint8_t> floating;  // [tokens]
+    std::vector<double> shares;          // [keys], those that exist
+    std::vector<std::uint8_t> floating;  // [keys]
     struct Profile {
       std::vector<double> dot, cosine, norm;  // [columns]
     };
@@ -34,7 +34,7 @@ class QkMaps {
   // Of a sample: what bounds its panel.
   struct Extent {
     std::int64_t tokens;
-    Mask mask;
+    Reach reach;  // of the last step
     std::int64_t heads, kv_heads, head_dim;
   };
   static void archive(StateArchive& archive, Panel& panel, const Extent& of);

@@ -82,7 +82,7 @@ QkPublished::Panel QkPublished::panel_of(const LayerView& layer) {
     std::array<double, 3> sum{};
     double rows = 0;
     for (std::int64_t i = kFirstRow; i <= std::min(kLastRow, T - 1); ++i) {
-      if (j >= sample.mask.keys_of(i, T)) continue;
+      if (!layer.forward.reach.ran(i) || j >= layer.forward.reach.keys_of(i)) continue;
       const double *a = q.data() + i * D, *b = k.data() + j * D;
       const double product = dot(a, b, D), norm = std::sqrt(dot(a, a, D) * dot(b, b, D));
       sum[0] += product, sum[1] += product / std::max(norm, 1e-12), sum[2] += norm;
@@ -91,9 +91,9 @@ QkPublished::Panel QkPublished::panel_of(const LayerView& layer) {
     for (size_t panel = 0; panel < 3; ++panel)
       columns[panel].push_back(rows > 0 ? sum[panel] / rows : stats::kNan);
   }
-  AnchorDetector detector(sample.mask, T, RuleOptions{});
+  AnchorDetector detector(layer.forward.reach, RuleOptions{});
   Anchors anchors;
-  detector.look(layer.received().mean);
+  detector.look(layer.received().of(-1).first(static_cast<size_t>(layer.forward.reach.end)));
   detector.find(Rule::kThreeSigma, anchors);
   if (!anchors.defined || anchors.positions.empty()) detector.find(Rule::kTop1, anchors);
   panel.floating = anchors.positions;

@@ -56,8 +56,9 @@ RetrievalTest make_retrieval_test(const ObservedSample& sample) {
     token.query = trace::row_that_writes(p, sample.prediction_offset);
     const auto row = std::lower_bound(rows.begin(), rows.end(), static_cast<std::int32_t>(token.query));
     token.row = row - rows.begin();
-    token.keys = sample.mask.keys_of(token.query, sample.tokens);
-    const bool row_seen = row != rows.end() && *row == token.query;
+    const Reach reach = token.step >= 0 ? sample.reach_at(token.step) : whole_row(sample.mask, sample.tokens);
+    token.keys = reach.keys_of(token.query);
+    const bool row_seen = row != rows.end() && *row == token.query && reach.ran(token.query);
     test.left_out.step_unseen += token.step < 0;
     test.left_out.row_unseen += token.step >= 0 && !row_seen;
     if (token.step >= 0 && row_seen) test.tokens.push_back(token);
@@ -74,7 +75,7 @@ RetrievalRows::RetrievalRows(const SampleFacts& sample)
   if (!has_evidence_) return;
   require_array(sample, trace::kTopKeys);
   require_array(sample, trace::kRowPositions);
-  const std::int64_t S = sample.forward_count(), R = std::ssize(sample.row_positions);
+  const std::int64_t S = sample.observed_count(), R = std::ssize(sample.row_positions);
   require_shape(sample, trace::kTopKeys, {S, layers_, R, heads_, -1});
   require_shape(sample, trace::kEvidenceMass, {S, layers_, R, heads_});
   kept_.resize(static_cast<size_t>(sample.step_count() * layers_));

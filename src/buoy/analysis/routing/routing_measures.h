@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "buoy/analysis/core/with_null.h"
+
 namespace buoy::analysis {
 
 // What is measured of the routers of one forward and layer.
@@ -25,11 +27,6 @@ enum RoutingQuantity : std::int64_t {
 inline constexpr std::array<std::string_view, kRoutingQuantities> kRoutingNames = {
     "imbalance",       "entropy",        "top_weight", "change",    "change_masked",
     "change_revealed", "change_settled", "by_state",   "by_region", "by_type"};
-
-// A number, and what it is with nothing to be found. NaN: not defined.
-struct WithNull {
-  double value, null;
-};
 
 // The experts of each token, [tokens, chosen]; -1: the row did not run.
 struct Routes {

@@ -23,8 +23,16 @@ std::int64_t answer_end(const ObservedSample& sample) {
 }
 
 std::int64_t answer_end_at(const ObservedSample& sample, std::int64_t s) {
-  return trace::answer_end(sample.prompt_length, sample.tokens,
-                           [&](std::int64_t p) { return is_end(sample, p) && !sample.masked_at(s, p); });
+  return answer_end_of(sample, sample.place_of(s));
+}
+
+std::int64_t answer_end_of(const ObservedSample& sample, std::int64_t place) {
+  const auto& ends = sample.end_tokens;
+  return trace::answer_end(sample.prompt_length, sample.tokens, [&](std::int64_t p) {
+    if (sample.masked_of(place, p)) return false;
+    if (ends.empty()) return is_end(sample, p);
+    return std::find(ends.begin(), ends.end(), sample.row_of(place)[static_cast<size_t>(p)]) != ends.end();
+  });
 }
 
 bool ends_early(const ObservedSample& sample) {
@@ -49,13 +57,13 @@ std::vector<std::int64_t> answer_groups(const SampleFacts& sample) {
 }
 
 AnswerRows answer_rows(const SampleFacts& sample, std::int64_t answer_end,
-                       std::span<const std::int32_t> group_sizes) {
+                       std::span<const std::int32_t> group_sizes, const Reach& reach) {
   std::int64_t queries = 0;
   for (const auto g : answer_groups(sample)) queries += group_sizes[static_cast<size_t>(g)];
   if (queries == 0) return {};
   const trace::AnswerSpan span = group_span(sample, answer_end);
-  const std::int64_t first = trace::row_that_writes(span.prompt_length, span.offset);
-  return {first, std::max(first, std::min(span.end, span.tokens) - span.offset)};
+  const std::int64_t first = std::max(trace::row_that_writes(span.prompt_length, span.offset), reach.first);
+  return {first, std::max(first, std::min(std::min(span.end, span.tokens) - span.offset, reach.end))};
 }
 
 std::vector<std::int32_t> region_of_token_at(const SampleFacts& sample, std::int64_t answer_end) {

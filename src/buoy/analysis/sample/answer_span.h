@@ -13,6 +13,7 @@ namespace buoy::analysis {
 // still masked is no end token yet (trace::answer_end()).
 std::int64_t answer_end(const ObservedSample& sample);
 std::int64_t answer_end_at(const ObservedSample& sample, std::int64_t s);
+std::int64_t answer_end_of(const ObservedSample& sample, std::int64_t place);  // among all observed forwards
 
 // Whether anything of its final row is padding.
 bool ends_early(const ObservedSample& sample);
@@ -31,9 +32,9 @@ std::vector<std::int64_t> answer_groups(const SampleFacts& sample);
 struct AnswerRows {
   std::int64_t first = 0, end = 0;
 };
-// At a forward where the answer ends there and query groups have these sizes.
+// At a forward where the answer ends there and query groups have these sizes, of the rows that ran.
 AnswerRows answer_rows(const SampleFacts& sample, std::int64_t answer_end,
-                       std::span<const std::int32_t> group_sizes);
+                       std::span<const std::int32_t> group_sizes, const Reach& reach);
 
 // Region of every token when the answer ends there: [tokens], into region_names, trace::kNoRegion for none.
 std::vector<std::int32_t> region_of_token_at(const SampleFacts& sample, std::int64_t answer_end);

@@ -2,9 +2,9 @@
 
 namespace buoy::analysis {
 
-void Detection::begin(const Received& received, const Mask& mask, const RuleOptions& rules) {
-  if (!detector_ || !(rules == rules_) || !detector_->fits(mask, received.tokens))
-    detector_.emplace(mask, received.tokens, rules);
+void Detection::begin(const Received& received, const Reach& reach, const RuleOptions& rules) {
+  if (!detector_ || !(rules == rules_) || !detector_->fits(reach)) detector_.emplace(reach, rules);
+  keys_ = static_cast<size_t>(reach.end);
   rules_ = rules;
   received_ = &received;
   looked_at_ = -2;
@@ -17,7 +17,7 @@ void Detection::begin(const Received& received, const Mask& mask, const RuleOpti
 
 void Detection::look(std::int64_t head) {
   if (looked_at_ == head) return;
-  detector_->look(received_->of(head));
+  detector_->look(this->received(head));
   looked_at_ = head;
 }
 

@@ -16,10 +16,11 @@ namespace buoy::analysis {
 class Detection {
  public:
   // `received` must stay as it is until the next begin().
-  void begin(const Received& received, const Mask& mask, const RuleOptions& rules);
+  void begin(const Received& received, const Reach& reach, const RuleOptions& rules);
 
-  std::span<const double> received(std::int64_t head) const { return received_->of(head); }
-  const std::vector<double>& null() const { return detector_->null(); }  // uniform attention with this mask
+  // Of the keys that exist.
+  std::span<const double> received(std::int64_t head) const { return received_->of(head).first(keys_); }
+  const std::vector<double>& null() const { return detector_->null(); }  // of even attention
 
   const Anchors& anchors(std::int64_t head, Rule rule);
   std::int64_t top(std::int64_t head) { return seen(head).top; }
@@ -42,6 +43,7 @@ class Detection {
   void look(std::int64_t head);  // makes it the detector's vector
 
   const Received* received_ = nullptr;
+  size_t keys_ = 0;
   RuleOptions rules_;
   std::optional<AnchorDetector> detector_;
   std::vector<Seen> seen_;  // [1 + heads]

@@ -32,7 +32,7 @@ Received LayerView::received(const std::vector<std::int64_t>& groups) const {
 }
 
 Detection& LayerView::detection() const {
-  if (!has_detection_) scratch_.detection.begin(received(), sample.mask, rules_);
+  if (!has_detection_) scratch_.detection.begin(received(), forward.reach, rules_);
   has_detection_ = true;
   return scratch_.detection;
 }

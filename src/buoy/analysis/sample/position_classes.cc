@@ -56,8 +56,9 @@ std::int64_t PositionClasses::find(std::string_view dimension, std::string_view 
 }
 
 PositionClasses::PositionClasses(const SampleFacts& sample, const PositionStates& now)
-    : classes_(now.types.size()), base_(static_cast<size_t>(count()), 0.0) {
-  for (std::int64_t j = 0; j < sample.tokens; ++j) {
+    : classes_(now.types.size(), {-1, -1, -1, -1, -1}), base_(static_cast<size_t>(count()), 0.0) {
+  const std::int64_t keys = std::min(sample.tokens, now.keys);
+  for (std::int64_t j = 0; j < keys; ++j) {
     const auto at = static_cast<size_t>(j);
     const bool masked = now.masked[at] != 0;
     const bool padding = j >= std::max(now.answer_end, sample.prompt_length);
@@ -69,7 +70,7 @@ PositionClasses::PositionClasses(const SampleFacts& sample, const PositionStates
                     aged ? age_class(now.step - now.revealed_at[at]) : std::int8_t{-1},
                     static_cast<std::int8_t>(kTenthsFrom + j * 10 / sample.tokens)};
     for (const auto c : classes_[at]) {
-      if (c >= 0) base_[static_cast<size_t>(c)] += 1.0 / static_cast<double>(sample.tokens);
+      if (c >= 0) base_[static_cast<size_t>(c)] += 1.0 / static_cast<double>(keys);
     }
   }
 }

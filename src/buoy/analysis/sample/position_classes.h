@@ -24,6 +24,7 @@ struct PositionStates {
   std::span<const std::int32_t> revealed_at;  // [tokens], -1: prompt, or still masked
   std::int32_t step = 0;                      // number of the forward
   std::int64_t answer_end = INT64_MAX;        // slots from here on are padding, masked or not
+  std::int64_t keys = INT64_MAX;              // slots from here on do not exist yet
 };
 
 // What every position of a sample is at one forward: token type, structure or content, prompt, padding or
@@ -37,11 +38,12 @@ class PositionClasses {
   PositionClasses() = default;
   PositionClasses(const SampleFacts& sample, const PositionStates& now);
 
-  // The classes of a position at this step, one per dimension; -1: none (age of what was not generated).
+  // The classes of a position at this step, one per dimension; -1: none (age of what was not generated;
+  // everything of what does not exist yet).
   const std::array<std::int8_t, 5>& of(std::int64_t position) const {
     return classes_[static_cast<size_t>(position)];
   }
-  // Share of all positions in each class at this step.
+  // Share of all positions that exist in each class at this step.
   const std::vector<double>& base() const { return base_; }
 
  private:

@@ -16,7 +16,7 @@ struct ReplayTo {
 };
 
 // Hands out the records of a stored sample as a model would: layers side by side, the forwards of each in
-// their order.
+// their order, those that analyses pass over among them.
 void replay(const StoredSource& source, const RuleOptions& rules, ThreadPool& threads, const ReplayTo& to);
 
 }  // namespace buoy::analysis

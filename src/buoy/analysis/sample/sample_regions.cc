@@ -45,8 +45,10 @@ std::int64_t SampleRegions::find(const std::string& name) const {
   return at == names.end() ? -1 : at - names.begin();
 }
 
-ForwardRegions regions_at(const SampleRegions& regions, const SampleFacts& sample, std::int64_t answer_end) {
+ForwardRegions regions_at(const SampleRegions& regions, const SampleFacts& sample, std::int64_t answer_end,
+                          const Reach& reach) {
   ForwardRegions out;
+  out.reach = reach;
   out.of_token = regions.region_of_token;
   out.lengths.assign(static_cast<size_t>(regions.count()), 0.0);
   const trace::AnswerSpan span = group_span(sample, answer_end);
@@ -63,8 +65,10 @@ ForwardRegions regions_at(const SampleRegions& regions, const SampleFacts& sampl
         out.of_query.push_back(static_cast<std::int32_t>(regions.padding));
         break;
     }
+    if (!reach.ran(i)) out.of_query.back() = -1;
     if (regions.padding >= 0 && i >= std::max(sample.prompt_length, answer_end))
       region = static_cast<std::int32_t>(regions.padding);
+    if (i >= reach.end) region = -1;
     if (region >= 0) out.lengths[static_cast<size_t>(region)] += 1;
   }
   return out;

@@ -36,12 +36,15 @@ struct SampleRegions {
   std::int64_t find(const std::string& name) const;  // -1: none
 };
 
-// The regions at one forward: where the answer ends changes while it is written.
+// The regions at one forward: where the answer ends changes while it is written. Keys that do not exist yet,
+// and queries that did not run, are in none.
 struct ForwardRegions {
   std::vector<std::int32_t> of_token, of_query;  // [tokens], into SampleRegions::names; -1: none
   std::vector<double> lengths;                   // [regions]: tokens
+  Reach reach;
 };
-ForwardRegions regions_at(const SampleRegions& regions, const SampleFacts& sample, std::int64_t answer_end);
+ForwardRegions regions_at(const SampleRegions& regions, const SampleFacts& sample, std::int64_t answer_end,
+                          const Reach& reach);
 
 // Throws InputError when the trace has no regions, or no query group for the answer.
 SampleRegions find_regions(const SampleFacts& sample);

@@ -27,19 +27,21 @@ std::vector<double> StoredRows::at(std::int64_t s, std::int64_t l) const {
     rows.insert(rows.end(), received.share.begin(), received.share.end());
     return rows;
   }
-  auto rows = read_quantised(source_.stored(), trace::kMeanCodes, trace::kMeanScales, {s, l});
+  const std::int64_t place = source_.sample().place_of(s);
+  auto rows = read_quantised(source_.stored(), trace::kMeanCodes, trace::kMeanScales, {place, l});
   if (heads_) {
-    const auto heads = read_quantised(source_.stored(), trace::kHeadCodes, trace::kHeadScales, {s, l});
+    const auto heads = read_quantised(source_.stored(), trace::kHeadCodes, trace::kHeadScales, {place, l});
     rows.insert(rows.end(), heads.begin(), heads.end());
   }
   return rows;
 }
 
 std::vector<double> StoredRows::queries_at(std::int64_t s, std::int64_t l) const {
-  if (!weights_) return read_quantised(source_.stored(), trace::kRowCodes, trace::kRowScales, {s, l});
   const auto& sample = source_.sample();
+  if (!weights_)
+    return read_quantised(source_.stored(), trace::kRowCodes, trace::kRowScales, {sample.place_of(s), l});
   const auto weights =
-      source_.stored().floats_at(trace::kRowWeights, {source_.first_shown() + s, l});  // [R, H, T]
+      source_.stored().floats_at(trace::kRowWeights, {source_.sample().place_of(s), l});  // [R, H, T]
   const auto heads = static_cast<size_t>(sample.heads), tokens = static_cast<size_t>(sample.tokens);
   std::vector<double> out(sample.row_positions.size() * tokens, 0.0);
   for (size_t i = 0; i < weights.size(); ++i)

@@ -37,6 +37,7 @@ void read_forwards(const trace::StoredSample& stored, ObservedSample& out) {
 // revealed something.
 std::int32_t last_step_of(const trace::StoredSample& stored, const ObservedSample& sample) {
   if (!sample.masked_diffusion) return -1;
+  if (sample.blocks && !stored.has_text(trace::kFinalStep)) return sample.blocks->last_reveal();
   if (stored.has_text(trace::kFinalStep))
     return static_cast<std::int32_t>(stored.integer_text(trace::kFinalStep)) - 1;
   return sample.revealed_at.empty() ? -1
@@ -128,6 +129,7 @@ StoredSource::StoredSource(const trace::Manifest& manifest, trace::StoredSample 
   ObservedSample& s = sample_;
   s.final_row = stored_.integers(trace::kTokens);
   s.tokens = std::ssize(s.final_row);
+  numbers_ = stored_.integers(trace::kSteps);
   read_forwards(stored_, s);
   s.prompt_length = stored_.integer_text(trace::kPromptLength);
   s.heads = manifest.model.heads;
@@ -136,7 +138,6 @@ StoredSource::StoredSource(const trace::Manifest& manifest, trace::StoredSample 
   const std::string attention = stored_.text(trace::kAttention);
   if (attention == trace::kCausalAttention) s.mask = kCausalMask;
   if (attention == trace::kPrefixAttention) s.mask = prefix_mask(s.prompt_length);
-  if (attention == trace::kBlocksAttention) show_final_row_alone();
   if (stored_.has_text(trace::kMaskToken)) {
     s.mask_token = static_cast<std::int32_t>(stored_.integer_text(trace::kMaskToken));
     s.masked_diffusion = true;
@@ -145,11 +146,11 @@ StoredSource::StoredSource(const trace::Manifest& manifest, trace::StoredSample 
     s.prediction_offset = stored_.integer_text(trace::kPredictionOffset);
   s.revealed_at = stored_.has(trace::kRevealedAt) ? stored_.integers(trace::kRevealedAt)
                                                   : std::vector<std::int32_t>(s.final_row.size(), -1);
+  if (attention == trace::kBlocksAttention) read_blocks();
   s.last_step = last_step_of(stored_, s);
   if (stored_.has(trace::kTokensByStep)) {
     const auto all = stored_.integers(trace::kTokensByStep);
-    for (auto row = all.begin() + first_shown_ * s.tokens; row != all.end(); row += s.tokens)
-      s.rows.emplace_back(row, row + s.tokens);
+    for (auto row = all.begin(); row != all.end(); row += s.tokens) s.rows.emplace_back(row, row + s.tokens);
   }
   if (stored_.has(trace::kGroupSizes)) group_sizes_ = stored_.integers(trace::kGroupSizes);
   s.token_texts = texts(stored_, trace::kTokenTexts);
@@ -171,42 +172,57 @@ StoredSource::StoredSource(const trace::Manifest& manifest, trace::StoredSample 
   if (level_ != trace::Level::kFull) list_observed(manifest, s);
 }
 
-void StoredSource::show_final_row_alone() {
+void StoredSource::read_blocks() {
   sample_.mask =
       block_mask(stored_.integer_text(trace::kBlockLength), stored_.integer_text(trace::kGridOrigin));
-  if (!sample_.sees_final_row) {
-    throw_input_error({"sample " + sample_.id(), "the look at the final row: analyses of blocks rest on it",
-                       "a trace without"});
+  auto blocks = std::make_shared<BlockForwards>();
+  blocks->kinds = flags(stored_, trace::kStepKinds);
+  blocks->rows_run = stored_.integers(trace::kRowsRun);
+  if (stored_.has(trace::kReveals)) blocks->reveals = stored_.integers(trace::kReveals);
+  blocks->length = sample_.mask.block;
+  blocks->origin = sample_.mask.origin;
+  if (stored_.has_text(trace::kDenoisedLength)) {
+    blocks->length = stored_.integer_text(trace::kDenoisedLength);
+    blocks->origin = stored_.integer_text(trace::kDenoisedOrigin);
+  } else if (blocks->length == 1) {
+    // Traces of before do not say how finished blocks that are stored causally were denoised: whole ones ran.
+    for (std::int64_t place = 0; place < std::ssize(blocks->kinds); ++place) {
+      const auto at = static_cast<size_t>(2 * place);
+      const std::int64_t rows = blocks->rows_run[at + 1] - blocks->rows_run[at];
+      if (!blocks->denoises(place) || rows <= blocks->length) continue;
+      blocks->length = rows;
+      blocks->origin = blocks->rows_run[at];
+    }
   }
-  const auto final_step = static_cast<std::int32_t>(stored_.integer_text(trace::kFinalStep));
-  first_shown_ = sample_.last_forward;
-  sample_.last_forward = 0;
-  sample_.steps = {final_step};
-  for (auto& [name, shape] : sample_.arrays) {
-    const auto* schema = trace::find_array(name);
-    if (schema != nullptr && schema->shape.starts_with("S") && !shape.empty()) shape[0] = 1;
+  if (stored_.has_text(trace::kEndTokens)) {
+    for (const auto& id : stored_.text_list(trace::kEndTokens))
+      sample_.end_tokens.push_back(static_cast<std::int32_t>(std::stol(id)));  // sample_rules.cc read it
   }
+  sample_.steps = stored_.integers(trace::kSteps);
+  sample_.blocks = std::move(blocks);
+  show_denoising(sample_);
 }
 
-std::vector<std::int32_t> StoredSource::group_sizes_at(std::int64_t s) const {
+std::vector<std::int32_t> StoredSource::group_sizes_of(std::int64_t place) const {
   if (!sample_.has(trace::kGroupSizes)) return {};
   const std::int64_t groups = sample_.shape(trace::kGroupSizes)[1];
-  const auto begin = group_sizes_.begin() + (first_shown_ + s) * groups;
+  const auto begin = group_sizes_.begin() + place * groups;
   return {begin, begin + groups};
 }
 
-ForwardFacts StoredSource::forward(std::int64_t s) const {
+ForwardFacts StoredSource::forward(std::int64_t place) const {
   ForwardFacts out;
-  out.index = s;
-  out.is_step = s < sample_.step_count();
-  out.number = out.is_step ? sample_.steps[static_cast<size_t>(s)]
-                           : static_cast<std::int32_t>(stored_.integer_text(trace::kFinalStep));
-  out.row = sample_.row_at(s);
-  out.revealed_at = sample_.revealed_at;
+  out.place = place;
+  out.index = sample_.index_of_place(place);
+  out.is_step = out.shown() && out.index < sample_.step_count();
+  out.number = numbers_[static_cast<size_t>(place)];
+  out.row = sample_.row_of(place);
+  out.revealed_at =
+      sample_.blocks ? sample_.blocks->revealed_before(sample_.tokens, out.number) : sample_.revealed_at;
   out.types = types_;
-  out.answer_end = answer_end_at(sample_, s);
-  for (std::int64_t j = 0; j < sample_.tokens; ++j) out.masked.push_back(sample_.masked_at(s, j) ? 1 : 0);
-  out.group_sizes = group_sizes_at(s);
+  out.answer_end = answer_end_of(sample_, place);
+  for (std::int64_t j = 0; j < sample_.tokens; ++j) out.masked.push_back(sample_.masked_of(place, j) ? 1 : 0);
+  out.group_sizes = group_sizes_of(place);
   classify(sample_, out);
   return out;
 }
@@ -216,8 +232,8 @@ Received StoredSource::received(std::int64_t s, std::int64_t l) const {
     throw_input_error({"sample " + sample_.id(), "the array received, in a trace that keeps full",
                        fmt::format("one that keeps {}", name_of(level_))});
   require_array(sample_, trace::kReceived);
-  const auto sums = stored_.floats_at(trace::kReceived, {first_shown_ + s, l});
-  const auto sizes = group_sizes_at(s);
+  const auto sums = stored_.floats_at(trace::kReceived, {sample_.place_of(s), l});
+  const auto sizes = group_sizes_of(sample_.place_of(s));
   std::vector<std::int64_t> all(sizes.size());
   std::iota(all.begin(), all.end(), 0);
   Received out;
@@ -225,16 +241,15 @@ Received StoredSource::received(std::int64_t s, std::int64_t l) const {
   return out;
 }
 
-void StoredLayer::at(std::int64_t s, std::int64_t l) {
-  s_ = s;
+void StoredLayer::at(std::int64_t place, std::int64_t l) {
+  place_ = place;
   l_ = l;
   floats_.clear();
   integers_.clear();
 }
 
 std::vector<std::int64_t> StoredLayer::place_in(const trace::ArraySchema& schema) const {
-  const std::int64_t s = source_.first_shown() + s_;
-  return schema.shape.starts_with("S L") ? std::vector{s, l_} : std::vector{s};
+  return schema.shape.starts_with("S L") ? std::vector{place_, l_} : std::vector{place_};
 }
 
 // Large arrays are one for each step and layer, named so; the others hold all of them.

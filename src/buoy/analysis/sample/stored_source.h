@@ -23,22 +23,20 @@ class StoredSource {
   // Below full there are states of analyses in place of the arrays that were observed.
   trace::Level level() const { return level_; }
 
-  // Of the forwards of a loop that decodes blocks only the look at the final row is one of the whole row: the
-  // others are not shown. Behind how many stored ones the first that is shown lies.
-  std::int64_t first_shown() const { return first_shown_; }
-
-  ForwardFacts forward(std::int64_t s) const;
-  // Received attention of all queries; throws InputError when the trace lacks it.
+  // A forward by its place among all that are stored; analyses take those that SampleFacts::shown names.
+  ForwardFacts forward(std::int64_t place) const;
+  // Received attention of all queries, of a forward that analyses take; throws InputError when the trace
+  // lacks it.
   Received received(std::int64_t s, std::int64_t l) const;
 
  private:
-  void show_final_row_alone();
-  std::vector<std::int32_t> group_sizes_at(std::int64_t s) const;
+  void read_blocks();
+  std::vector<std::int32_t> group_sizes_of(std::int64_t place) const;
 
   trace::StoredSample stored_;
   trace::Level level_;
-  std::int64_t first_shown_ = 0;
   ObservedSample sample_;
+  std::vector<std::int32_t> numbers_;      // [S]: of the steps
   std::vector<std::int32_t> group_sizes_;  // [S, G]
   std::vector<TokenType> types_;           // [tokens], of the final row
 };
@@ -48,7 +46,7 @@ class StoredLayer final : public LayerValues {
  public:
   explicit StoredLayer(const StoredSource& source) : source_(source) {}
 
-  void at(std::int64_t s, std::int64_t l);
+  void at(std::int64_t place, std::int64_t l);
   std::span<const float> floats(std::string_view array) override;
   std::span<const std::int32_t> integers(std::string_view array) override;
 
@@ -56,7 +54,7 @@ class StoredLayer final : public LayerValues {
   std::vector<std::int64_t> place_in(const trace::ArraySchema& schema) const;
 
   const StoredSource& source_;
-  std::int64_t s_ = 0, l_ = 0;
+  std::int64_t place_ = 0, l_ = 0;
   std::map<std::string, std::vector<float>, std::less<>> floats_;
   std::map<std::string, std::vector<std::int32_t>, std::less<>> integers_;
 };

@@ -7,6 +7,16 @@
 #include "buoy/analysis/sample/answer_span.h"
 
 namespace buoy::analysis {
+namespace {
+
+// What does not exist yet receives nothing.
+std::vector<double> over_row(std::vector<double> keys, std::int64_t tokens) {
+  keys.resize(static_cast<size_t>(tokens), 0.0);
+  return keys;
+}
+
+}  // namespace
+
 StructureGrids::StructureGrids(const LayerAxis& axis)
     : cells({axis.size(), kQuerySets, kStructureCount}),
       head_cells({axis.size(), axis.heads(), kLiftClasses}),
@@ -22,13 +32,13 @@ StructureSample::StructureSample(const LayerAxis& axis, const SampleFacts& sampl
       head_shares(grids.head_cells.size()),
       head_bases(grids.head_cells.size()),
       places_(sample),
-      null_(uniform_received(sample.mask, sample.tokens)),
       answer_groups_(answer_groups(sample)) {}
 
 void StructureSample::take(const LayerView& layer) {
   if (!layer.forward.is_step) return;
   const StructureClasses sums(places_, layer.forward.types);
-  const auto base = sums.mass(null_);
+  const Reach& reach = layer.forward.reach;
+  const auto base = sums.mass(over_row(uniform_received(reach), layer.sample.tokens));
   const Received& received = layer.received();
   add_mass(grids.cells.at({layer.l, kAllQueries, 0}), sums.mass(received.mean), base);
   const auto by_head = sums.masses(received.share);
@@ -41,10 +51,11 @@ void StructureSample::take(const LayerView& layer) {
 // The rows that write the answer, up to its end as far as it is known; there may be none.
 void StructureSample::add_answer(const LayerView& layer, const StructureClasses& sums) {
   const auto& sample = layer.sample;
-  const auto [first, end] = answer_rows(sample, layer.forward.answer_end, layer.forward.group_sizes);
+  const auto [first, end] =
+      answer_rows(sample, layer.forward.answer_end, layer.forward.group_sizes, layer.forward.reach);
   if (first == end) return;
   add_mass(grids.cells.at({layer.l, kAnswerQueries, 0}), sums.mass(layer.received(answer_groups_).mean),
-           sums.mass(uniform_received_between(sample.mask, sample.tokens, first, end)));
+           sums.mass(over_row(uniform_received_between(layer.forward.reach, first, end), sample.tokens)));
 }
 
 void StructureSample::add_mass(std::int64_t first_cell, const Masses& share, const Masses& base) {

@@ -62,7 +62,6 @@ class StructureSample final : public SampleAnalysis {
 
   stats::Moments head_shares, head_bases;  // head_cells
   AnswerPlaces places_;
-  std::vector<double> null_;  // [tokens]: of uniform attention
   std::vector<std::int64_t> answer_groups_;
 };
 

@@ -22,7 +22,7 @@ void TaskAnchors::take(const LayerView& layer) {
   Detection& found = layer.detection();
   const std::int64_t position = found.top_lift(-1);
   const auto top = static_cast<size_t>(position);
-  const double even = std::max(1.0 / static_cast<double>(layer.sample.tokens), found.null()[top]);
+  const double even = std::max(1.0 / static_cast<double>(layer.forward.reach.end), found.null()[top]);
   anchors_[static_cast<size_t>(layer.l)] = {
       position, found.received(-1)[top] / even, layer.forward.types[top], {}};
 }

@@ -19,6 +19,7 @@
 #include "buoy/base/progress.h"
 #include "buoy/checkpoint/hub_cache.h"
 #include "buoy/decode/decoding_rule.h"
+#include "buoy/model/family_table.h"
 #include "buoy/model/memory.h"
 #include "buoy/study/memory_line.h"
 #include "buoy/text/chat/chat_template.h"
@@ -76,6 +77,13 @@ void describe_experts(const ModelConfig& c, Json& facts) {
   facts["active_parameters"] = model::active_parameters_of(c);
 }
 
+// Without the marks of code of a page.
+std::string without_marks(std::string_view text) {
+  std::string out(text);
+  std::erase(out, '`');
+  return out;
+}
+
 void describe_config(const ModelConfig& c, Json& facts) {
   facts["family"] = name_of(c.family);
   facts["architecture"] = c.architecture;
@@ -85,6 +93,12 @@ void describe_config(const ModelConfig& c, Json& facts) {
   if (c.block_length) facts["states_block_length"] = c.states_block_length;
   for (const auto& rule : decode::decoding_rules(c.family))
     if (may_decode_blocks(c.family)) facts["decoding_rules"].push_back(rule.name);
+  if (const auto rule = decode::default_rule(c.family); rule && may_decode_blocks(c.family))
+    facts["default_rule"] = *rule;
+  if (const auto* known = model::facts_of(c.family)) {
+    facts["compared_with"] = without_marks(known->compared);
+    if (!known->approximation.empty()) facts["approximate"] = without_marks(known->approximation);
+  }
   facts["layers"] = c.layers;
   facts["hidden"] = c.hidden;
   facts["heads"] = c.heads;
@@ -198,7 +212,11 @@ void print(const Finding& finding) {
                f["states_block_length"].get<bool>() ? "" : " (the config does not say: the publisher's)"));
     }
     if (f.contains("decoding_rules"))
-      line("rule", "mdlm or bd3lm: the config does not say, --decoding-rule does");
+      line("rule", fmt::format("{}: the config does not say, --decoding-rule does{}",
+                               fmt::join(f["decoding_rules"].get<std::vector<std::string>>(), " or "),
+                               f.contains("default_rule")
+                                   ? fmt::format(" (default {})", f["default_rule"].get<std::string>())
+                                   : ""));
     line("vocabulary", fmt::format("{} rows, head {}", f["vocabulary"].dump(),
                                    f["tied_head"].get<bool>() ? "tied" : "untied"));
     line("context", fmt::format("{} tokens, rope theta {}, scaling {}", f["context"].dump(),
@@ -212,6 +230,13 @@ void print(const Finding& finding) {
                                 f["tensors"].dump(), f["stored_types"].get<std::string>(),
                                 describe_bytes(f["weights_bytes"]), f["weight_files"].dump(),
                                 f["weight_files"] == 1 ? "" : "s"));
+  }
+  if (f.contains("compared_with")) {
+    line("compared",
+         fmt::format(
+             "with an independent implementation, on tiny random checkpoints ({}){}",
+             f["compared_with"].get<std::string>(),
+             f.contains("approximate") ? "; approximate: " + f["approximate"].get<std::string>() : ""));
   }
   if (f.contains("memory_line")) line("memory", f["memory_line"].get<std::string>());
   if (f.contains("tokenizer_ids"))

@@ -16,8 +16,10 @@
 #include "buoy/base/interrupt.h"
 #include "buoy/base/say.h"
 #include "buoy/base/stopwatch.h"
+#include "buoy/benchmark/machine.h"
 #include "buoy/observe/number_set.h"
 #include "buoy/study/design/scaling.h"
+#include "buoy/study/overrides.h"
 #include "buoy/study/study_check.h"
 #include "buoy/study/study_runner.h"
 
@@ -38,6 +40,13 @@ std::vector<int> process_counts(const std::string& list) {
     counts.push_back(static_cast<int>(number));
   }
   return counts;
+}
+
+// What the arithmetic of a study takes here, by a product that is measured now.
+std::string time_line(const study::StudyFindings& findings, Device device, int threads) {
+  ThreadPool pool(threads > 0 ? threads : default_threads());
+  return study::describe_time(findings, benchmark::quick_product_flops({pool}, device),
+                              benchmark::machine_name(device));
 }
 
 void write_jobs(const study::Study& study, const std::string& arguments, int tasks, bool submit) {
@@ -71,6 +80,7 @@ void add_study(Command& app) {
     int tasks = 8;
     bool submit = false;
     std::string plan, rates;
+    study::Overrides overrides;
   };
   auto* command = app.add_subcommand("study", "run a whole study that a file describes, to one report");
   auto options = std::make_shared<Options>();
@@ -78,6 +88,8 @@ void add_study(Command& app) {
       ->required()
       ->type_name("FILE.toml");
   add_out_option(*command, options->out);
+  add_model_option(*command, options->overrides.models);
+  add_limit_option(*command, options->overrides.limit);
   add_threads_option(*command, options->threads);
   add_device_option(*command, options->device);
   add_timing_flag(*command, options->timing);
@@ -112,25 +124,31 @@ void add_study(Command& app) {
   command->add_flag("--submit", options->submit, "with --slurm: submit the jobs")
       ->needs(slurm)
       ->group(cluster);
-  command->add_flag("--check", options->check,
-                    "only say what is missing or wrong, and what every part will take: questions, forward "
-                    "passes, bytes, memory");
+  command->add_flag(
+      "--check", options->check,
+      "only say what is missing or wrong, what is to be downloaded, and what every part will take: "
+      "questions, forward passes, bytes, memory, time");
   add_ignore_space_flag(*command, options->ignore_space);
   command->speak_in_fields();
   command->footer(
-      "Interrupted studies go on where they were. --out takes the place of the folder in the file.");
+      "Interrupted studies go on where they were. --out takes the place of the folder in the file.\n"
+      "studies/experiments/ holds published experiments; --model asks other networks the same.");
   command->examples({{"buoy study studies/default.toml --check", "what the study of the natural pair needs"},
-                     {"buoy study studies/default.toml", "runs it: nine minutes on two cores"}});
+                     {"buoy study studies/default.toml", "runs it: nine minutes on two cores"},
+                     {"buoy study studies/experiments/retrieval-heads.toml --limit 4 --check", ""}});
   command->callback([options] {
     auto reading = study::read_study_and_problems(options->file);
     if (!options->out.empty()) reading.study.out = options->out;
+    study::apply(options->overrides, reading.study);
     const bool several = wants_processes(options->shards, options->device);
     study::StudyCall call{study::StudyPlan(std::move(reading.study)), options->threads,
                           device_from_name(several && options->device != "cpu" ? "auto" : options->device),
                           command_as_typed()};
     const auto findings = study::examine(call.plan, call.device);
     reading.problems.insert(reading.problems.end(), findings.problems.begin(), findings.problems.end());
-    if (options->check) fmt::print("{}\n", study::describe(findings, call.plan));
+    if (options->check)
+      fmt::print("{}\n{}\n", study::describe(findings, call.plan),
+                 time_line(findings, call.device, options->threads));
     study::refuse(options->file, reading.problems);
     if (!options->ignore_space) study::require_space(findings, call.plan);
     if (options->check) {

@@ -60,12 +60,7 @@ void add_world(Command& app) {
   auto* command = app.add_subcommand("world", "questions about a made-up world, with exact ground truth");
   auto call = std::make_shared<WorldCall>();
   auto& request = call->request;
-  command
-      ->add_option(
-          "--version", request.version,
-          "1 (default): the world of the bundled planted pair; 2: that of the natural family, with more\n"
-          "to ask and several forms of prompts (docs/data-formats.md)")
-      ->range(1, 2);
+  add_world_version_option(*command, request.version);
   command
       ->add_option("--people", request.people,
                    "asked: known, asked about in training; read-only: known, only read about; unknown "

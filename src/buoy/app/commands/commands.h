@@ -16,6 +16,7 @@ void add_export(Command& app);
 void add_analyze(Command& app);
 void add_report(Command& app);
 void add_world(Command& app);
+void add_haystack(Command& app);
 void add_index(Command& app);
 void add_search(Command& app);
 void add_eval(Command& app);

@@ -34,6 +34,12 @@ std::vector<const Option*> add_state_settings(Command& command, analysis::Analys
       command.add_option("--sample", options.sample, "sample that maps show, by its number (0)")
           ->nonnegative(),
       command.add_option("--rollout-layers", options.rollout_layers, "longest truncated rollout (8)")
+          ->positive(),
+      command.add_option("--sink-share", options.sink_share, "sinks: a key that receives more is one (0.3)")
+          ->range(0, 1),
+      command
+          .add_option("--recall-keys", options.recall_keys,
+                      "steps: this many best keys of the first step are looked for later (8)")
           ->positive()};
 }
 

@@ -21,7 +21,7 @@ Option* add_model_option(Command& command, Folders& folders) {
   return command
       .add_option("--model", folders,
                   "folder of the model, or its id in the Hugging Face cache (ORG/NAME, ORG/NAME@REVISION;\n"
-                  "eval: several, NAME=MODEL names one)")
+                  "eval: several, NAME=MODEL names one; study: NAME=MODEL takes the place of the study's)")
       ->type_name("MODEL");
 }
 void add_threads_option(Command& command, int& threads);

@@ -14,7 +14,9 @@ namespace buoy::app {
 template <typename Path>
 Option* add_out_option(Command& command, Path& out) {
   return command
-      .add_option("--out", out, "where to write: a folder; forward, index and world write one file")
+      .add_option("--out", out,
+                  "where to write: a folder; forward, index, world and\n"
+                  "haystack write one file")
       ->type_name("PATH");
 }
 
@@ -44,6 +46,16 @@ Option* add_resamples_option(Command& command, Count& resamples) {
 
 inline Option* add_seed_option(Command& command, std::uint64_t& seed) {
   return command.add_option("--seed", seed, std::string(decode::find_option("seed").help));
+}
+
+template <typename Version>
+Option* add_world_version_option(Command& command, Version& version) {
+  return command
+      .add_option(
+          "--version", version,
+          "1 (default): the world of the bundled planted pair; 2: that of the natural family, with more\n"
+          "to ask and several forms of prompts (docs/data-formats.md)")
+      ->range(1, 2);
 }
 
 inline Option* add_noise_kind_option(Command& command, std::string& kind,

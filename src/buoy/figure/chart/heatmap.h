@@ -30,7 +30,7 @@ struct Cell {
   auto operator<=>(const Cell&) const = default;
 };
 
-enum class MarkKind { kOutline, kDot, kHatch };  // all visible on dark and on light cells
+enum class MarkKind { kOutline, kDot, kHatch, kLeftEdge };  // all visible on dark and on light cells
 
 struct Marks {
   std::string name;  // in the legend; empty: none

@@ -27,6 +27,16 @@ Shape outline(const Marks& marks, const CellGrid& grid) {
   return shape;
 }
 
+// Edges of cells that stand above each other are one line.
+Shape left_edges(const Marks& marks, const CellGrid& grid) {
+  Shape shape;
+  for (const auto& at : marks.cells) {
+    const auto corner = corners(grid.cell(at));
+    shape.lines.push_back({corner[0], corner[3]});
+  }
+  return shape;
+}
+
 void draw_twice(Shape shape, double width, Scene& scene) {
   shape.stroke = Stroke{kWhite, 2.2 * width, {}};
   scene.items.emplace_back(shape);
@@ -75,6 +85,9 @@ void draw_marks(const Look& look, const Marks& marks, const CellGrid& grid, Scen
       return;
     case MarkKind::kDot:
       draw_dots(look, marks, grid, scene);
+      return;
+    case MarkKind::kLeftEdge:
+      draw_twice(left_edges(marks, grid), 0.6 * look.unit(), scene);
       return;
     case MarkKind::kHatch:
       for (const auto& at : marks.cells) {

@@ -77,7 +77,9 @@ bool DeviceObserver::in_plan(const LayerWants& wanted) const {
 }
 
 bool DeviceObserver::recordable(std::int64_t layer) {
-  return !wants(layer).changes() && !wants(layer).host_states() && !wants(layer).followed_apart;
+  // Where the step before lies on the card differs from sample to sample.
+  return !wants(layer).changes() && !wants(layer).host_states() && !wants(layer).followed_apart &&
+         !wants(layer).drift;
 }
 
 bool DeviceObserver::joins_previous(std::int64_t layer) {
@@ -197,7 +199,7 @@ void DeviceObserver::measure(const Stream& stream, std::int64_t layer, ops::Atte
   if (!wanted.any()) return;
   if (wanted.host_states()) fetch_states(stream, slot(layer), wanted, states);
   // What attention itself wrote, and the residual stream, need no second stream to wait for.
-  if (!wanted.statistics() && !wanted.moments() && !wanted.followed_apart) return;
+  if (!wanted.statistics() && !wanted.moments() && !wanted.head_states() && !wanted.followed_apart) return;
   const ObservationLayout& layout = slot(layer).layout;
   void* base = slot(layer).device.data();
   attended_.record(stream);
@@ -222,6 +224,7 @@ void DeviceObserver::measure(const Stream& stream, std::int64_t layer, ops::Atte
     }
   }
   if (wanted.moments() && !wanted.statistics()) ops::qk_moments_cuda(plan, moments_, measuring_);
+  if (wanted.head_states()) measure_heads(layer, states, attended);
   if (wanted.followed_apart) measure_followed(wanted, at(base, layout.followed), states, plan);
   measured_.record(measuring_);
   measuring_now_ = true;

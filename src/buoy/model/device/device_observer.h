@@ -130,6 +130,8 @@ class DeviceObserver {
   bool streams_in_place(const LayerWants& wants) const {
     return !wants.reads_residual() || placed_rows_ == wants.stream_rows;
   }
+  void measure_heads(std::int64_t layer, const DeviceStates& states, const std::uint16_t* attended);
+  void measure_drift(size_t sequence, std::int64_t layer, const ops::DeviceAttentionInputs& states);
   ops::DeviceQkColumns columns_at(float* first) const;
   void measure_followed(const LayerWants& wanted, float* received, const DeviceStates& states,
                         ops::AttentionPlan& plan);

@@ -120,6 +120,9 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   per_row(request.norms, out.query_norm, layout.query_norm);
   per_column(request.norms, out.key_norm, layout.key_norm, kv_heads);
   per_column(request.value_norm, out.value_norm, layout.value_norm, kv_heads);
+  per_row(request.head_norm, out.head_norm, layout.head_norm);
+  per_column(request.previous_keys != nullptr, out.key_cosine, layout.key_cosine, kv_heads);
+  per_column(request.previous_keys != nullptr, out.value_cosine, layout.value_cosine, kv_heads);
   const bool has_top = request.top > 0 && close > 0;
   const std::int64_t first_top = first_close * heads * top;
   gather(has_top, out.top_weights, layout.top_weights + first_top, close * heads, top, request.top);
@@ -205,6 +208,7 @@ std::uint64_t RecordPlace::bytes() const {
   numbers += 4 * (request.qk_after + request.qk_before) * H * K;
   numbers += request.norms ? H * Q + V * K : 0;
   numbers += request.value_norm ? V * K : 0;
+  numbers += (request.head_norm ? H * Q : 0) + (request.previous_keys ? 2 * V * K : 0);
   if (const auto& r = request.residual; r.any()) {
     numbers += std::ssize(r.rows) * hidden *
                (r.pre + r.mid + r.gathers_post() + r.gathers_attention_out() + r.gathers_mlp_out());

@@ -1,14 +1,12 @@
 #include "buoy/model/device/device_weights.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "buoy/base/error.h"
-#include "buoy/base/progress.h"
 #include "buoy/model/device/device_arena.h"
 #include "buoy/model/device/head_order.h"
 #include "buoy/model/device/weight_upload.h"
+#include "buoy/model/memory.h"
 #include "buoy/ops/pointwise/elementwise_cuda.h"
 #include "buoy/tensor/device.h"
 
@@ -55,15 +53,10 @@ DeviceLayerWeights take_layer(DeviceArena& arena, const ModelConfig& c, const Op
   return layer;
 }
 
-void require_free_memory(std::uint64_t needed) {
-  const auto devices = usable_devices();
-  if (devices.empty()) throw_usage_error({"`device` cuda", "an NVIDIA GPU this process can use", "none"});
-  if (needed > devices[0].free_bytes) {
-    throw_usage_error({fmt::format("weights on {}", devices[0].name),
-                       fmt::format("{} free (the weights in bf16)", describe_bytes(needed)),
-                       fmt::format("{} free of {}", describe_bytes(devices[0].free_bytes),
-                                   describe_bytes(devices[0].memory_bytes))});
-  }
+void require_free_memory(const ModelConfig& config, std::uint64_t needed) {
+  if (usable_devices().empty())
+    throw_usage_error({"`device` cuda", "an NVIDIA GPU this process can use", "none"});
+  require_room(config, needed, machine_memory(Device::kCuda));
 }
 
 // Whether the numbers of all routers are bf16.
@@ -120,7 +113,7 @@ DeviceWeights::DeviceWeights(const ModelConfig& c, const OptionalWeights& option
     return arena.used();
   };
   const std::size_t needed = lay_out(nullptr);
-  require_free_memory(needed);
+  require_free_memory(c, needed);
   lay_out(memory_.reserve(needed));
 }
 

@@ -120,10 +120,9 @@ void attention_cuda(AttentionPlan& plan, const DeviceAttentionInputs& in, const 
     args.splits = s.splits;
     args.few_tiles = s.few_tiles;
     args.parts = s.parts.as<float>();
-    launch_forward_few(args,
-                       {s.query_tiles_64.count, static_cast<int>(s.shape.kv_heads),
-                        static_cast<int>(s.longest_rows)},
-                       stream);
+    launch_forward_few(
+        args, {s.query_tiles_64.count, static_cast<int>(s.shape.kv_heads), static_cast<int>(s.longest_rows)},
+        stream);
   } else if (use_hopper(s, in) && multiple_of_16_bytes(out.output, out.output_stride)) {
     if (out.moments != nullptr && can_ride(s, *out.moments)) {
       args.moments = {s.query_sums.as<float>(), args.padded_rows, out.moments->rope, out.moments->query_norm,

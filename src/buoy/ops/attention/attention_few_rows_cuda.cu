@@ -1,7 +1,7 @@
-// Attention of few rows, as where blocks or single tokens are decoded with a cache: there is nothing to do but
-// to read keys and values, so all of them are read at once and each once. The rows of all heads that share
-// keys stand below each other as the rows of one tile, the keys are divided between thread blocks, and within
-// a block between warps. Each block leaves its part of the sums, and a second kernel joins them.
+// Attention of few rows, as where blocks or single tokens are decoded with a cache: there is nothing to do
+// but to read keys and values, so all of them are read at once and each once. The rows of all heads that
+// share keys stand below each other as the rows of one tile, the keys are divided between thread blocks, and
+// within a block between warps. Each block leaves the sums of its part, and a second kernel joins them.
 
 #include "buoy/ops/attention/attention_general_cuda.cuh"
 #include "buoy/ops/device/launch_cuda.cuh"
@@ -9,20 +9,21 @@
 namespace buoy::ops {
 namespace {
 
-constexpr int kThreads = 128, kWarps = 4, kTileKeys = 64, kPieceKeys = 16, kMostDim = 128;
-static_assert(kWarps * 16 == kFewTileRows);
+constexpr int kThreads = 256, kWarps = 8, kTileKeys = 64, kPieceKeys = 16, kStages = 2, kMostDim = 128;
+constexpr int kPieces = kTileKeys / kPieceKeys, kRowWarps = kFewTileRows / 16;
 
 template <int kDim>
 using Rows = SharedTile<64, kDim, kThreads>;
 
 template <int kDim>
 struct Storage {
+  static constexpr int kSums = kDim / 2 + 6;  // of a thread
   Rows<kDim> queries;
   union {
     struct {
-      Rows<kDim> keys[2], values[2];
+      Rows<kDim> keys[kStages], values[kStages];
     };
-    float sums[kWarps][16][kPartWidth];  // behind the last keys
+    float sums[kWarps - 1][kSums][32];  // behind the last keys
   };
 };
 
@@ -34,30 +35,22 @@ __device__ inline FewRow few_row(const ForwardArgs& args, int number) {
   return {number / args.heads_per_key_head, number % args.heads_per_key_head};
 }
 
-// The part that the keys' division `split` leaves of a row of its tile.
-__device__ inline float* part_of(const ForwardArgs& args, int tile, int key_heads, int key_head, int split,
+// How the keys of a sequence are divided: `size` to a part, whole tiles, and only as many parts as have keys.
+struct Division {
+  int seen, size, parts;
+};
+__device__ inline Division division_of(const ForwardArgs& args, const DeviceSequence& sequence) {
+  const int seen = visible_keys(sequence, sequence.query_rows - 1);
+  const int tiles = (seen + kTileKeys - 1) / kTileKeys;
+  const int size = (tiles + args.splits - 1) / args.splits * kTileKeys;
+  return {seen, size, size > 0 ? (seen + size - 1) / size : 0};
+}
+
+// What one part of the keys leaves of row `number` of a tile.
+__device__ inline float* part_of(const ForwardArgs& args, int tile, int key_heads, int key_head, int part,
                                  int number) {
-  const std::int64_t before = (static_cast<std::int64_t>(tile) * key_heads + key_head) * args.splits + split;
+  const std::int64_t before = (static_cast<std::int64_t>(tile) * key_heads + key_head) * args.splits + part;
   return args.parts + (before * args.few_tiles * kFewTileRows + number) * kPartWidth;
-}
-
-// Sums of one row over several sets of keys, as those of all of them.
-template <bool kEntropy>
-__device__ inline void join(RowSums& all, float& output, const RowSums& other, float other_output) {
-  const float top = fmaxf(all.top, other.top), old_scale = exp2_approx(all.top - top),
-              scale = exp2_approx(other.top - top);
-  if (kEntropy) {
-    all.weighted = old_scale * fmaf(all.sum, all.top - top, all.weighted) +
-                   scale * fmaf(other.sum, other.top - top, other.weighted);
-  }
-  all.sum = all.sum * old_scale + other.sum * scale;
-  output = output * old_scale + other_output * scale;
-  all.top = top;
-}
-
-__device__ inline RowSums read_known(const float* part) {
-  const float4 known = *reinterpret_cast<const float4*>(part + kMostDim);
-  return {known.x, known.y, known.z};
 }
 
 // add_bias() where the two rows of a thread belong to different heads.
@@ -71,25 +64,48 @@ __device__ inline void add_biases(float (&s)[kPieceKeys / 2], const float* const
   }
 }
 
-// One block: up to 64 rows of the heads of one key head over its part of the keys.
+__device__ inline void wait_for_copies_but_the_last() {
+  asm volatile("cp.async.wait_group 1;\n" ::: "memory");
+}
+
+// Adds what another warp has of the same rows, thread by thread.
 template <int kDim, bool kEntropy>
-__global__ void __launch_bounds__(kThreads) forward_few(ForwardArgs args) {
+__device__ inline void join(RunningSoftmax<kEntropy>& softmax, float (&output)[kDim / 2],
+                            const float (*other)[32]) {
+  const int lane = threadIdx.x % 32;
+  float own_scale[2], scale[2];
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const float other_top = other[kDim / 2 + r][lane], other_sum = other[kDim / 2 + 2 + r][lane];
+    const float top = fmaxf(softmax.top[r], other_top);
+    own_scale[r] = exp2_approx(softmax.top[r] - top);
+    scale[r] = exp2_approx(other_top - top);
+    if (kEntropy) {
+      softmax.weighted[r] = own_scale[r] * fmaf(softmax.sum[r], softmax.top[r] - top, softmax.weighted[r]) +
+                            scale[r] * fmaf(other_sum, other_top - top, other[kDim / 2 + 4 + r][lane]);
+    }
+    softmax.sum[r] = softmax.sum[r] * own_scale[r] + other_sum * scale[r];
+    softmax.top[r] = top;
+  }
+#pragma unroll
+  for (int i = 0; i < kDim / 2; ++i)
+    output[i] = output[i] * own_scale[i / 2 % 2] + other[i][lane] * scale[i / 2 % 2];
+}
+
+// One block: up to 64 rows of the heads of one key head over one part of the keys.
+template <int kDim, bool kEntropy>
+__global__ void __launch_bounds__(kThreads, 2) forward_few(ForwardArgs args) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto& smem = *reinterpret_cast<Storage<kDim>*>(shared);
   launch_dependents();
-  const int tile_number = blockIdx.x / args.few_tiles, first_number = blockIdx.x % args.few_tiles * kFewTileRows;
+  const int tile_number = blockIdx.x / args.few_tiles,
+            first_number = blockIdx.x % args.few_tiles * kFewTileRows;
   const int key_head = blockIdx.y, first_head = key_head * args.heads_per_key_head;
-  const Tile tile = args.tiles[tile_number];
-  const DeviceSequence sequence = args.sequences[tile.sequence];
+  const DeviceSequence sequence = args.sequences[args.tiles[tile_number].sequence];
   const int count = min(kFewTileRows, sequence.query_rows * args.heads_per_key_head - first_number);
-  wait_for_prior_grid();
-  if (count <= 0) return;
-  const int seen = visible_keys(sequence, sequence.query_rows - 1);
-  const int part = ((seen + kTileKeys - 1) / kTileKeys + args.splits - 1) / args.splits * kTileKeys;
-  const int key_begin = blockIdx.z * part, key_end = min(seen, key_begin + part);
-  // Few tile rows leave warps over: these share the keys of a row.
-  const int row_warps = count > 32 ? 4 : count > 16 ? 2 : 1, key_warps = kWarps / row_warps;
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warp_row = warp % row_warps * 16;
+  const Division division = division_of(args, sequence);
+  const int key_begin = blockIdx.z * division.size, key_end = min(division.seen, key_begin + division.size);
+  if (count <= 0 || key_begin >= key_end) return;
 
   const auto load_keys = [&](int first, int stage) {
     const std::int64_t row = sequence.key_start + first,
@@ -101,10 +117,18 @@ __global__ void __launch_bounds__(kThreads) forward_few(ForwardArgs args) {
                              args.head_dim, args.aligned});
     commit_copies();
   };
-  constexpr int kPieces = kDim / 8;
-  for (int i = threadIdx.x; i < kFewTileRows * kPieces; i += kThreads) {
-    const int number = i / kPieces, column = i % kPieces * 8;
-    __nv_bfloat16* to = smem.queries.data + number * Rows<kDim>::kStride + column;
+  const auto load_first_keys = [&] {
+    load_keys(key_begin, 0);
+    if (key_begin + kTileKeys < key_end) load_keys(key_begin + kTileKeys, 1);
+  };
+  // Keys of earlier forwards are there already; those of this one the kernel in front may still be writing.
+  const bool all_there = key_begin + kStages * kTileKeys <= sequence.first_position;
+  if (all_there) load_first_keys();
+  wait_for_prior_grid();
+  if (!all_there) load_first_keys();
+  constexpr int kColumnPieces = kDim / 8;
+  for (int i = threadIdx.x; i < kFewTileRows * kColumnPieces; i += kThreads) {
+    const int number = i / kColumnPieces, column = i % kColumnPieces * 8;
     uint4 eight{0, 0, 0, 0};
     if (number < count) {
       const FewRow at = few_row(args, first_number + number);
@@ -113,15 +137,22 @@ __global__ void __launch_bounds__(kThreads) forward_few(ForwardArgs args) {
                              static_cast<std::int64_t>(first_head + at.head) * args.head_dim,
                          column, args.head_dim, args.aligned);
     }
-    *reinterpret_cast<uint4*>(to) = eight;
+    *reinterpret_cast<uint4*>(smem.queries.data + number * Rows<kDim>::kStride + column) = eight;
   }
-  if (key_begin < key_end) load_keys(key_begin, 0);
 
+  // Warps that share rows divide the keys of a tile between them.
+  const int row_warps = count > 32   ? kRowWarps
+                        : count > 16 ? 2
+                                     : 1,
+            key_warps = min(kWarps / row_warps, kPieces);
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warp_row = warp % row_warps * 16,
+            key_warp = warp / row_warps;
   int end[2];
   const float* bias[2];
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
-    const FewRow at = few_row(args, min(first_number + warp_row + lane / 4 + 8 * r, first_number + count - 1));
+    const FewRow at =
+        few_row(args, min(first_number + warp_row + lane / 4 + 8 * r, first_number + count - 1));
     end[r] = visible_keys(sequence, at.row);
     bias[r] = args.key_bias == nullptr
                   ? nullptr
@@ -131,18 +162,21 @@ __global__ void __launch_bounds__(kThreads) forward_few(ForwardArgs args) {
   RunningSoftmax<kEntropy> softmax;
   float output[kDim / 2] = {};
   std::uint32_t query[kDim / 16][4];
+  int stage = 0;
   for (int first = key_begin; first < key_end; first += kTileKeys) {
-    const int stage = (first - key_begin) / kTileKeys % 2;
-    wait_for_copies();
+    if (first + kTileKeys < key_end) {
+      wait_for_copies_but_the_last();
+    } else {
+      wait_for_copies();
+    }
     __syncthreads();
-    if (first + kTileKeys < key_end) load_keys(first + kTileKeys, 1 - stage);
     if (first == key_begin) {
 #pragma unroll
       for (int k = 0; k < kDim / 16; ++k) smem.queries.left(query[k], warp_row, 16 * k);
     }
-    for (int piece = warp / row_warps; piece < kTileKeys / kPieceKeys; piece += key_warps) {
+    for (int piece = key_warp; piece < kPieces; piece += key_warps) {
       const int key = first + piece * kPieceKeys;
-      if (key >= key_end) break;
+      if (key_warp >= key_warps || key >= key_end) break;
       float s[kPieceKeys / 2] = {};
 #pragma unroll
       for (int k = 0; k < kDim / 16; ++k) {
@@ -172,67 +206,88 @@ __global__ void __launch_bounds__(kThreads) forward_few(ForwardArgs args) {
         multiply_add(output + 8 * n + 4, weights, right[2], right[3]);
       }
     }
+    __syncthreads();
+    if (first + kStages * kTileKeys < key_end) load_keys(first + kStages * kTileKeys, stage);
+    stage = 1 - stage;
   }
-  // The warps' sums, in place of the keys.
-  wait_for_copies();
+  // Warps with the same rows join their sums, in place of the keys.
+  if (key_warp > 0 && key_warp < key_warps) {
+    float(*to)[32] = smem.sums[warp - row_warps];
+#pragma unroll
+    for (int i = 0; i < kDim / 2; ++i) to[i][lane] = output[i];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      to[kDim / 2 + r][lane] = softmax.top[r];
+      to[kDim / 2 + 2 + r][lane] = softmax.sum[r];
+      to[kDim / 2 + 4 + r][lane] = softmax.weighted[r];
+    }
+  }
   __syncthreads();
+  if (key_warp > 0) return;
+  for (int n = 1; n < key_warps; ++n)
+    join<kDim, kEntropy>(softmax, output, smem.sums[warp + (n - 1) * row_warps]);
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const RowSums known = softmax.row(r);
-    float* to = smem.sums[warp][lane / 4 + 8 * r];
+    const int number = warp_row + lane / 4 + 8 * r;
+    if (number >= count) continue;
+    float* to = part_of(args, tile_number, gridDim.y, key_head, blockIdx.z, first_number + number);
 #pragma unroll
     for (int t = 0; t < kDim / 8; ++t) {
       *reinterpret_cast<float2*>(to + 8 * t + lane % 4 * 2) = {output[4 * t + 2 * r],
                                                                output[4 * t + 2 * r + 1]};
     }
-    if (lane % 4 == 0) *reinterpret_cast<float4*>(to + kMostDim) = {known.top, known.sum, known.weighted, 0.0f};
-  }
-  __syncthreads();
-  for (int number = 0; number < count; ++number) {
-    RowSums all{kHiddenScore, 0, 0};
-    float sum = 0;
-    for (int w = 0; w < key_warps; ++w) {
-      const float* from = smem.sums[w * row_warps + number / 16][number % 16];
-      join<kEntropy>(all, sum, read_known(from), threadIdx.x < kDim ? from[threadIdx.x] : 0.0f);
-    }
-    float* to = part_of(args, tile_number, gridDim.y, key_head, blockIdx.z, first_number + number);
-    to[threadIdx.x] = sum;
-    if (threadIdx.x == 0) *reinterpret_cast<float4*>(to + kMostDim) = {all.top, all.sum, all.weighted, 0.0f};
+    if (lane % 4 == 0)
+      *reinterpret_cast<float4*>(to + kMostDim) = {known.top, known.sum, known.weighted, 0.0f};
   }
 }
 
-// One block: one row of one head, a thread per column.
+constexpr int kJoinWarps = 4;
+static_assert(kMostSplits <= 32);
+
+__device__ inline float warp_largest(float x) {
+#pragma unroll
+  for (int other = 16; other > 0; other /= 2) x = fmaxf(x, __shfl_xor_sync(~0u, x, other));
+  return x;
+}
+
+// One warp: one row of one head. A lane knows the scores of one part, and has four columns.
 template <bool kEntropy>
-__global__ void __launch_bounds__(kMostDim) join_parts(ForwardArgs args) {
+__global__ void __launch_bounds__(32 * kJoinWarps) join_parts(ForwardArgs args) {
   launch_dependents();
-  const Tile tile = args.tiles[blockIdx.x];
-  const DeviceSequence sequence = args.sequences[tile.sequence];
-  const int head = blockIdx.y, row = blockIdx.z, column = threadIdx.x;
-  wait_for_prior_grid();
-  if (row >= sequence.query_rows) return;
+  const DeviceSequence sequence = args.sequences[args.tiles[blockIdx.x].sequence];
+  const int head = blockIdx.y, row = blockIdx.z * kJoinWarps + threadIdx.x / 32, lane = threadIdx.x % 32,
+            column = 4 * lane;
   const int key_head = head / args.heads_per_key_head, key_heads = gridDim.y / args.heads_per_key_head,
             number = row * args.heads_per_key_head + head % args.heads_per_key_head;
-  const auto part = [&](int split) {
-    return part_of(args, blockIdx.x, key_heads, key_head, split, number);
-  };
-  // First the largest score: then all parts can be read at once.
-  RowSums all{kHiddenScore, 0, 0};
-  for (int split = 0; split < args.splits; ++split) all.top = fmaxf(all.top, part(split)[kMostDim]);
-  float output = 0;
-#pragma unroll 4
-  for (int split = 0; split < args.splits; ++split) {
-    const float* from = part(split);
-    const RowSums known = read_known(from);
-    const float scale = exp2_approx(known.top - all.top);
-    if (kEntropy) all.weighted += scale * fmaf(known.sum, known.top - all.top, known.weighted);
-    all.sum += known.sum * scale;
-    output += from[column] * scale;
+  const int parts = division_of(args, sequence).parts;
+  wait_for_prior_grid();
+  if (row >= sequence.query_rows) return;
+  const float* first = part_of(args, blockIdx.x, key_heads, key_head, 0, number);
+  const std::int64_t step = static_cast<std::int64_t>(args.few_tiles) * kFewTileRows * kPartWidth;
+  float4 known{kHiddenScore, 0, 0, 0};
+  if (lane < parts) known = *reinterpret_cast<const float4*>(first + lane * step + kMostDim);
+  RowSums all{warp_largest(known.x), 0, 0};
+  const float scale = exp2_approx(known.x - all.top);
+  all.sum = warp_sum(known.y * scale);
+  if (kEntropy) all.weighted = warp_sum(scale * fmaf(known.y, known.x - all.top, known.z));
+  float4 output{0, 0, 0, 0};
+#pragma unroll 8
+  for (int part = 0; part < parts; ++part) {
+    const float own = __shfl_sync(~0u, scale, part);
+    if (column >= args.head_dim) continue;
+    const float4 four = *reinterpret_cast<const float4*>(first + part * step + column);
+    output.x = fmaf(four.x, own, output.x), output.y = fmaf(four.y, own, output.y);
+    output.z = fmaf(four.z, own, output.z), output.w = fmaf(four.w, own, output.w);
   }
-  const float factor = finish_row<kEntropy>(all, args, sequence, head, row, column == 0);
-  if (column < args.head_dim) {
-    args.output[(static_cast<std::int64_t>(sequence.query_start) + row) * args.output_stride +
-                static_cast<std::int64_t>(head) * args.head_dim + column] = __float2bfloat16(output * factor);
-  }
+  const float factor = finish_row<kEntropy>(all, args, sequence, head, row, lane == 0);
+  Bf16* to = args.output + (static_cast<std::int64_t>(sequence.query_start) + row) * args.output_stride +
+             static_cast<std::int64_t>(head) * args.head_dim + column;
+  // An even number of columns, not always a multiple of four.
+  if (column < args.head_dim)
+    *reinterpret_cast<std::uint32_t*>(to) = pack_bf16(output.x * factor, output.y * factor);
+  if (column + 2 < args.head_dim)
+    *reinterpret_cast<std::uint32_t*>(to + 2) = pack_bf16(output.z * factor, output.w * factor);
 }
 
 template <int kDim, bool kEntropy>
@@ -246,8 +301,8 @@ void launch(const ForwardArgs& args, const FewRowsShape& shape, const Stream& st
                  .early = early},
                 stream, "forward_few", forward_few<kDim, kEntropy>, args);
   launch_kernel({.grid = dim3(size(shape.tiles), size(shape.key_heads * args.heads_per_key_head),
-                              size(shape.longest_rows)),
-                 .block = kMostDim,
+                              size((shape.longest_rows + kJoinWarps - 1) / kJoinWarps)),
+                 .block = 32 * kJoinWarps,
                  .early = early},
                 stream, "join_parts", join_parts<kEntropy>, args);
 }

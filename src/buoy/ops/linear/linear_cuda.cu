@@ -7,7 +7,6 @@
 #include <string>
 
 #include "buoy/ops/linear/linear_cuda.h"
-#include "buoy/ops/linear/linear_few_rows_cuda.cuh"
 #include "buoy/ops/linear/linear_hopper_cuda.cuh"
 #include "buoy/ops/pointwise/elementwise_cuda.h"
 #include "buoy/ops/pointwise/rope_cuda.h"
@@ -80,10 +79,6 @@ struct DeviceLinear::Library {
     if (choice == LinearChoice::kLibrary) return false;
     return hopper_can_multiply(args) && (choice == LinearChoice::kOwn || hopper_multiplies_faster(args));
   }
-  bool few_rows(const DeviceLinearArgs& args) const {
-    return (choice == LinearChoice::kByShape || choice == LinearChoice::kFewRows) &&
-           few_rows_can_multiply(args);
-  }
   const Plan& plan(const Stream& stream, const DeviceLinearArgs& args);
   Proposals proposals(const Plan& plan, const DeviceLinearArgs& args) const;
   cublasLtMatmulAlgo_t fastest(const Stream& stream, const Plan& plan, const DeviceLinearArgs& args,
@@ -95,7 +90,6 @@ struct DeviceLinear::Library {
   int timed_candidates;
   cublasLtHandle_t handle = nullptr;
   DeviceMemory workspace;
-  FewRowsScratch few_rows_scratch;
   std::map<Shape, std::unique_ptr<Plan>> plans;
 };
 
@@ -191,7 +185,6 @@ std::int64_t DeviceLinear::scratch_rows(std::int64_t rows, std::int64_t inputs, 
 
 void DeviceLinear::multiply(const Stream& stream, const DeviceLinearArgs& args) {
   if (args.rows == 0) return;
-  if (library_->few_rows(args)) return multiply_few_rows(stream, args, library_->few_rows_scratch);
   if (library_->own_kernel(args)) return multiply_hopper(stream, args);
   BUOY_CHECK(args.kind != LinearOutput::kBest);
   DeviceLinearArgs product = args;

@@ -2,6 +2,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/ops/device/bf16.cuh"
+#include "buoy/ops/device/launch_cuda.cuh"
 #include "buoy/ops/device/philox.cuh"
 #include "buoy/ops/pointwise/elementwise_cuda.h"
 #include "buoy/tensor/cuda_check.cuh"
@@ -41,6 +42,8 @@ __device__ std::uint32_t silu_times(std::uint32_t gates, std::uint32_t ups) {
 
 // Eight numbers per thread.
 __global__ void swiglu_kernel(DeviceSwigluArgs args) {
+  launch_dependents();
+  wait_for_prior_grid();
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= args.rows * args.width / 8) return;
   const auto* in = reinterpret_cast<const uint4*>(args.gate_up) + 2 * i;
@@ -102,8 +105,9 @@ void embed_cuda(const Stream& stream, const DeviceEmbedArgs& args) {
 void swiglu_cuda(const Stream& stream, const DeviceSwigluArgs& args) {
   BUOY_CHECK(args.width % 8 == 0);
   if (args.rows == 0) return;
-  swiglu_kernel<<<blocks_for(args.rows * args.width / 8), kThreads, 0, raw(stream)>>>(args);
-  check_launch("swiglu");
+  launch_kernel(
+      {.grid = dim3(blocks_for(args.rows * args.width / 8)), .block = kThreads, .early = gpu().major >= 9},
+      stream, "swiglu", swiglu_kernel, args);
 }
 
 void scale_heads_cuda(const Stream& stream, const DeviceScaleHeadsArgs& args) {

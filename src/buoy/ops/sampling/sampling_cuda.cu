@@ -211,6 +211,8 @@ __global__ void __launch_bounds__(kThreads) choose_kernel(DeviceChoiceArgs args)
     const std::int32_t drawn = proportional(row, vocabulary, measured.score, sum);
     if (drawn >= 0) token = drawn;
   }
+  // A row of NaNs has no largest number. The flag says so; nobody may read past the row.
+  if (token >= vocabulary) token = 0;
   double confidence = 0;
   switch (rule.measure) {
     case ChoiceRule::Measure::kProbability:

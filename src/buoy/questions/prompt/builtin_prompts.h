@@ -13,4 +13,7 @@ struct BuiltinPrompt {
 
 std::span<const BuiltinPrompt> builtin_prompts();
 
+// In place of a template: every question has a ready prompt of its own.
+inline constexpr std::string_view kReadyPrompts = "ready";
+
 }  // namespace buoy::questions

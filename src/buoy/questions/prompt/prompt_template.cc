@@ -165,8 +165,10 @@ PromptTemplate PromptTemplate::load(const std::string& name_or_file) {
   for (const BuiltinPrompt& prompt : builtin_prompts()) {
     if (prompt.name == name_or_file) return parse(prompt.text, name_or_file);
   }
+  if (name_or_file == kReadyPrompts)
+    return parse("{{! Every question has a ready prompt. }}\n{{question}}\n", name_or_file);
   if (!path_exists(name_or_file)) {
-    std::vector<std::string_view> names;
+    std::vector<std::string_view> names = {kReadyPrompts};
     for (const BuiltinPrompt& prompt : builtin_prompts()) names.push_back(prompt.name);
     throw_usage_error({"prompt", fmt::format("a file or one of {}", fmt::join(names, ", ")),
                        fmt::format("\"{}\"", name_or_file)});

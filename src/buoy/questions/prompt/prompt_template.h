@@ -14,7 +14,8 @@ namespace buoy::questions {
 class PromptTemplate {
  public:
   static PromptTemplate parse(std::string_view text, const std::string& name);
-  // One of builtin_prompts.h by its name, else a file. UsageError for neither.
+  // One of builtin_prompts.h by its name, else a file; "ready" stands for no template. UsageError for
+  // neither.
   static PromptTemplate load(const std::string& name_or_file);
 
   const std::string& name() const { return name_; }

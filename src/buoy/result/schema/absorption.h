@@ -1,5 +1,6 @@
 #pragma once
 
+#include "buoy/result/schema/blocks.h"
 #include "buoy/result/schema/common.h"
 
 namespace buoy::schema {
@@ -166,6 +167,21 @@ struct AbsorptionExcessByLayer : TableSchema {
 };
 inline constexpr AbsorptionExcessByLayer absorption_excess_by_layer;
 
+struct AbsorptionByBlockLength : TableSchema {
+  constexpr AbsorptionByBlockLength()
+      : TableSchema(
+            {kAbsorption, "absorption_by_block_length",
+             "Excess share against the block length, of models that decode blocks: mean over the denoising "
+             "steps, all layers; no others have rows"}) {}
+  Axis block_length{*this, {"block_length", "positions", kBlockLengthMeaning}};
+  Axis view{*this, {"view", "name", kViewMeaning}};
+  Axis queries{*this, {"queries", "name", kQueriesOfExcessMeaning}};
+  Axis selector{*this, {"selector", "name", kExcessSelectorMeaning}};
+  Interval excess{*this, {"excess", "share of 1", kExcessMeaning}, kOverSamples};
+  Value samples{*this, {"samples", "samples", "samples with a value"}};
+};
+inline constexpr AbsorptionByBlockLength absorption_by_block_length;
+
 struct AbsorptionPairs : TableSchema {
   constexpr AbsorptionPairs()
       : TableSchema({kAbsorption, "absorption_pairs",
@@ -202,6 +218,6 @@ inline constexpr PublishedAbsorption published_absorption;
 inline constexpr auto kAbsorptionTables = std::to_array<const TableSchema*>(
     {&absorption_published, &absorption_by_layer, &absorption_summary, &absorption_by_step,
      &absorption_by_head, &absorption_split_half, &absorption_excess, &absorption_excess_by_layer,
-     &published_absorption, &absorption_pairs});
+     &published_absorption, &absorption_by_block_length, &absorption_pairs});
 
 }  // namespace buoy::schema

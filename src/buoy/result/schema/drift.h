@@ -1,5 +1,6 @@
 #pragma once
 
+#include "buoy/result/schema/blocks.h"
 #include "buoy/result/schema/common.h"
 
 namespace buoy::schema {
@@ -149,8 +150,39 @@ struct DriftTracks : TableSchema {
 };
 inline constexpr DriftTracks drift_tracks;
 
+struct DriftBlocks : TableSchema {
+  constexpr DriftBlocks()
+      : TableSchema(
+            {kDrift, "drift_blocks",
+             "Blocks of the sample that is drawn, of a model that decodes blocks; no others have rows"}) {}
+  Axis sample{*this, {"sample", "text", "id of the sample"}};
+  Axis block{*this, {"block", "number", "number of the block, from 0"}};
+  Value begin{*this, {"begin", "position", "its first position"}};
+  Value end{*this, {"end", "position", "the one behind its last"}};
+  Value first_step{*this, {"first_step", "step", "first observed step that denoises it"}};
+  Value steps{*this, {"steps", "steps", "observed steps that denoise it"}};
+};
+inline constexpr DriftBlocks drift_blocks;
+
+struct DriftByBlockLength : TableSchema {
+  constexpr DriftByBlockLength()
+      : TableSchema(
+            {kDrift, "drift_by_block_length",
+             "Temporal drift against the block length, of models that decode blocks: heads averaged, all "
+             "positions, all layers; no others have rows"}) {}
+  Axis block_length{*this, {"block_length", "positions", kBlockLengthMeaning}};
+  Axis rule{*this, {"rule", "name", kSetRuleMeaning}};
+  Axis scalar{*this, {"scalar", "name", kScalarMeaning}};
+  Interval value{
+      *this, {"value", "as the scalar", "mean over samples of the mean over layers"}, kOverSamples};
+  Value null{*this, {"null", "as the scalar", kNullMeaning}};
+  Value samples{*this, {"samples", "samples", "samples in which it is defined"}};
+};
+inline constexpr DriftByBlockLength drift_by_block_length;
+
 // In the order the analysis makes them.
 inline constexpr auto kDriftTables = std::to_array<const TableSchema*>(
-    {&drift_by_layer, &drift_summary, &drift_by_head, &drift_order, &drift_map, &drift_path, &drift_tracks});
+    {&drift_by_layer, &drift_summary, &drift_by_head, &drift_order, &drift_map, &drift_path, &drift_tracks,
+     &drift_blocks, &drift_by_block_length});
 
 }  // namespace buoy::schema

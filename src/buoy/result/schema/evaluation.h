@@ -185,6 +185,22 @@ struct EvalPositions : TableSchema {
 };
 inline constexpr EvalPositions eval_positions;
 
+struct EvalHaystack : TableSchema {
+  constexpr EvalHaystack()
+      : TableSchema({kEvaluation,
+                     "eval_haystack",
+                     "Exact match by length of the prompt and depth of the needle",
+                     {.question = "buoy eval of questions made by buoy haystack"}}) {}
+  Axis model{*this, {"model", "text", "name of the model"}};
+  Axis set{*this, {"set", "text", "data set"}};
+  Axis condition{*this, {"condition", "text", "how it was asked"}};
+  Axis length{*this, {"length", "tokens", "of the prompt, at most, as the data say (label length)"}};
+  Axis depth{*this, {"depth", "percent", "of the filler before the needle (label depth)"}};
+  Value items{*this, {"items", "items", "answered items"}};
+  Interval mean{*this, {"mean", "share of 1", "mean over the items"}, kWilson};
+};
+inline constexpr EvalHaystack eval_haystack;
+
 struct EvalLabels : TableSchema {
   constexpr EvalLabels()
       : TableSchema({kEvaluation, "eval_labels", "Exact match by what the data says of its items"}) {}
@@ -258,6 +274,7 @@ inline constexpr Overview overview;
 // In the order an evaluation makes them.
 inline constexpr auto kEvaluationTables = std::to_array<const TableSchema*>(
     {&eval_scores, &eval_averages, &eval_gains, &eval_gain_ratio, &eval_differences, &eval_effects,
-     &eval_middle, &eval_columns, &eval_positions, &eval_labels, &eval_attention, &eval_failures, &overview});
+     &eval_middle, &eval_columns, &eval_positions, &eval_haystack, &eval_labels, &eval_attention,
+     &eval_failures, &overview});
 
 }  // namespace buoy::schema

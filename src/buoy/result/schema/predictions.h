@@ -38,7 +38,9 @@ struct PredictionsSummary : TableSchema {
        "at_once: share of tokens on top from the first step on; uncommitted: share not on top when they were "
        "revealed; kept_on_top: share of revealed positions, over steps, whose token is still the most "
        "probable; reveal_confidence: confidence at the reveal; final_confidence: probability of the tokens "
-       "in the finished row; right: share of right answers; ece_final_token, ece_answer: expected "
+       "in the finished row; right: share of right answers; step_correlation: of the confidence of positions "
+       "that are masked at two consecutive steps, mean over such pairs; ece_final_token, ece_answer: "
+       "expected "
        "calibration error against the final token and against right answers"}};
   Interval value{*this,
                  {"value", "as the scalar", "mean over samples; errors are of all samples together"},
@@ -46,7 +48,8 @@ struct PredictionsSummary : TableSchema {
   Value null{
       *this,
       {"null", "as the scalar",
-       "of calibration errors: what confidence that is right shows with as many events; else nothing"}};
+       "of calibration errors: what confidence that is right shows with as many events; of step_correlation: "
+       "0, of positions that have nothing to do with themselves a step before; else nothing"}};
   Value samples{*this, {"samples", "samples", "samples in which it is defined"}};
 };
 inline constexpr PredictionsSummary predictions_summary;

@@ -52,7 +52,7 @@ inline constexpr ScorePassages score_passages;
 struct ScoreSummary : TableSchema {
   constexpr ScoreSummary()
       : TableSchema({kScore, "score_summary", "Log-probabilities, all questions together"}) {}
-  Value form{*this, {"form", "name", "as in score_answers"}};
+  Axis form{*this, {"form", "name", "as in score_answers"}};
   Value items{*this, {"items", "items", "questions that were scored"}};
   Value failed{*this, {"failed", "items", "questions that could not be"}};
   Value answers{*this, {"answers", "answers", "of these questions"}};

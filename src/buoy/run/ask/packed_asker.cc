@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "buoy/base/error.h"
+#include "buoy/run/block_run.h"
 
 namespace buoy::run {
 
@@ -66,7 +67,15 @@ decode::StreamJob PackedAsker::begin(Asked given, bool from_prefix) {
                       .seed = decode.seed + number,
                       .left_to_right = !decode::decodes_masks(config, decode)});
   }
-  if (watched_) job.look = watched_->begin(number, asked.question.prompt, *job.machine, asked.as_f32);
+  if (!watched_) return job;
+  WatchedQuestions::Beginning beginning{number, asked.question.prompt, *job.machine};
+  if (watched_->decodes_blocks()) {
+    const auto scout = questioner_.machine(model_, asked.question, std::nullopt);
+    require_observable(questioner_.decode(), *scout);
+    beginning.blocks = std::make_shared<const observe::BlockRun>(
+        note_block_run(context_, model_, *scout, questioner_.observed()->final_row));
+  }
+  job.look = watched_->begin(beginning, asked.as_f32);
   return job;
 }
 

@@ -9,6 +9,7 @@
 
 #include "buoy/base/error.h"
 #include "buoy/base/file/json_file.h"
+#include "buoy/decode/decoding_rule.h"
 
 namespace buoy::run {
 namespace {
@@ -145,10 +146,11 @@ Changes parse_changes(const ChangeTexts& texts) {
   return out;
 }
 
-void check_changes(const Changes& changes, const ModelConfig& config) {
+void check_changes(const Changes& changes, const ModelConfig& config, const decode::DecodeOptions& decode) {
+  const bool has_steps = decode::decodes_masks(config, decode);
   for (const auto& change : changes.heads) {
     const auto& id = change.id;
-    if (change.of_single_steps && !is_masked_diffusion(config.family))
+    if (change.of_single_steps && !has_steps)
       throw_usage_error({kHeadsField, "no steps: an autoregressive row is the same at every step",
                          fmt::format("{}.{}/...", id.layer, id.head)});
     if (id.layer < 0 || id.layer >= config.layers || id.head < 0 || id.head >= config.heads) {
@@ -159,17 +161,17 @@ void check_changes(const Changes& changes, const ModelConfig& config) {
   }
   for (const auto& change : changes.keys) {
     change.layers.below(config.layers);  // refuses others
-    if (change.of_single_steps && !is_masked_diffusion(config.family))
+    if (change.of_single_steps && !has_steps)
       throw_usage_error(
           {kKeysField, "no steps: an autoregressive row is the same at every step", change.where + "/..."});
   }
   for (const auto& change : changes.mlps) {
     change.layers.below(config.layers);
-    if (change.of_single_steps && !is_masked_diffusion(config.family))
+    if (change.of_single_steps && !has_steps)
       throw_usage_error({kMlpField, "no steps: an autoregressive row is the same at every step", "steps"});
   }
   if (changes.top) check_top_change(*changes.top, config);
-  for (const auto& vectors : changes.residual) check_residual_vectors(vectors, config);
+  for (const auto& vectors : changes.residual) check_residual_vectors(vectors, config, decode);
 }
 
 std::vector<std::string> changes_of(const trace::Manifest& manifest) {

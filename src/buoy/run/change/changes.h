@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "buoy/checkpoint/config.h"
+#include "buoy/decode/options.h"
 #include "buoy/observe/number_set.h"
 #include "buoy/run/change/head_change.h"
 #include "buoy/run/change/residual_vectors.h"
@@ -61,8 +62,8 @@ inline Changes parse_changes(const std::vector<std::string>& heads, const std::v
   return parse_changes(ChangeTexts{heads, keys, {}, {}, {}, {}});
 }
 
-// UsageError when the model has no such head or layer, or no steps to tell apart.
-void check_changes(const Changes& changes, const ModelConfig& config);
+// UsageError when the model has no such head or layer, or the way it is decoded no steps to tell apart.
+void check_changes(const Changes& changes, const ModelConfig& config, const decode::DecodeOptions& decode);
 
 // What was changed in the model of a trace, as it was given.
 std::vector<std::string> changes_of(const trace::Manifest& manifest);

@@ -77,7 +77,7 @@ ChangingProbe::ChangingProbe(const Changes& changes, const ModelConfig& config, 
       mlps_(changes.mlps),
       forward_vectors_(static_cast<std::size_t>(config.layers)),
       residual_(static_cast<std::size_t>(config.layers)) {
-  check_changes(changes, config);
+  check_changes(changes, config, row.decode);
   for (const auto& change : changes.heads) {
     const auto& [layer, head] = change.id;
     if (change.of_single_steps)
@@ -96,8 +96,6 @@ ChangingProbe::ChangingProbe(const Changes& changes, const ModelConfig& config, 
     if (changes.top->of_single_steps) require_steps(kTopField, "K", changes.top->steps, row.steps);
     top_.emplace(*changes.top, config,
                  TopRow{row.id, row.prompt, row.tokens, row.steps, row.seed, row.left_to_right});
-    only_top_ = observer == nullptr && changes.heads.empty() && changes.keys.empty() &&
-                changes.mlps.empty() && changes.residual.empty();
   }
   for (const auto& change : changes.residual) {
     if (change.of_single_steps) require_steps(change.field(), change.where, change.steps, row.steps);

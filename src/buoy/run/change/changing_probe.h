@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "buoy/decode/options.h"
 #include "buoy/observe/query_groups.h"
 #include "buoy/probe/forwarding.h"
 #include "buoy/run/change/changes.h"
@@ -16,9 +17,10 @@ namespace buoy::run {
 
 // What changes are made to.
 struct ChangedRow {
-  observe::Regions regions;  // "answer" among them; empty: there are none
-  std::int64_t tokens = 0;   // at most
-  std::int64_t steps = 0;    // forwards that have a number
+  observe::Regions regions;           // "answer" among them; empty: there are none
+  std::int64_t tokens = 0;            // at most
+  std::int64_t steps = 0;             // forwards that have a number
+  decode::DecodeOptions decode = {};  // which loop, where a family has several
   // For keys that are chosen by what they receive.
   std::string id = {};
   std::span<const std::int32_t> prompt = {};
@@ -39,7 +41,6 @@ class ChangingProbe final : public probe::ForwardingProbe {
   void take(const probe::Address& address, probe::LayerRecord&& record) override;
   // What the next forward is changed by has to be there before it.
   bool takes_later() const override { return !follows() && ForwardingProbe::takes_later(); }
-  bool takes_parts() const override { return only_top_; }
   probe::Change change(const probe::Address& address, const probe::LayerExtent& extent) override;
 
   // When the row is decoded: UsageError where a rule selected no key.
@@ -78,7 +79,6 @@ class ChangingProbe final : public probe::ForwardingProbe {
   std::vector<std::vector<ForwardVectors>> forward_vectors_;  // [layers] of the forward under way
   std::vector<std::vector<probe::ResidualChange>> residual_;  // likewise
   std::optional<TopKeys> top_;
-  bool only_top_ = false;                              // nothing else is changed, and nobody observes
   std::map<std::array<std::int64_t, 2>, bool> shown_;  // whether the observer asked, by branch and layer
 };
 

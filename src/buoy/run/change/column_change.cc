@@ -88,6 +88,11 @@ ColumnSets ColumnBook::choose(const std::string& id, std::span<const std::int32_
       !std::equal(prompt.begin(), prompt.end(), sample.final_row.begin()))
     throw_input_error({folder_.string(), fmt::format("question \"{}\" with the same prompt", id), "another"});
 
+  // Columns would be hidden at other forwards than they were chosen at: those that finish blocks stand
+  // between.
+  if (reader_.manifest().blocks)
+    throw_input_error({folder_.string(), "a trace of a model that decodes no blocks",
+                       "block decoding, whose forwards are no steps of the whole row"});
   const std::int64_t layers = reader_.manifest().model.layers;
   if (sample.layer_count() != layers || sample.steps.empty() || sample.steps.front() != 0 ||
       sample.steps.back() + 1 != sample.step_count())

@@ -24,6 +24,7 @@ class HeadChangeProbe final : public probe::Probe {
 
   probe::LayerRequest request(const probe::Address&, const probe::LayerExtent&) override { return {}; }
   void take(const probe::Address&, probe::LayerRecord&&) override {}
+  bool takes_parts() const override { return true; }
   probe::Change change(const probe::Address& address, const probe::LayerExtent& extent) override;
 
  private:

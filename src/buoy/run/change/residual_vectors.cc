@@ -10,6 +10,7 @@
 #include "buoy/base/container/npy.h"
 #include "buoy/base/error.h"
 #include "buoy/base/sha256.h"
+#include "buoy/decode/decoding_rule.h"
 
 namespace buoy::run {
 namespace {
@@ -97,9 +98,10 @@ std::string stored_text(const std::string& text, const ResidualVectors& vectors)
                      sha256_hex(std::as_bytes(std::span(vectors.values))));
 }
 
-void check_residual_vectors(const ResidualVectors& vectors, const ModelConfig& config) {
+void check_residual_vectors(const ResidualVectors& vectors, const ModelConfig& config,
+                            const decode::DecodeOptions& decode) {
   vectors.layers.below(config.layers);  // refuses others
-  if (vectors.of_single_steps && !is_masked_diffusion(config.family))
+  if (vectors.of_single_steps && !decode::decodes_masks(config, decode))
     throw_usage_error({vectors.field(), "no steps: an autoregressive row is the same at every step",
                        vectors.where + "/..."});
   const std::int64_t count = std::ssize(vectors.values);

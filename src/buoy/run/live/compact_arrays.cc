@@ -51,7 +51,7 @@ CompactArrays::CompactArrays(const analysis::SampleFacts& sample, bool chosen)
       received_(sample.has(trace::kReceived)),
       heads_(received_ && chosen),
       rows_(chosen && sample.has(trace::kRowWeights)) {
-  const std::int64_t S = sample.forward_count(), L = layers_, T = sample.tokens, H = sample.heads;
+  const std::int64_t S = sample.observed_count(), L = layers_, T = sample.tokens, H = sample.heads;
   const std::int64_t G = std::ssize(sample.group_names), R = std::ssize(sample.row_positions);
   const auto add = [&](std::string_view name, trace::DataType dtype, std::vector<std::int64_t> cell) {
     std::vector<std::int64_t> shape = {S, L};

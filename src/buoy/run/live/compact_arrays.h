@@ -37,7 +37,9 @@ class CompactArrays {
   void take_mass(const analysis::LayerView& layer, trace::SampleFile& file) const;
   void take_heads(const analysis::LayerView& layer, trace::SampleFile& file) const;
   void take_rows(const analysis::LayerView& layer, trace::SampleFile& file) const;
-  std::int64_t cell(const analysis::LayerView& layer) const { return layer.s() * layers_ + layer.l; }
+  std::int64_t cell(const analysis::LayerView& layer) const {
+    return layer.forward.place * layers_ + layer.l;
+  }
 
   std::int64_t layers_ = 0, regions_ = 0;
   bool received_ = false, heads_ = false, rows_ = false;

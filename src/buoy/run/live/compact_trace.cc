@@ -29,9 +29,6 @@ class Compaction {
       throw_usage_error({"`keep`", "tables or compact", std::string(name_of(request.keep))});
     if (manifest_.level != trace::Level::kFull)
       throw_input_error({where + ": level", "a full trace", std::string(name_of(manifest_.level))});
-    if (manifest_.blocks)
-      throw_input_error({where + ": version", "a trace of a model that sees no blocks: these stay full",
-                         std::to_string(trace::kBlocksVersion)});
     if (!reader_.complete())
       throw_input_error({where + ": complete", "a finished trace", "an unfinished one"});
     manifest_.level = request.keep;

@@ -27,9 +27,10 @@ std::string observables_for(const std::vector<std::string>& analyses) {
   return out;
 }
 
-std::vector<std::string> analyses_within(const observe::Plan& plan) {
+std::vector<std::string> analyses_within(const observe::Plan& plan, bool with_named) {
   std::vector<std::string> names;
   for (const auto& kind : analysis::analysis_kinds()) {
+    if (kind.only_named && !with_named) continue;
     const auto needed = observables_of(kind);
     if (std::all_of(needed.begin(), needed.end(), [&](const auto& one) { return plan.has(one); }))
       names.emplace_back(kind.producer.name);

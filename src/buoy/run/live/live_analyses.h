@@ -20,7 +20,7 @@ struct LiveAnalyses {
 std::string observables_for(const std::vector<std::string>& analyses);
 
 // Every analysis that needs no more than is observed.
-std::vector<std::string> analyses_within(const observe::Plan& plan);
+std::vector<std::string> analyses_within(const observe::Plan& plan, bool with_named = false);
 // What those lack that cannot be kept, by name: as in "needs `observe` received,mass".
 std::vector<std::pair<std::string, std::string>> analyses_beyond(const observe::Plan& plan);
 

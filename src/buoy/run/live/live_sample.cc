@@ -55,6 +55,21 @@ void list_arrays(const observe::RecordLayout& layout, analysis::SampleFacts& fac
   }
 }
 
+// As a trace tells them.
+std::shared_ptr<const analysis::BlockForwards> block_forwards_of(const observe::RecordLayout& layout) {
+  const observe::BlockRun& run = *layout.subject().blocks;
+  auto blocks = std::make_shared<analysis::BlockForwards>();
+  blocks->length = run.denoised_block;
+  blocks->origin = run.denoised_origin;
+  blocks->reveals = run.reveals;
+  for (const auto step : layout.steps()) {
+    blocks->kinds.push_back(run.kinds[static_cast<size_t>(step)]);
+    const auto rows = run.rows_run.begin() + 2 * step;
+    blocks->rows_run.insert(blocks->rows_run.end(), rows, rows + 2);
+  }
+  return blocks;
+}
+
 }  // namespace
 
 analysis::ObservedSample facts_of(const observe::RecordLayout& layout, const LivePrompt& live, bool texts) {
@@ -66,6 +81,7 @@ analysis::ObservedSample facts_of(const observe::RecordLayout& layout, const Liv
   if (live.mask == AttentionMaskKind::kCausal) s.mask = analysis::kCausalMask;
   if (live.mask == AttentionMaskKind::kPrefix) s.mask = analysis::prefix_mask(subject.prompt_length);
   if (subject.blocks) s.mask = analysis::block_mask(subject.blocks->block, subject.blocks->origin);
+  if (subject.blocks) s.end_tokens = subject.end_tokens;
   s.masked_diffusion = live.masked_diffusion;
   s.has_texts = texts && subject.tokens > 0;
   s.tokens = subject.tokens;
@@ -82,7 +98,14 @@ analysis::ObservedSample facts_of(const observe::RecordLayout& layout, const Liv
       live.masked_diffusion && live.final_row && !s.steps.empty() && s.steps.back() == subject.steps - 1;
   s.sees_final_row = looks_back || !live.masked_diffusion;
   if (looks_back && s.steps.size() > 1) s.steps.pop_back();
-  if (live.masked_diffusion)
+  if (subject.blocks) {
+    s.steps = to_int32(layout.steps());
+    s.blocks = block_forwards_of(layout);
+    show_denoising(s);
+  }
+  if (subject.blocks && !live.final_row)
+    s.last_step = s.blocks->last_reveal();
+  else if (live.masked_diffusion)
     s.last_step = static_cast<std::int32_t>(subject.steps) - (live.final_row ? 2 : 1);
   s.region_names = as_stored(subject.regions.names);
   s.region_of_token = {subject.regions.of_token.begin(), subject.regions.of_token.end()};
@@ -127,20 +150,24 @@ void LiveSample::note_forward(const probe::Address& address) {
   BUOY_CHECK(asked_step_ == address.step);
   if (forward_ && forward_->number() == address.step) return;
   analysis::ForwardFacts forward;
-  forward.index = layout_.step_index(address);
+  forward.place = layout_.step_index(address);
+  forward.index = sample_.index_of_place(forward.place);
   forward.number = static_cast<std::int32_t>(address.step);
-  forward.is_step = forward.index < sample_.step_count();
+  forward.is_step = forward.shown() && forward.index < sample_.step_count();
   forward.row = std::move(row_);
-  forward.revealed_at = machine_->revealed_at();
+  forward.revealed_at = sample_.blocks ? sample_.blocks->revealed_before(sample_.tokens, forward.number)
+                                       : machine_->revealed_at();
   forward.revealed_at.resize(forward.row.size(), -1);  // a row may grow while it is decoded
-  read_texts(forward.row);
+  // Texts are those of the finished row, which differs from this one where tokens are written again.
+  const auto& run = layout_.subject().blocks;
+  read_texts(run ? run->tokens : forward.row);
   forward.types = types_;
   forward.masked.assign(forward.row.size(), 0);
   for (size_t j = static_cast<size_t>(sample_.prompt_length); j < forward.row.size(); ++j)
     forward.masked[j] = sample_.mask_token >= 0 && forward.row[j] == sample_.mask_token ? 1 : 0;
   forward.answer_end = layout_.answer_end(forward.row);
   forward.group_sizes = layout_.group_sizes(asked_);
-  BUOY_CHECK(forward.index == std::ssize(sample_.rows));
+  BUOY_CHECK(forward.place == std::ssize(sample_.rows));
   sample_.rows.push_back(forward.row);
   sample_.group_sizes.push_back(forward.group_sizes);
   forward_ = std::make_shared<LiveForward>(sample_, std::move(forward));

@@ -84,7 +84,7 @@ void TraceSink::take(const analysis::LayerView& layer) {
 }
 
 void TraceSink::put_observed(const analysis::LayerView& layer) {
-  const std::int64_t cell = layer.s() * observed_->size_of('L') + layer.l;
+  const std::int64_t cell = layer.forward.place * observed_->size_of('L') + layer.l;
   for (const auto& part : observed_->parts()) {
     if (part.of_forward) continue;
     if (part.large) {
@@ -109,7 +109,7 @@ void TraceSink::take_forward(const analysis::ForwardView& forward) {
   if (analyses_) analyses_->take_forward(forward);
   if (!file_ || level_ != trace::Level::kFull) return;
   for (const auto& part : observed_->parts()) {
-    if (part.of_forward) put_cell(part, forward.s(), forward);
+    if (part.of_forward) put_cell(part, forward.forward.place, forward);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "buoy/base/error.h"
+#include "buoy/observe/whole_rows.h"
 #include "buoy/run/attention_features.h"
 #include "buoy/run/tracer.h"
 
@@ -51,10 +52,13 @@ class WatchedQuestions::Watched {
  public:
   std::size_t number = 0;
   StoredTypes types;
-  std::optional<LiveSample> sample;  // none: nothing of it is to be seen yet
+  std::optional<LiveSample> sample;         // none: nothing of it is to be seen yet
+  std::optional<observe::WholeRows> whole;  // shows it forwards of blocks
   FeatureSink* sink = nullptr;
   std::shared_ptr<LiveStream::Work> work;
   analysis::ObservedSample ran;  // when it has ended
+
+  probe::Probe& probe() { return whole ? static_cast<probe::Probe&>(*whole) : *sample; }
 };
 
 WatchedQuestions::WatchedQuestions(const Context& context, const ModelConfig& config, const Request& request,
@@ -64,47 +68,58 @@ WatchedQuestions::WatchedQuestions(const Context& context, const ModelConfig& co
       plan_(request.plan()),
       tokenizer_(tokenizer),
       settled_(std::move(settled)),
+      blocks_(decode::decodes_blocks(config, request.decode)),
       // The model's own thread is busy; on a GPU little else is.
       stream_(config.layers, context.threads.size() - 1, {}) {}
 
 WatchedQuestions::~WatchedQuestions() = default;
 
-std::optional<decode::FinalLook> WatchedQuestions::begin(std::size_t number, const ItemPrompt& prompt,
-                                                         const decode::StepMachine& machine,
+std::optional<decode::FinalLook> WatchedQuestions::begin(const Beginning& question,
                                                          const std::set<std::string>& as_f32) {
   auto made = std::make_unique<Watched>();
   Watched& watched = *made;
-  watched.number = number;
+  watched.number = question.number;
   watched.types = {request_.float16 ? trace::Storage::kF16 : trace::Storage::kF32, as_f32};
   const bool diffusion = decode::decodes_masks(config_, request_.decode);
   std::optional<decode::FinalLook> look;
   if (diffusion) {
-    look_on(watched, prompt, machine);
+    look_on(watched, question);
     if (request_.final_row) look = {watched.sample->layout().subject().steps - 1, nullptr};
   } else {
     // One pass over the finished row holds every step's attention, and only then is its length known.
     // What cannot be observed is refused now.
-    const observe::RecordLayout check(
-        plan_, subject_of(config_, request_, prompt, std::ssize(machine.row()), tokenizer_));
-    look = {0,
-            [this, &watched, &prompt](const decode::StepMachine& ended) { look_on(watched, prompt, ended); }};
+    const observe::RecordLayout check(plan_, subject_of(config_, request_, question.prompt,
+                                                        std::ssize(question.machine.row()), tokenizer_));
+    look = {0, [this, &watched, number = question.number,
+                &prompt = question.prompt](const decode::StepMachine& ended) {
+              look_on(watched, {number, prompt, ended});
+            }};
   }
-  under_way_[static_cast<std::int64_t>(number)] = std::move(made);
+  under_way_[static_cast<std::int64_t>(question.number)] = std::move(made);
   return look;
 }
 
-void WatchedQuestions::look_on(Watched& watched, const ItemPrompt& prompt,
-                               const decode::StepMachine& machine) const {
+void WatchedQuestions::look_on(Watched& watched, const Beginning& question) const {
   const bool diffusion = decode::decodes_masks(config_, request_.decode);
-  const auto subject = subject_of(config_, request_, prompt, std::ssize(machine.row()), tokenizer_);
+  const decode::StepMachine& machine = question.machine;
+  const std::int64_t tokens =
+      question.blocks ? std::ssize(question.blocks->tokens) : std::ssize(machine.row());
+  const auto subject = subject_of(config_, request_, question.prompt, tokens, tokenizer_, question.blocks);
   watched.sample.emplace(observe::RecordLayout(plan_, subject),
-                         LivePrompt{prompt, watched.number, diffusion,
+                         LivePrompt{question.prompt, watched.number, diffusion,
                                     decode::mask_of(config_, request_.decode), request_.final_row},
                          tokenizer_, [this, &watched](LiveRecord& record) {
                            const Seconds measured(times_.handing_on);
                            stream_.push(watched.work, record);
                          });
   watched.sample->follow(machine);
+  if (question.blocks) {
+    watched.whole.emplace(*watched.sample, config_.hidden, [&machine, tokens, mask = subject.mask_token] {
+      auto row = machine.row();
+      row.resize(static_cast<std::size_t>(tokens), mask);
+      return row;
+    });
+  }
   auto sink = std::make_unique<FeatureSink>(watched.sample->facts());
   watched.sink = sink.get();
   std::promise<std::unique_ptr<LiveSink>> made;
@@ -158,22 +173,22 @@ WatchedQuestions::Watched* WatchedQuestions::find(const probe::Address& address)
 probe::LayerRequest WatchedQuestions::request(const probe::Address& address,
                                               const probe::LayerExtent& extent) {
   Watched* const watched = find(address);
-  return watched != nullptr ? watched->sample->request(address, extent) : probe::LayerRequest{};
+  return watched != nullptr ? watched->probe().request(address, extent) : probe::LayerRequest{};
 }
 
 probe::PredictionRequest WatchedQuestions::predictions(const probe::Address& address,
                                                        const probe::LayerExtent& extent) {
   Watched* const watched = find(address);
-  return watched != nullptr ? watched->sample->predictions(address, extent) : probe::PredictionRequest{};
+  return watched != nullptr ? watched->probe().predictions(address, extent) : probe::PredictionRequest{};
 }
 
 void WatchedQuestions::take(const probe::Address& address, probe::LayerRecord&& record) {
-  find(address)->sample->take(address, std::move(record));
+  find(address)->probe().take(address, std::move(record));
 }
 
 void WatchedQuestions::take_later(const probe::Address& address,
                                   std::unique_ptr<probe::PendingRecord> record) {
-  find(address)->sample->take_later(address, std::move(record));
+  find(address)->probe().take_later(address, std::move(record));
 }
 
 }  // namespace buoy::run

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "buoy/decode/stream.h"
+#include "buoy/observe/subject.h"
 #include "buoy/run/live/live_stream.h"
 #include "buoy/run/live/live_times.h"
 #include "buoy/run/request.h"
@@ -33,10 +34,16 @@ class WatchedQuestions final : public probe::Probe {
                    const std::optional<text::Tokenizer>& tokenizer, Settled settled);
   ~WatchedQuestions() override;
 
-  // A question that is about to run, and the look its job must have. UsageError for what cannot be observed.
-  std::optional<decode::FinalLook> begin(std::size_t number, const ItemPrompt& prompt,
-                                         const decode::StepMachine& machine,
-                                         const std::set<std::string>& as_f32 = {});
+  // A question that is about to run, and the look its job must have. `blocks`: its forwards, where blocks are
+  // decoded. UsageError for what cannot be observed.
+  struct Beginning {
+    std::size_t number;
+    const ItemPrompt& prompt;
+    const decode::StepMachine& machine;
+    std::shared_ptr<const observe::BlockRun> blocks = nullptr;
+  };
+  std::optional<decode::FinalLook> begin(const Beginning& question, const std::set<std::string>& as_f32 = {});
+  bool decodes_blocks() const { return blocks_; }
   // After its last forward, while its machine is there.
   void end(std::size_t number);
   // Forgets those that have begun and not ended.
@@ -50,14 +57,16 @@ class WatchedQuestions final : public probe::Probe {
   probe::PredictionRequest predictions(const probe::Address& address,
                                        const probe::LayerExtent& extent) override;
   void take(const probe::Address& address, probe::LayerRecord&& record) override;
-  bool takes_later() const override { return true; }
+  // Forwards of some rows are shown as whole ones, which takes what was measured.
+  bool takes_later() const override { return !blocks_; }
+  bool takes_parts() const override { return blocks_; }
   void take_later(const probe::Address& address, std::unique_ptr<probe::PendingRecord> record) override;
 
  private:
   class Watched;
 
   Watched* find(const probe::Address& address) const;
-  void look_on(Watched& watched, const ItemPrompt& prompt, const decode::StepMachine& machine) const;
+  void look_on(Watched& watched, const Beginning& question) const;
   void settle_first();
 
   ModelConfig config_;
@@ -65,6 +74,7 @@ class WatchedQuestions final : public probe::Probe {
   observe::Plan plan_;
   std::optional<text::Tokenizer> tokenizer_;
   Settled settled_;
+  bool blocks_ = false;
   mutable LiveTimes times_;
   std::map<std::int64_t, std::unique_ptr<Watched>> under_way_;  // by number
   std::deque<std::unique_ptr<Watched>> ended_;

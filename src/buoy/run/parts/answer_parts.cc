@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <map>
 #include <utility>
@@ -33,14 +34,33 @@ AnswerParts::Lines AnswerParts::lines_of(const File& file, const EvaluationPlan&
   for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string_view::npos;
        begin = end + 1, ++line) {
     const auto one = text.substr(begin, end - begin);
-    lines.push_back({plan.number_of(parse_record(std::string(one), fmt::format("{}:{}", file.name, line))),
-                     begin, static_cast<std::uint32_t>(one.size())});
+    lines.push_back({plan.number_of(parse_place(one, fmt::format("{}:{}", file.name, line))),
+                     {-1, static_cast<std::uint32_t>(one.size()), begin, static_cast<std::uint32_t>(line)}});
   }
   return lines;
 }
 
+std::string AnswerParts::name_of(std::size_t number) const {
+  const Found& found = found_[number];
+  return fmt::format("{}:{}", parts_[static_cast<std::size_t>(found.part)].name, found.line);
+}
+
+// Both answers are of the same question: what was asked, and how it was scored, is compared as well.
+void AnswerParts::note_difference(std::size_t number, std::string_view other, const File& file,
+                                  bool rounds_by_packing) {
+  const auto& first = parts_[static_cast<std::size_t>(found_[number].part)].name;
+  const auto a = parse_record(std::string(line(number)), name_of(number)),
+             b = parse_record(std::string(other), file.name);
+  if (!rounds_by_packing || a.prompt != b.prompt || a.golds != b.golds || a.failed() != b.failed()) {
+    throw_input_error({fmt::format("{}: answer {}", file.name, number),
+                       fmt::format("once, or the same as in {}", first), "another"});
+  }
+  ++differing_.answers;
+  differing_.texts += a.answer != b.answer ? 1 : 0;
+}
+
 // Parts are read side by side, and taken in their order.
-void AnswerParts::take_files(const EvaluationPlan& plan) {
+void AnswerParts::take_files(const EvaluationPlan& plan, bool rounds_by_packing) {
   std::vector<Lines> lines(parts_.size());
   std::vector<std::exception_ptr> errors(parts_.size());
   ThreadPool threads(default_threads());
@@ -54,17 +74,16 @@ void AnswerParts::take_files(const EvaluationPlan& plan) {
   });
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     if (errors[p]) std::rethrow_exception(errors[p]);
-    for (const auto& [number, offset, length] : lines[p]) {
+    for (const auto& [number, found] : lines[p]) {
       const Found before = found_[number];
-      found_[number] = {static_cast<std::int32_t>(p), length, offset};
+      found_[number] = found;
+      found_[number].part = static_cast<std::int32_t>(p);
       if (before.part < 0) continue;
       const auto now = line(number);
       found_[number] = before;
-      if (line(number) == now) continue;
-      throw_input_error(
-          {fmt::format("{}: answer {}", parts_[p].name, number),
-           fmt::format("once, or the same as in {}", parts_[static_cast<std::size_t>(before.part)].name),
-           "another"});
+      if (line(number) != now)
+        note_difference(number, now, parts_[p],
+                        rounds_by_packing && before.part != static_cast<std::int32_t>(p));
     }
   }
 }
@@ -93,25 +112,38 @@ AnswerParts AnswerParts::open(const std::filesystem::path& out) {
     if (!path_exists(file) || std::filesystem::file_size(file) == 0) continue;
     all.parts_.push_back({file.string(), std::make_unique<MappedFile>(file)});
   }
-  all.take_files(plan);
+  all.take_files(plan, JsonObject(description, all.out_).text("device") == "cuda");
   for (std::size_t number = 0; number < all.found_.size(); ++number) {
     if (all.found_[number].part < 0) all.missing_.push_back(number);
   }
   return all;
 }
 
-void AnswerParts::each_line(const std::function<void(std::string_view line)>& take) const {
+void AnswerParts::require_all() const {
   if (!missing_.empty())
     throw_input_error({out_, counted(planned(), "answer") + " in its parts",
                        fmt::format("{} missing (buoy merge {} says which)", missing_.size(), out_)});
+}
+
+void AnswerParts::each_line(const std::function<void(std::string_view line)>& take) const {
+  require_all();
   for (std::size_t number = 0; number < found_.size(); ++number) take(line(number));
 }
 
+// Side by side, some thousands at a time.
 void AnswerParts::read(const std::function<void(AnswerRecord&&)>& take) const {
-  std::size_t number = 0;
-  each_line([&](std::string_view line) {
-    take(parse_record(std::string(line), fmt::format("{}: answer {}", out_, ++number)));
-  });
+  constexpr std::size_t kBlock = 4096;
+  require_all();
+  ThreadPool threads(default_threads());
+  std::vector<AnswerRecord> records(std::min(kBlock, found_.size()));
+  for (std::size_t first = 0; first < found_.size(); first += kBlock) {
+    const std::size_t count = std::min(kBlock, found_.size() - first);
+    threads.run(static_cast<std::int64_t>(count), [&](std::int64_t n, int /*thread*/) {
+      const auto at = static_cast<std::size_t>(n);
+      records[at] = parse_record(std::string(line(first + at)), name_of(first + at));
+    });
+    for (std::size_t at = 0; at < count; ++at) take(std::move(records[at]));
+  }
 }
 
 void AnswerParts::write(const std::filesystem::path& out) const {

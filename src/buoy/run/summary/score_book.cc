@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -10,6 +11,7 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/result/schema/evaluation.h"
 #include "buoy/run/answer_file.h"
+#include "buoy/run/parts/answer_parts.h"
 
 namespace buoy::run {
 namespace {
@@ -155,16 +157,31 @@ const CellScores* ScoreBook::find(const std::string& model, const std::string& s
   return nullptr;
 }
 
-ScoreBook read_scores(const std::filesystem::path& folder) {
+namespace {
+
+using TakeAnswer = std::function<void(AnswerRecord&&)>;
+
+ScoreBook scores_of(const std::filesystem::path& folder,
+                    const std::function<void(const TakeAnswer& take)>& read) {
   ScoreBook book;
   read_description(folder / "run.json", book);
   Cells cells(book, (folder / kAnswersFile).string());
-  read_answers(folder, [&](AnswerRecord&& record) { cells.add(std::move(record)); });
+  read([&](AnswerRecord&& record) { cells.add(std::move(record)); });
   std::vector<std::string> models, sets;
   for (const auto& cell : book.cells) models.push_back(cell.model), sets.push_back(cell.set);
   order_by(book.models, models, [](const ModelFacts& facts) { return facts.name; });
   order_by(book.sets, sets, [](const std::string& name) { return name; });
   return book;
+}
+
+}  // namespace
+
+ScoreBook read_scores(const std::filesystem::path& folder) {
+  return scores_of(folder, [&](const TakeAnswer& take) { read_answers(folder, take); });
+}
+
+ScoreBook read_scores(const std::filesystem::path& folder, const AnswerParts& parts) {
+  return scores_of(folder, [&](const TakeAnswer& take) { parts.read(take); });
 }
 
 }  // namespace buoy::run

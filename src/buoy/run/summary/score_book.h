@@ -12,6 +12,8 @@
 
 namespace buoy::run {
 
+class AnswerParts;
+
 inline constexpr char kAllSets[] = "all";  // in tables: the items of all data sets together
 
 struct Metric {
@@ -59,5 +61,7 @@ struct ScoreBook {
 };
 
 ScoreBook read_scores(const std::filesystem::path& run_folder);
+// Of a run in parts that are open already.
+ScoreBook read_scores(const std::filesystem::path& run_folder, const AnswerParts& parts);
 
 }  // namespace buoy::run

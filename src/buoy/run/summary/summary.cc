@@ -31,8 +31,8 @@ std::vector<Table> summarise(const ScoreBook& book, const stats::BootstrapOption
   for (auto& table :
        {averages_table(book, options), gains_table(book, options), gain_ratio_table(book, options),
         differences_table(book, options), effects_table(book, options), middle_table(book, options),
-        columns_table(book, options), positions_table(book, options), labels_table(book, options),
-        attention_table(book, options), failures_table(book)}) {
+        columns_table(book, options), positions_table(book, options), haystack_table(book, options),
+        labels_table(book, options), attention_table(book, options), failures_table(book)}) {
     if (!table.rows.empty()) tables.push_back(table);
   }
   return tables;

@@ -17,6 +17,7 @@ Table effects_table(const ScoreBook& book, const Bootstrap& options);
 Table columns_table(const ScoreBook& book, const Bootstrap& options);
 Table middle_table(const ScoreBook& book, const Bootstrap& options);
 Table positions_table(const ScoreBook& book, const Bootstrap& options);
+Table haystack_table(const ScoreBook& book, const Bootstrap& options);
 Table labels_table(const ScoreBook& book, const Bootstrap& options);
 Table attention_table(const ScoreBook& book, const Bootstrap& options);
 Table failures_table(const ScoreBook& book);

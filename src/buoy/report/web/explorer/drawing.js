@@ -198,6 +198,17 @@ class Drawing extends Sample {
       pen.stroke();
       pen.setLineDash([]);
     }
+    // Where blocks begin that are denoised.
+    const begins = new Set(data.reach.slice(0, data.finalRow ? -1 : undefined).map(reach => reach[0]));
+    for (const begin of begins) {
+      if (begin <= data.promptLength) continue;
+      pen.strokeStyle = soft;
+      pen.lineWidth = 0.5;
+      pen.beginPath();
+      pen.moveTo(x(begin), size.top);
+      pen.lineTo(x(begin), size.bottom + 4);
+      pen.stroke();
+    }
     this.drawRegions(pen, size);
   }
 
@@ -238,7 +249,7 @@ class Drawing extends Sample {
     const order = Array.from(cells.keys()).filter(j => !Number.isNaN(cells[j]))
       .sort((a, b) => Math.abs(cells[b]) - Math.abs(cells[a])).slice(0, 5);
     const value = j => this.other ? signed(row.values[j] - row.others[j]) :
-      percent(row.values[j]) + ' (' + times(row.values[j] / this.evenly(j, row.query)) + ')';
+      percent(row.values[j]) + ' (' + times(row.values[j] / this.evenly(j, row.query, row.step)) + ')';
     this.top.textContent = (this.other ? 'Differ most: ' : 'Most: ') +
       order.map(j => this.quoted(j) + ' at ' + j + ': ' + value(j)).join('; ') + '.';
   }

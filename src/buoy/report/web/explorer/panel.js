@@ -100,8 +100,8 @@ class Panel extends Drawing {
       const when = written < 0 ? '' : ' by step ' + written;
       lines.push(masked ? 'still masked' + (when && ', revealed' + when) : 'revealed' + when);
     }
-    lines.push(!row.values ? 'not on this page' : percent(row.values[j]) +
-      (row.query >= 0 ? ' of its attention, ' : ' of received attention, ') + times(row.values[j] / this.evenly(j, row.query)));
+    lines.push(!row.values ? 'not on this page' : !this.exists(j, row.step) ? 'not there yet' : percent(row.values[j]) +
+      (row.query >= 0 ? ' of its attention, ' : ' of received attention, ') + times(row.values[j] / this.evenly(j, row.query, row.step)));
     if (this.other) lines.push(row.others && j < row.others.length ? signed(row.values[j] - row.others[j]) + ' against ' +
       this.other.data.trace + ', where ' + this.other.quoted(j) + ' has ' + percent(row.others[j]) : 'nothing to compare with');
     this.looked?.classList.remove('looked');

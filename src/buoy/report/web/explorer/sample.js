@@ -1,3 +1,8 @@
+// How many keys a row sees. `reach`: the first row that ran, where rows and keys end, length and origin of blocks.
+function keysOf([, end, length, origin], row) {
+  return Math.min(end, origin + (Math.floor((row - origin) / length) + 1) * length);
+}
+
 // A sample of one trace: its data, and what the state chooses of it.
 class Sample {
   use(data) {
@@ -12,6 +17,7 @@ class Sample {
       this.even.fill(sum / data.tokens, 0, data.prefix); // every query sees these
     }
     this.scales = new Map();
+    this.evens = new Map();
   }
 
   load() {
@@ -64,12 +70,26 @@ class Sample {
   }
   quoted(position) { return '\u201c' + visible(this.data.texts[position] ?? '') + '\u201d'; }
   // What even attention gives to a position: of all queries, or of one, over the keys it sees.
-  evenly(position, query) {
+  evenly(position, query, step) {
+    const data = this.data, own = query < 0 ? -1 : data.rowPositions[query];
+    if (data.reach.length) return query < 0 ? this.evenAt(step)[position] : 1 / keysOf(data.reach[step], own);
     if (query < 0) return this.even[position];
-    const data = this.data, own = data.rowPositions[query];
     return 1 / (data.causal ? Math.max(own + 1, data.prefix) : data.tokens);
   }
-  shown(value, position, query = -1) { return state.even ? value / this.evenly(position, query) : value; }
+  // Keys behind the block that is denoised do not.
+  exists(position, step) { return !this.data.reach.length || position < this.data.reach[step][1]; }
+  // Where blocks are decoded: of the rows that ran at a step.
+  evenAt(step) {
+    if (this.evens.has(step)) return this.evens.get(step);
+    const data = this.data, reach = data.reach[step], even = new Float64Array(data.tokens);
+    for (let i = reach[0]; i < reach[1]; ++i) {
+      const keys = keysOf(reach, i);
+      for (let j = 0; j < keys; ++j) even[j] += 1 / keys / (reach[1] - reach[0]);
+    }
+    this.evens.set(step, even);
+    return even;
+  }
+  shown(value, position, query, step) { return state.even ? value / this.evenly(position, query, step) : value; }
 
   // The rows of the view, from top to bottom, each in a block; only the grid has several blocks.
   listRows() {
@@ -111,21 +131,24 @@ class Sample {
   }
 
   // The same row of another trace of the same sample: at the same relative step and depth, in the same head.
+  stepOfOther(row, query) {
+    return this.other.keptStep(this.other.stepAt(this.stepShare(row.step)), row.head, query);
+  }
   valuesOfOther(row) {
     const other = this.other, layer = nearest(other.depths, this.depths[row.layer]);
     const query = row.query < 0 ? -1 : other.queryOf(this.writtenBy(row.query));
     if (row.query >= 0 && query < 0 || row.head >= other.data.heads) return null;
     other.load();
-    return other.values(other.keptStep(other.stepAt(this.stepShare(row.step)), row.head, query), layer, row.head, query);
+    return other.values(this.stepOfOther(row, query), layer, row.head, query);
   }
   // A number of a row as it is drawn: attention, or how much more it is than in the other trace; NaN: nothing to draw.
   cell(row, j) {
-    if (!row.values || state.first && j === 0) return NaN;
-    const own = this.shown(row.values[j], j, row.query);
+    if (!row.values || state.first && j === 0 || !this.exists(j, row.step)) return NaN;
+    const own = this.shown(row.values[j], j, row.query, row.step);
     if (!this.other) return own;
     if (!row.others || j >= row.others.length) return NaN;
     const query = row.query < 0 ? -1 : this.other.queryOf(this.writtenBy(row.query));
-    return own - this.other.shown(row.others[j], j, query);
+    return own - this.other.shown(row.others[j], j, query, this.stepOfOther(row, query));
   }
 
   // Ends of the colour scale: over all steps of what is shown, so that colours stay while steps change.

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "buoy/analysis/core/analysis.h"
+#include "buoy/analysis/core/quantities.h"
+
+namespace buoy::analysis {
+
+// Of keys, then of values.
+enum DriftedTokens : std::int64_t {
+  kAllTokens,
+  kBestToken,
+  kMaskedTokens,
+  kRevealedTokens,
+  kSettledTokens,
+  kDriftedTokens
+};
+inline constexpr std::int64_t kMovingTokens = 2 * kDriftedTokens, kMovingStates = kMovingTokens + 1,
+                              kKvDriftQuantities = kMovingStates + 1;
+inline constexpr std::array<std::string_view, kKvDriftQuantities> kKvDriftNames = {
+    "keys",        "keys_best",     "keys_masked",     "keys_revealed",  "keys_settled", "values",
+    "values_best", "values_masked", "values_revealed", "values_settled", "moving",       "states_moving"};
+
+inline constexpr double kStandingStill = 0.99;  // cosine with the step before
+
+// How far keys and values of one sample move from step to step.
+class SampleKvDrift final : public SampleAnalysis {
+ public:
+  explicit SampleKvDrift(const SampleFacts& sample);
+
+  void take(const LayerView& layer) override;
+  void finish(const ObservedSample& sample) override;
+  void state(StateArchive& archive) override { means.state(archive); }
+
+  QuantityMeans means;
+
+ private:
+  void take_drift(const LayerView& layer, std::int64_t first, const std::vector<double>& drift);
+
+  std::vector<std::vector<std::uint8_t>> masked_before_;  // [layers][tokens]
+};
+
+}  // namespace buoy::analysis

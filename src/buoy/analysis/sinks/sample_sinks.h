@@ -1,0 +1,91 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "buoy/analysis/core/analysis.h"
+#include "buoy/analysis/core/quantities.h"
+#include "buoy/analysis/sinks/sink_life.h"
+
+namespace buoy::analysis {
+
+enum SinkQuantity : std::int64_t {
+  kSinkFirst,
+  kSinkBest,
+  kFirstAbove,
+  kBestAbove,
+  kRulliSumCount,
+  kRulliSumShare,
+  kRulliPercentCount,
+  kRulliPercentShare,
+  kFiltered,
+  kSinkStays,
+  kSinkMoves,
+  kSinkDies,
+  kSinkLifetime,
+  kSinkStatic,
+  kMaskedBest,
+  kRevealedBest,
+  kSameBest,
+  kValueRatio,
+  kValueDrain,
+  kBestContribution,
+  kSinkQuantities
+};
+inline constexpr std::array<std::string_view, kSinkQuantities> kSinkNames = {
+    "first",         "best",
+    "first_above",   "best_above",
+    "rulli_sum",     "rulli_sum_share",
+    "rulli_percent", "rulli_percent_share",
+    "filtered",      "stays",
+    "moves",         "dies",
+    "lifetime",      "static",
+    "masked_best",   "revealed_best",
+    "same_best",     "value_ratio",
+    "drain",         "contribution"};
+
+// Epsilons of the curve, beside the one that is an option.
+inline constexpr std::array kSinkEpsilons = {0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
+inline constexpr auto kEpsilonCount = static_cast<std::int64_t>(kSinkEpsilons.size());
+inline constexpr double kSmallValue = 0.5;  // of the mean of the others: such a value drains
+
+// The sinks of one sample.
+class SampleSinks final : public SampleAnalysis {
+ public:
+  SampleSinks(const SampleFacts& sample, double epsilon);
+
+  void take(const LayerView& layer) override;
+  void finish_layer(const ObservedSample& sample, std::int64_t l) override;
+  void finish(const ObservedSample& sample) override;
+  void state(StateArchive& archive) override;
+
+  QuantityMeans means;
+  // Share of heads above each of kSinkEpsilons: of key 0, of the best key.
+  std::vector<float> above;  // [2, epsilons]
+
+ private:
+  struct Null {  // of even attention
+    double first, best;
+    std::array<std::vector<std::int32_t>, 2> rulli;  // what Rulli's rules select there, by scale
+    std::array<double, 2> rulli_share;
+  };
+
+  void take_shares(const LayerView& layer);
+  void take_rules(const LayerView& layer);
+  void take_queries(const LayerView& layer);
+  void take_values(const LayerView& layer);
+  void take_contribution(const LayerView& layer);
+
+  double epsilon_;
+  std::int64_t heads_, layers_;
+  std::vector<double> even_;  // [tokens]
+  Null null_;
+  std::vector<std::int64_t> masked_groups_, revealed_groups_;
+  std::vector<SinkLife> lives_;  // [layers, heads], until the layer is finished
+  std::vector<double> counts_;   // [layers, 2, epsilons], heads above; of maps_ [layers]
+  std::vector<double> maps_;
+};
+
+}  // namespace buoy::analysis

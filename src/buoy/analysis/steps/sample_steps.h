@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "buoy/analysis/core/analysis.h"
+#include "buoy/analysis/core/quantities.h"
+
+namespace buoy::analysis {
+
+enum StepQuantity : std::int64_t {
+  kStepCosine,
+  kStepOverlap,
+  kFirstCosine,
+  kFirstOverlap,
+  kRecall,
+  kRecallBefore,
+  kRecalledMass,
+  kRowCosine,
+  kStepQuantities
+};
+inline constexpr std::array<std::string_view, kStepQuantities> kStepNames = {
+    "cosine", "overlap",       "first_cosine",  "first_overlap",
+    "recall", "recall_before", "recalled_mass", "row_cosine"};
+
+// How the attention of one sample changes from step to step.
+class SampleSteps final : public SampleAnalysis {
+ public:
+  SampleSteps(const SampleFacts& sample, std::int64_t keys);
+
+  void take(const LayerView& layer) override;
+  void finish_layer(const ObservedSample& /*sample*/, std::int64_t l) override {
+    layers_[static_cast<size_t>(l)] = {};
+  }
+  void finish(const ObservedSample& /*sample*/) override { means.finish(); }
+  void state(StateArchive& archive) override { means.state(archive); }
+
+  QuantityMeans means;
+
+ private:
+  // Of a layer: [heads, tokens] each, empty before the first step.
+  struct Seen {
+    std::vector<double> first, before, first_top, before_top;
+    std::vector<float> rows;  // [rows, heads, tokens]
+  };
+
+  void compare_rows(const LayerView& layer, Seen& seen);
+
+  std::int64_t keys_;
+  std::vector<Seen> layers_;
+};
+
+}  // namespace buoy::analysis

@@ -1,0 +1,55 @@
+// How alike the attention of a head is from one denoising step to the next, and whether the best keys of the
+// first step stay the best.
+
+#include <fmt/format.h>
+
+#include "buoy/analysis/core/quantity_tables.h"
+#include "buoy/analysis/steps/sample_steps.h"
+#include "buoy/base/error.h"
+#include "buoy/base/field_name.h"
+#include "buoy/result/schema/steps.h"
+#include "buoy/trace/schema.h"
+
+namespace buoy::analysis {
+namespace {
+
+class Steps final : public Analysis {
+ public:
+  Steps(const TraceFacts& facts, const AnalysisOptions& options)
+      : keys_(options.recall_keys), axis_(facts.manifest), summary_(kStepNames, options.bootstrap) {
+    if (keys_ < 1) throw_usage_error({field_name("recall_keys"), "at least 1", std::to_string(keys_)});
+  }
+
+  std::unique_ptr<SampleAnalysis> begin(const SampleFacts& sample) override {
+    require_array(sample, trace::kReceived);
+    if (keys_ > sample.tokens) {
+      throw_input_error({"sample " + sample.id(),
+                         fmt::format("at least as many keys as `recall_keys` asks for ({})", keys_),
+                         std::to_string(sample.tokens)});
+    }
+    axis_.take(sample);
+    return std::make_unique<SampleSteps>(sample, keys_);
+  }
+
+  void end(const ObservedSample& sample, SampleAnalysis& given) override {
+    summary_.add(sample, dynamic_cast<const SampleSteps&>(given).means);
+  }
+
+  std::vector<Table> tables() const override {
+    return {summary_.layers(schema::steps_by_layer, axis_), summary_.steps(schema::steps_by_step),
+            summary_.heads(schema::steps_by_head, axis_)};
+  }
+
+ private:
+  std::int64_t keys_;
+  LayerAxis axis_;
+  QuantitySummary summary_;
+};
+
+}  // namespace
+
+std::unique_ptr<Analysis> make_steps(const TraceFacts& facts, const AnalysisOptions& options) {
+  return std::make_unique<Steps>(facts, options);
+}
+
+}  // namespace buoy::analysis

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include "buoy/report/quantities/quantity_panels.h"
+#include "buoy/result/schema/sinks.h"
+
+namespace buoy::report {
+namespace {
+
+constexpr QuantityPanel kSinkPanels[] = {
+    {"Best key above epsilon", "best_above", "Share of heads", kUniformName},
+    {"First key above epsilon", "first_above", "Share of heads", kUniformName},
+    {"Sinks of a head (column sums)", "rulli_sum", "Keys", kUniformName},
+    {"In place at the next step", "stays", "Share of sinks", "drawn at random"},
+    {"Left while another entered", "moves", "Share of sinks", "drawn at random"},
+    {"Time at one place", "lifetime", "Share of the run", "drawn at random"},
+    {"Best key of masked queries", "masked_best", "Share of attention", kUniformName},
+    {"Best key of revealed queries", "revealed_best", "Share of attention", kUniformName},
+    {"Masked and revealed: the same best key", "same_best", "Share of heads", "keys at random"},
+    {"Value at the best key over the others", "value_ratio", "Ratio of lengths", "a key at random"},
+};
+
+void add_epsilons(std::span<const Table> tables, Section& section) {
+  const auto& t = schema::sinks_by_epsilon;
+  const auto all = find_table(tables, t);
+  figure::Figure page;
+  page.columns = 2;
+  page.letters = true;
+  for (const auto& [title, key] : {std::pair{"First key", "first"}, std::pair{"Best key", "best"}}) {
+    figure::LineChart chart{"Epsilon", "Share of heads", {}, {}, {}, {}, {}};
+    for (const auto& trace : all.distinct(schema::trace)) {
+      const auto rows = all.where({{schema::trace, trace}, {t.key, key}});
+      if (!has_number(rows.numbers(t.share))) continue;
+      chart.references.push_back(reference(kUniformName, rows, {t.epsilon, t.null}, chart.series.size()));
+      chart.series.push_back(curve(trace, rows, {t.epsilon, t.share}));
+    }
+    if (!chart.series.empty()) page.panels.push_back({title, chart});
+  }
+  if (page.panels.empty()) return;
+  page.title = "Share of heads with a sink, by epsilon";
+  page.caption = counted(all, {schema::trace, t.samples});
+  section.figures.push_back(
+      {"sinks_by_epsilon",
+       "Share of heads whose first key (published) or best key receives more than "
+       "epsilon, all layers and denoising steps. Bands: bootstrap intervals over samples.",
+       page});
+}
+
+}  // namespace
+
+Section sinks_section(std::span<const Table> tables) {
+  Section section =
+      empty_section(schema::kSinks, "Which heads have sinks, how do these live, and who looks at them?");
+  const auto& t = schema::sinks_by_layer;
+  add_layers(
+      tables, t, kSinkPanels,
+      {"sinks_by_layer",
+       "Means over heads and denoising steps. Sinks of a head: keys above the mean of the others + 3 on "
+       "the scale of column sums. Nulls: even attention with the same mask, or as many keys drawn at "
+       "random at every step. Bands: bootstrap intervals over samples.",
+       title_of_parts({"Sinks stay in place beyond chance", "Attention sinks by layer"},
+                      layers_above(tables, t, "stays"))},
+      section);
+  add_steps(tables, schema::sinks_by_step, kSinkPanels,
+            {"sinks_by_step", "As above. Bands: bootstrap intervals over samples.",
+             "The same along the run, mean over layers"},
+            section);
+  add_epsilons(tables, section);
+  const auto all = find_table(tables, t);
+  for (const auto& trace : all.distinct(schema::trace)) {
+    const auto mean = [&](const char* quantity) { return mean_said(all, t, trace, quantity); };
+    section.readings.push_back(fmt::format(
+        "{}: the best key is above epsilon in a share of {} of the heads, the first key in {}; sinks of a "
+        "head "
+        "{}. Of a step's sinks {} are in place at the next, {} move, {} vanish. Masked and revealed queries "
+        "have the same best key in {} of the heads. The value at the best key is {} times as long as the "
+        "others.",
+        trace, mean("best_above"), mean("first_above"), mean("rulli_sum"), mean("stays"), mean("moves"),
+        mean("dies"), mean("same_best"), mean("value_ratio")));
+  }
+  return section;
+}
+
+}  // namespace buoy::report

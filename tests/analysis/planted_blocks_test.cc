@@ -1,0 +1,110 @@
+// Planted truths in runs that decode blocks: a sink has its share at every step, whatever the block; an
+// anchor that goes from block to block is followed; keys behind the block are in no table.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/block_attention.h"
+#include "support/written_table.h"
+
+namespace buoy::testing {
+namespace {
+
+class PlantedBlocks : public ::testing::TestWithParam<BlockArm> {};
+
+TEST_P(PlantedBlocks, ASinkHasItsShareAtEveryStepAndInTheFinalRow) {
+  for (const double share : {0.1, 0.45}) {
+    const auto tables =
+        block_trace(GetParam(), sink(share, [](const BlockForward&) { return 0; })).analyze("absorption");
+    const Table& excess = table_of(tables, "absorption_excess_by_layer");
+    int checked = 0;
+    for (const auto& row : excess.rows) {
+      EXPECT_NEAR(number_of(row[column_named(excess, "excess")]), share, 1e-6)
+          << text_of(row[column_named(excess, "steps")]) << " "
+          << text_of(row[column_named(excess, "queries")]) << " "
+          << text_of(row[column_named(excess, "selector")]);
+      ++checked;
+    }
+    EXPECT_GE(checked, 48);
+  }
+}
+
+// The first position of the block that is denoised, and the prompt's second where nothing is.
+std::int64_t moving(const BlockForward& forward) {
+  return forward.number >= 0 ? forward.first : 1;
+}
+
+TEST_P(PlantedBlocks, AnAnchorThatGoesFromBlockToBlockIsFollowed) {
+  const BlockArm& arm = GetParam();
+  const auto tables = block_trace(arm, sink(0.6, moving)).analyze("drift");
+  const Table& path = table_of(tables, "drift_path");
+  ASSERT_EQ(path.rows.size(), 4u * 3);  // steps and layers: what stores is none
+  // Forwards that store keep their numbers: the finishing one of the first block is 3.
+  const std::vector<std::pair<std::string, std::int64_t>> expected = {{"1", arm.prompt()},
+                                                                      {"2", arm.prompt()},
+                                                                      {"4", arm.prompt() + arm.denoised},
+                                                                      {"5", arm.prompt() + arm.denoised}};
+  for (const auto& [step, position] : expected) {
+    for (const char* layer : {"0", "1", "2"}) {
+      EXPECT_EQ(number_at(path, {{"step", step}, {"layer", layer}}, "position"), position) << step;
+      // Slots of the block are revealed from the last one on; those of finished blocks lead.
+      EXPECT_EQ(number_at(path, {{"step", step}, {"layer", layer}}, "frontier"), position - arm.prompt());
+    }
+  }
+  const Table& by_layer = table_of(tables, "drift_by_layer");
+  for (const char* layer : {"0", "1", "2"}) {
+    EXPECT_EQ(number_at(by_layer,
+                        {{"layer", layer}, {"view", "head_mean"}, {"positions", "all"}, {"scalar", "moves"}},
+                        "value"),
+              1);
+    EXPECT_EQ(
+        number_at(
+            by_layer,
+            {{"layer", layer}, {"view", "head_mean"}, {"positions", "all"}, {"scalar", "total_distance"}},
+            "value"),
+        arm.denoised);
+  }
+}
+
+TEST_P(PlantedBlocks, KeysBehindTheBlockAreInNoMap) {
+  const BlockArm& arm = GetParam();
+  const auto tables = block_trace(arm, even_attention()).analyze("drift");
+  const Table& map = table_of(tables, "drift_map");
+  std::map<std::string, std::int64_t> largest;
+  for (const auto& row : map.rows) {
+    const auto step = text_of(row[column_named(map, "step")]);
+    largest[step] =
+        std::max(largest[step], static_cast<std::int64_t>(number_of(row[column_named(map, "position")])));
+  }
+  const std::int64_t first = arm.prompt() + arm.denoised - 1, second = first + arm.denoised;
+  EXPECT_EQ(largest,
+            (std::map<std::string, std::int64_t>{{"1", first}, {"2", first}, {"4", second}, {"5", second}}));
+}
+
+// Nothing is said of positions that were not there: shares of classes at a step are those of the keys.
+TEST_P(PlantedBlocks, BasesOfClassesAreThoseOfTheKeysThatExist) {
+  const BlockArm& arm = GetParam();
+  const auto tables = block_trace(arm, sink(0.6, moving)).analyze("floating");
+  const Table& composition = table_of(tables, "floating_composition");
+  double masks = 0;
+  for (std::int64_t b = 0; b < 2; ++b) {
+    for (const double left : {1.0, 0.5})
+      masks += left * static_cast<double>(arm.denoised) /
+               static_cast<double>(arm.prompt() + (b + 1) * arm.denoised) / 4;
+  }
+  int checked = 0;
+  for (const auto& row :
+       rows_where(composition, {{"dimension", "type"}, {"class", "mask"}, {"rule", "top_1"}}).rows) {
+    EXPECT_NEAR(number_of(row[column_named(composition, "base")]), masks, 1e-9);
+    ++checked;
+  }
+  EXPECT_GT(checked, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Arms, PlantedBlocks, ::testing::ValuesIn(block_arms()),
+                         [](const auto& info) { return std::string(info.param.label); });
+
+}  // namespace
+}  // namespace buoy::testing

@@ -26,6 +26,7 @@ TEST(SinksStudy, RunsWithFourQuestions) {
   std::string text = read_file(kRoot / "studies/sinks.toml");
   text = replaced(text, "\"../models", '"' + (kRoot / "models").string());
   text = replaced(replaced(text, "count = 24", "count = 4"), "limit = 12", "limit = 2");
+  text = replaced(text, "\"published/sinks.toml", '"' + (kRoot / "studies/published/sinks.toml").string());
   text = replaced(text, "hidden-keys=0,1,5,10", "hidden-keys=0,10");
   const auto file = folder.write("sinks.toml", text + "\n[controls]\nuntrained = 0\n");
   const auto run = run_buoy({"study", file, "--out", (folder / "out").string()});
@@ -34,6 +35,10 @@ TEST(SinksStudy, RunsWithFourQuestions) {
   for (const char* row :
        {",hidden-keys,0,", ",hidden-keys,10,", ",hidden-keys-random,10,", ",hidden-keys-mass,10,"})
     EXPECT_NE(scores.find(row), std::string::npos) << row << '\n' << scores;
+  // Beside the published numbers, which are of other networks.
+  const auto beside = read_file(folder / "out/report/tables/published_values.csv");
+  EXPECT_NE(beside.find("Llama-3.1-8B-Instruct"), std::string::npos) << beside;
+  EXPECT_NE(beside.find(",not comparable,"), std::string::npos) << beside;
   EXPECT_TRUE(path_exists(folder / "out/report/report.html"));
 }
 

@@ -259,6 +259,25 @@ TEST(HiddenKeys, AreASweepWithItsControlsBesideIt) {
   EXPECT_TRUE(make_conditions(request)[2].top->rule == analysis::Rule::kRulliSum);
 }
 
+TEST(HeadsOff, AreASweepWithDrawnOnesBesideIt) {
+  ConditionRequest request;
+  request.sweep = "heads-off=0,1,3";
+  EXPECT_TRUE(
+      fails_with<UsageError>([&] { make_conditions(request); }, {"`sweep` heads-off", "`heads_from`"}));
+  request.heads = HeadStudy{{}, 0.05, 2};
+  const auto all = make_conditions(request);
+  ASSERT_EQ(all.size(), 7u);
+  EXPECT_EQ(all[0].name, "heads-off=0");
+  EXPECT_EQ(all[2].name, "heads-off=3");
+  EXPECT_EQ(all[6].name, "heads-off-random-2=3");
+  for (const char* wrong : {"heads-off=", "heads-off=1,1", "heads-off=x"}) {
+    request.sweep = wrong;
+    EXPECT_TRUE(fails_with<UsageError>([&] { make_conditions(request); }, {"`sweep` heads-off"})) << wrong;
+  }
+  request.sweep = "slots=4";
+  EXPECT_TRUE(fails_with<UsageError>([&] { make_conditions(request); }, {"more than one"}));
+}
+
 TEST(HiddenKeys, ThatCannotBeAreRefused) {
   const auto refuses = [](const std::string& sweep, const std::string& of, const std::string& control,
                           std::initializer_list<std::string> said) {

@@ -96,7 +96,7 @@ const Axis& find_axis(const std::string& name) {
     if (name == axis.name) return axis;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", axis.name);
   }
-  known += fmt::format(", {}", kHiddenKeysAxis);
+  known += fmt::format(", {}, {}", kHiddenKeysAxis, kHeadsOffAxis);
   throw_usage_error({"`sweep`", "one of " + known, '"' + name + '"'});
 }
 
@@ -175,6 +175,34 @@ std::vector<Condition> head_conditions(const HeadStudy& study, const Condition& 
   return conditions;
 }
 
+std::vector<Condition> head_sweep(const std::string& values, const HeadStudy& study, const Condition& base) {
+  const std::string option = fmt::format("`sweep` {}", kHeadsOffAxis);
+  const auto counts = observe::NumberSet(values, option).listed();
+  if (counts.empty()) throw_usage_error({option, "at least one value", "none"});
+  if (std::set<std::int64_t>(counts.begin(), counts.end()).size() != counts.size())
+    throw_usage_error({option, "each value once", '"' + values + '"'});
+  std::map<std::string, std::vector<HeadId>> ranked;
+  for (const auto& [model, trace] : study.traces) ranked[model] = heads_by_retrieval(trace);
+  std::vector<Condition> conditions;
+  for (std::int64_t draw = 0; draw <= study.controls; ++draw) {
+    const std::string axis = kHeadsOffAxis + (draw > 0 ? fmt::format("-random-{}", draw) : "");
+    for (const auto count : counts) {
+      if (draw > 0 && count == 0) continue;
+      conditions.push_back(at_value(base, axis, std::to_string(count)));
+      for (const auto& [model, heads] : ranked) {
+        if (count > std::ssize(heads))
+          throw_usage_error({option, fmt::format("at most {}, the heads of {}", heads.size(), model),
+                             std::to_string(count)});
+        auto& off = conditions.back().heads_off[model];
+        off.assign(heads.begin(), heads.begin() + count);
+        if (draw > 0)
+          off = random_heads(heads, static_cast<std::size_t>(count), static_cast<std::uint64_t>(draw));
+      }
+    }
+  }
+  return conditions;
+}
+
 std::vector<Condition> column_conditions(const TraceOfModel& traces, const Condition& base) {
   std::vector<Condition> conditions = {at_value(base, "hidden", "none")};
   for (const auto& hidden : all_column_changes()) {
@@ -224,7 +252,13 @@ std::vector<Condition> make_conditions(const ConditionRequest& request) {
     condition.closed_book = true;
     all.push_back(condition);
   }
-  if ((request.heads ? 1 : 0) + (request.sweep.empty() ? 0 : 1) + (request.columns.empty() ? 0 : 1) > 1)
+  const std::string of_heads = std::string(kHeadsOffAxis) + "=";
+  const bool heads_swept = request.sweep.starts_with(of_heads);
+  if (heads_swept && !request.heads)
+    throw_usage_error({fmt::format("`sweep` {}", kHeadsOffAxis), "`heads_from` with it", "none"});
+  if ((request.heads ? 1 : 0) + (request.sweep.empty() || heads_swept ? 0 : 1) +
+          (request.columns.empty() ? 0 : 1) >
+      1)
     throw_usage_error({"conditions", "a sweep, heads to switch off or columns to hide", "more than one"});
   const bool of_keys = request.sweep.starts_with(std::string(kHiddenKeysAxis) + "=");
   if (!of_keys && !(request.hide_top_of + request.hide_control).empty())
@@ -232,7 +266,8 @@ std::vector<Condition> make_conditions(const ConditionRequest& request) {
                        "`sweep` hidden-keys=NUMBERS with it", '"' + request.sweep + '"'});
   std::vector<Condition> more;
   if (request.heads) {
-    more = head_conditions(*request.heads, request.base);
+    more = heads_swept ? head_sweep(request.sweep.substr(of_heads.size()), *request.heads, request.base)
+                       : head_conditions(*request.heads, request.base);
   } else if (!request.columns.empty()) {
     more = column_conditions(request.columns, request.base);
   } else if (of_keys) {
@@ -259,6 +294,8 @@ std::string describe_sweeps() {
   out += fmt::format("  {:<14} {}\n", kHiddenKeysAxis,
                      "keys hidden in every head and layer: those that received most in the step before "
                      "(`hide_top_of`, `hide_control`)");
+  out += fmt::format("  {:<14} {}\n", kHeadsOffAxis,
+                     "heads switched off, the best retrieval heads first (`heads_from`)");
   return out;
 }
 

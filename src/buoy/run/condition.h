@@ -51,6 +51,10 @@ struct HeadStudy {
   std::int64_t controls = 5;
 };
 std::vector<Condition> head_conditions(const HeadStudy& study, const Condition& base);
+// The same by their number, in place of the share: the best K for each value of "heads-off=0,1,5", and as
+// many others, each draw on an axis of its own. UsageError for more heads than a model has.
+inline constexpr char kHeadsOffAxis[] = "heads-off";
+std::vector<Condition> head_sweep(const std::string& values, const HeadStudy& study, const Condition& base);
 
 // Columns of attention that traces of the same questions tell of are hidden: none; in each third of the
 // depth the floating ones, as many drawn ones, as many drawn structural ones. Axis "hidden".

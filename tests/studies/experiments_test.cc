@@ -37,7 +37,7 @@ TEST_P(Experiments, RunWithFourQuestions) {
   EXPECT_EQ(table.find(",yes,"), std::string::npos) << table;
   // A value that names a table (in quotes) has a network: its row is there.
   EXPECT_EQ(table.find(",,,,,\""), std::string::npos) << table;
-  EXPECT_EQ(page.find("left out:"), std::string::npos);
+  EXPECT_EQ(page.find("class=\"left-out\""), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Experiments, ::testing::ValuesIn(experiments()), [](const auto& info) {

@@ -43,9 +43,8 @@ TEST(EvaluationSection, HasACurveForASweepAndBarsForConditions) {
 }
 
 TEST(EvaluationSection, DrawsHaystacksAsAMapForEachModel) {
-  Table haystack =
-      testing::written_table("eval_haystack", {"trace", "model", "set", "condition", "length", "depth", "items",
-                                               "mean", "lower", "upper"});
+  Table haystack = testing::written_table("eval_haystack", {"trace", "model", "set", "condition", "length",
+                                                            "depth", "items", "mean", "lower", "upper"});
   for (const char* model : {"m", "n"}) {
     for (const int length : {1024, 256}) {
       for (const int depth : {100, 0})

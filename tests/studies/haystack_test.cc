@@ -35,8 +35,8 @@ TEST(HaystackCommand, CountsTheTokensThatTheModelReads) {
   const auto lines = lines_of(made.out);
   ASSERT_EQ(lines.size(), 4U);
   for (const auto& line : lines) {
-    const auto read = run_buoy({"tokenize", "--model", pair_folder(true).string(), "--prompt",
-                                line["prompt"].get<std::string>()});
+    const auto read = run_buoy(
+        {"tokenize", "--model", pair_folder(true).string(), "--prompt", line["prompt"].get<std::string>()});
     ASSERT_EQ(read.exit_code, 0) << read.err;
     EXPECT_EQ(Json::parse(read.out)["ids"].size(), line["tokens"]);
     EXPECT_LE(line["tokens"].get<int>(), std::stoi(line["labels"]["length"].get<std::string>()));
@@ -47,8 +47,8 @@ TEST(HaystackCommand, CountsTheTokensThatTheModelReads) {
 TEST(HaystackCommand, CountsTheChatTemplate) {
   const TempFolder folder;
   write_talking_model(folder / "model", true);
-  const std::vector<std::string> call = {"haystack",  "--model", (folder / "model").string(),
-                                         "--lengths", "900",     "--depths",
+  const std::vector<std::string> call = {"haystack",  "--model",    (folder / "model").string(),
+                                         "--lengths", "900",        "--depths",
                                          "50",        "--per-cell", "1"};
   auto with = call, without = call;
   with.insert(with.end(), {"--chat-style", "llada"});
@@ -69,22 +69,21 @@ TEST(HaystackCommand, CountsTheChatTemplate) {
 TEST(HaystackCommand, ItsQuestionsAreAskedTracedAndKnowTheirEvidence) {
   const TempFolder folder;
   const std::string data = (folder / "h.jsonl").string(), model = "m=" + pair_folder(true).string();
-  const auto made = run_buoy(
-      haystack({"--lengths", "200,400", "--depths", "0,100", "--per-cell", "1", "--out", data}));
+  const auto made =
+      run_buoy(haystack({"--lengths", "200,400", "--depths", "0,100", "--per-cell", "1", "--out", data}));
   ASSERT_EQ(made.exit_code, 0) << made.err;
-  const auto asked = run_buoy({"eval", "--model", model, "--data", data, "--template", "ready",
-                               "--max-new-tokens", "8", "--observe", "features", "--out",
-                               (folder / "run").string()});
+  const auto asked =
+      run_buoy({"eval", "--model", model, "--data", data, "--template", "ready", "--max-new-tokens", "8",
+                "--observe", "features", "--out", (folder / "run").string()});
   ASSERT_EQ(asked.exit_code, 0) << asked.err;
   const std::string table = read_file(folder / "run/tables/eval_haystack.csv");
   EXPECT_TRUE(holds_in_order(table, {"length,depth,items,mean", ",200,0,1,", ",200,100,1,", ",400,0,1,"}))
       << table;
   EXPECT_TRUE(path_exists(folder / "run/figures/eval_haystack_h.svg"));
   EXPECT_NE(read_file(folder / "run/answers.jsonl").find("gold_lift"), std::string::npos);
-  const auto traced =
-      run_buoy({"trace", "--model", pair_folder(true).string(), "--data", data, "--max-new-tokens", "4",
-                "--observe", "received,top,row-mass,mass", "--groups", "regions", "--out",
-                (folder / "trace").string()});
+  const auto traced = run_buoy({"trace", "--model", pair_folder(true).string(), "--data", data,
+                                "--max-new-tokens", "4", "--observe", "received,top,row-mass,mass",
+                                "--groups", "regions", "--out", (folder / "trace").string()});
   ASSERT_EQ(traced.exit_code, 0) << traced.err;
   for (const char* analysis : {"retrieval", "flow"}) {
     const auto analysed =
@@ -107,7 +106,8 @@ TEST(HaystackCommand, RefusesInFlags) {
   refused({"--lengths", "200", "--depths", "0,101"}, 2, "--depths: expected numbers from 0 to 100");
   refused({"--lengths", "200", "--kind", "needles"}, 2, "--kind");
   refused({"--lengths", "200", "--needles", "3"}, 2, "--needles: expected 1 to 2 with needle");
-  refused({"--lengths", "200", "--kind", "key-values", "--version", "2"}, 2, "--version: expected it with needle");
+  refused({"--lengths", "200", "--kind", "key-values", "--version", "2"}, 2,
+          "--version: expected it with needle");
   refused({"--lengths", "200", "--filler", "/nowhere/text"}, 4, "/nowhere/text");
   const TempFolder folder;
   refused({"--lengths", "200", "--filler", folder.write("empty.txt", " \n").string()}, 3,

@@ -108,7 +108,7 @@ TEST(HaystackCommand, RefusesInFlags) {
   refused({"--lengths", "200", "--needles", "3"}, 2, "--needles: expected 1 to 2 with needle");
   refused({"--lengths", "200", "--kind", "key-values", "--version", "2"}, 2,
           "--version: expected it with needle");
-  refused({"--lengths", "200", "--filler", "/nowhere/text"}, 4, "/nowhere/text");
+  refused({"--lengths", "200", "--filler", "/nowhere/text"}, 3, "/nowhere/text");
   const TempFolder folder;
   refused({"--lengths", "200", "--filler", folder.write("empty.txt", " \n").string()}, 3,
           "--filler: expected text");

@@ -8,9 +8,10 @@
 
 namespace buoy::analysis {
 
-SampleSteps::SampleSteps(const SampleFacts& sample, std::int64_t keys)
+SampleSteps::SampleSteps(const SampleFacts& sample, std::int64_t keys, bool rows)
     : means({sample.layer_count(), sample.heads, kStepQuantities}),
       keys_(keys),
+      rows_(rows && sample.has(trace::kRowWeights)),
       layers_(static_cast<size_t>(sample.layer_count())) {}
 
 void SampleSteps::take(const LayerView& layer) {
@@ -40,7 +41,7 @@ void SampleSteps::take(const LayerView& layer) {
   }
   seen.before = now;
   seen.before_top = std::move(top);
-  if (layer.sample.has(trace::kRowWeights)) compare_rows(layer, seen);
+  if (rows_) compare_rows(layer, seen);
 }
 
 void SampleSteps::compare_rows(const LayerView& layer, Seen& seen) {

@@ -28,7 +28,7 @@ inline constexpr std::array<std::string_view, kStepQuantities> kStepNames = {
 // How the attention of one sample changes from step to step.
 class SampleSteps final : public SampleAnalysis {
  public:
-  SampleSteps(const SampleFacts& sample, std::int64_t keys);
+  SampleSteps(const SampleFacts& sample, std::int64_t keys, bool rows);  // rows: compared, where they are
 
   void take(const LayerView& layer) override;
   void finish_layer(const ObservedSample& /*sample*/, std::int64_t l) override {
@@ -49,6 +49,7 @@ class SampleSteps final : public SampleAnalysis {
   void compare_rows(const LayerView& layer, Seen& seen);
 
   std::int64_t keys_;
+  bool rows_;
   std::vector<Seen> layers_;
 };
 

@@ -3,20 +3,32 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "buoy/analysis/core/quantity_tables.h"
 #include "buoy/analysis/steps/sample_steps.h"
 #include "buoy/base/error.h"
 #include "buoy/base/field_name.h"
 #include "buoy/result/schema/steps.h"
+#include "buoy/trace/manifest.h"
 #include "buoy/trace/schema.h"
 
 namespace buoy::analysis {
 namespace {
 
+// A compact trace asks some samples for rows that nobody else observes; these are not all samples.
+bool asked_for_rows(const trace::Manifest& manifest) {
+  const auto names = trace::observed_names(manifest);
+  return names.empty() || std::find(names.begin(), names.end(), "rows") != names.end();
+}
+
 class Steps final : public Analysis {
  public:
   Steps(const TraceFacts& facts, const AnalysisOptions& options)
-      : keys_(options.recall_keys), axis_(facts.manifest), summary_(kStepNames, options.bootstrap) {
+      : keys_(options.recall_keys),
+        rows_(asked_for_rows(facts.manifest)),
+        axis_(facts.manifest),
+        summary_(kStepNames, options.bootstrap) {
     if (keys_ < 1) throw_usage_error({field_name("recall_keys"), "at least 1", std::to_string(keys_)});
   }
 
@@ -28,7 +40,7 @@ class Steps final : public Analysis {
                          std::to_string(sample.tokens)});
     }
     axis_.take(sample);
-    return std::make_unique<SampleSteps>(sample, keys_);
+    return std::make_unique<SampleSteps>(sample, keys_, rows_);
   }
 
   void end(const ObservedSample& sample, SampleAnalysis& given) override {
@@ -42,6 +54,7 @@ class Steps final : public Analysis {
 
  private:
   std::int64_t keys_;
+  bool rows_;  // observed by those who asked
   LayerAxis axis_;
   QuantitySummary summary_;
 };

@@ -173,7 +173,8 @@ class PackedOnDevice {
 inline std::vector<AttentionCase> cuda_attention_cases() {
   std::vector<AttentionCase> cases = attention_cases();
   using ops::MaskKind;
-  for (const std::int64_t rows : {2, 16, 17, 32, 33}) {  // up to 32 the keys are divided between thread blocks
+  for (const std::int64_t rows :
+       {2, 16, 17, 32, 33}) {  // up to 32 the keys are divided between thread blocks
     cases.push_back({.label = std::to_string(rows) + "_rows_after_500",
                      .heads = 6,
                      .query_rows = rows,

@@ -48,8 +48,8 @@ inline std::vector<std::string> decoding_cases() {
   return cases;
 }
 
-// Runs of decode.json.gz. A run without a choice has an infinite margin, which Python writes and JSON does not
-// know.
+// Runs of decode.json.gz. A run without a choice has an infinite margin, which Python writes and JSON does
+// not know.
 inline Json read_family_runs(const std::string& name) {
   const auto path = family_folder(name) / "decode.json.gz";
   std::string text = read_plain_or_gzip(path);

@@ -55,19 +55,18 @@ std::int32_t block_of(const AttentionMask& mask, const PackedSequence& sequence)
 // Enough thread blocks to keep all multiprocessors of a large GPU reading keys.
 constexpr std::int64_t kMostBlocks = 264, kKeysOfSplit = 64;
 
-// How the keys of few rows are divided: in at most as many blocks as run at once. Of the limits and numbers of
-// rows alone, so that it stays when keys are added.
+// How the keys of few rows are divided: in at most as many blocks as run at once. Of the limits and numbers
+// of rows alone, so that it stays when keys are added.
 void divide_keys(PlanState& s) {
   s.splits = 1;
-  s.few_tiles = static_cast<int>(
-      padded(s.longest_rows * (s.shape.heads / s.shape.kv_heads), kFewTileRows) / kFewTileRows);
+  s.few_tiles = static_cast<int>(padded(s.longest_rows * (s.shape.heads / s.shape.kv_heads), kFewTileRows) /
+                                 kFewTileRows);
   const std::int64_t blocks = s.query_tiles_64.count * s.shape.kv_heads * s.few_tiles;
   if (s.longest_rows > kFewRows || blocks == 0) return;
   const auto sequences = static_cast<std::int64_t>(s.sequences.size());
   const std::int64_t most_keys = s.limits.columns / sequences + 1;
   s.splits = static_cast<int>(std::clamp<std::int64_t>(
-      std::min(kMostBlocks / blocks, padded(most_keys, kKeysOfSplit) / kKeysOfSplit), 1,
-      kMostSplits));
+      std::min(kMostBlocks / blocks, padded(most_keys, kKeysOfSplit) / kKeysOfSplit), 1, kMostSplits));
 }
 
 }  // namespace

@@ -18,9 +18,9 @@ using Bf16 = __nv_bfloat16;
 inline constexpr int kMostGroups = 16;
 inline constexpr int kRowsPadded = 128;  // a sequence's normalisers start at a multiple of this
 inline constexpr int kCloseRowsOfTile = 32;
-inline constexpr int kFewRows = 32;      // up to this many rows the keys are divided between thread blocks
-inline constexpr int kFewTileRows = 64;  // of the heads that share keys, in one thread block
-inline constexpr int kMostSplits = 32;   // parts the keys of few rows are divided into
+inline constexpr int kFewRows = 32;         // up to this many rows the keys are divided between thread blocks
+inline constexpr int kFewTileRows = 64;     // of the heads that share keys, in one thread block
+inline constexpr int kMostSplits = 32;      // parts the keys of few rows are divided into
 inline constexpr int kPartWidth = 128 + 4;  // numbers of a row's part
 inline constexpr int kMomentWidth = 4 * 128 + 2;  // of one partial sum of the moments
 

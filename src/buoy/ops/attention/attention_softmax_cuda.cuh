@@ -27,8 +27,8 @@ struct ForwardArgs {
   float *log_sum_exp, *entropy;  // [heads, rows]
   float* row_shift;              // [heads, padded_rows]
   int rows, padded_rows, heads_per_key_head, head_dim;
-  float scale;   // of the scores, log2(e) / sqrt(head_dim)
-  bool aligned;  // all rows start at multiples of 16 bytes
+  float scale;    // of the scores, log2(e) / sqrt(head_dim)
+  bool aligned;   // all rows start at multiples of 16 bytes
   int splits;     // parts the keys are divided into, for sequences of few rows
   int few_tiles;  // of kFewTileRows, of the rows of all heads that share keys
   float* parts;   // [tiles, key heads, splits, few_tiles * kFewTileRows, kPartWidth]

@@ -14,10 +14,10 @@ for _dims, _names in {
         "layer": "layers", "row": "row_positions",
         "step group": "group_sizes",
         "step layer group head token": "received", "step layer group head region": "mass",
-        "step layer head token": "contribution entropy log_sum_exp first_share query_norm head_codes "
+        "step layer head token": "contribution entropy log_sum_exp first_share query_norm head_norm head_codes "
                                  "qk_after_dot qk_after_cosine qk_after_norm_product qk_after_self_dot "
                                  "qk_before_dot qk_before_cosine qk_before_norm_product qk_before_self_dot",
-        "step layer kv_head token": "key_norm value_norm",
+        "step layer kv_head token": "key_norm value_norm key_cosine value_cosine",
         "step layer row head token": "row_weights", "step layer row head region": "row_mass",
         "step layer row head": "evidence_mass", "step layer row head rank": "top_keys top_weights",
         "step layer token": "mean_codes router_entropy", "step layer token choice": "routed_experts routed_weights",

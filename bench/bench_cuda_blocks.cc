@@ -26,6 +26,12 @@ struct BlockCase {
 };
 constexpr BlockCase kCases[] = {{4, 4}, {32, 5}};
 
+constexpr benchmark::Observed kPieces[] = {
+    {"entropy", [](probe::LayerRequest& r) { r.entropy = true; }},
+    {"received", [](probe::LayerRequest& r) { r.received = true; }},
+    {"rows", [](probe::LayerRequest& r) { r.row_weights = true; }},
+    {"QK moments", [](probe::LayerRequest& r) { r.qk_after = r.qk_before = true; }}};
+
 Ids some_tokens(std::int64_t count, std::int64_t vocabulary) {
   Ids tokens;
   for (std::int64_t i = 0; i < count; ++i)
@@ -120,6 +126,16 @@ Json report_products(const ModelConfig& config, std::int64_t rows, const CudaBen
   return out;
 }
 
+// Seconds of a step among others, whoever takes the records.
+double step_seconds(Block& block, const benchmark::Observed& observed, benchmark::Taking taking) {
+  constexpr int kSteps = 8;
+  benchmark::Watch watch(observed, taking);
+  const auto steps = [&] {
+    for (int i = 0; i < kSteps; ++i) block.cached_step(&watch);
+  };
+  return benchmark::median_seconds(steps, kRepetitions) / kSteps;
+}
+
 }  // namespace
 
 Json bench_cuda_blocks(const Context& context, const CudaBenchOptions& options) {
@@ -152,6 +168,17 @@ Json bench_cuda_blocks(const Context& context, const CudaBenchOptions& options) 
           length, size, alone * 1e3, 100 * share, stored * 1e3, whole * 1e3, steps / cached_block, 1 / whole,
           gain, least_gain, held(gain >= least_gain), observed * 1e3, cost, kMostObserving,
           held(cost <= kMostObserving));
+      const double later = step_seconds(block, benchmark::kEverything, benchmark::Taking::kLater);
+      fmt::print("  observed, records taken later: {:.3f} ms: {:+.2f}%\n", later * 1e3,
+                 100 * (later / alone - 1));
+      if (options.pieces) {
+        for (const auto& piece : kPieces) {
+          const double own = step_seconds(block, piece, benchmark::Taking::kAtOnce),
+                       late = step_seconds(block, piece, benchmark::Taking::kLater);
+          fmt::print("    {:<12} {:+.2f}%, taken later {:+.2f}%\n", piece.name, 100 * (own / alone - 1),
+                     100 * (late / alone - 1));
+        }
+      }
       std::fflush(stdout);
       out.push_back({{"context", length},
                      {"block", size},

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
+#include <memory>
 #include <vector>
 
 #include "buoy/probe/probe.h"
@@ -19,12 +21,16 @@ inline constexpr Observed kEverything = {"observed", [](probe::LayerRequest& r) 
                                            r.qk_after = r.qk_before = true;
                                          }};
 
+// Who takes records: with each layer, or later, as tracing and watching do, so that the card goes on.
+enum class Taking { kAtOnce, kLater };
+
 // Asks the same of all layers: received attention by 13 groups of queries, rows the last 32.
 class Watch final : public probe::Probe {
  public:
   static constexpr std::int64_t kGroups = 13, kCloseRows = 32;
 
-  explicit Watch(const Observed& observed) : ask_(observed.ask) {}
+  explicit Watch(const Observed& observed, Taking taking = Taking::kAtOnce)
+      : ask_(observed.ask), taking_(taking) {}
 
   probe::LayerRequest request(const probe::Address&, const probe::LayerExtent& extent) override {
     probe::LayerRequest r;
@@ -42,9 +48,18 @@ class Watch final : public probe::Probe {
     return r;
   }
   void take(const probe::Address&, probe::LayerRecord&&) override {}
+  bool takes_later() const override { return taking_ == Taking::kLater; }
+  // A few records are held, as by somebody who is at work on them.
+  void take_later(const probe::Address&, std::unique_ptr<probe::PendingRecord> record) override {
+    constexpr std::size_t kHeld = 12;
+    held_.push_back(std::move(record));
+    if (held_.size() > kHeld) held_.pop_front();
+  }
 
  private:
   void (*ask_)(probe::LayerRequest&);
+  Taking taking_;
+  std::deque<std::unique_ptr<probe::PendingRecord>> held_;
   std::vector<std::uint8_t> groups_;
 };
 

@@ -24,6 +24,7 @@ Decoding::Decoding(std::shared_ptr<ModelHandle> model, std::shared_ptr<const run
   decode.seed += number;
   ModelHandle::Use use(*model_);
   machine_ = run::make_machine(use.model(), decode, prompt_.prompt.ids, use.loaded().tokenizer);
+  machine_->store_apart();
 }
 
 Decoding::Decoding(const Decoding& other)

@@ -142,9 +142,10 @@ void BlockMachine::end_block() {
                                                 [&](auto token) { return is_stop(token); });
   if (!seed_follows() && (stopped || !more)) {
     phase_ = Phase::kFinished;
-  } else if (cache_.length() < end_ && (options_.cached || needs_row_before())) {
+  } else if (cache_.length() < end_ && (options_.cached || needs_row_before()) && !stores_on_the_way()) {
     phase_ = Phase::kStoreBlock;
   } else {
+    stores_now_ = options_.cached && cache_.length() < end_;
     begin_block();
   }
 }
@@ -159,6 +160,10 @@ model::SequenceInput BlockMachine::input(std::span<const std::int32_t> tokens, m
   model::SequenceInput out{tokens, logit_rows_, cache};
   out.grid = forward_grid();
   return out;
+}
+
+std::span<const std::int32_t> BlockMachine::row_between(std::int64_t begin, std::int64_t end) const {
+  return std::span(row_).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
 }
 
 // The row with the prompt's tokens hidden.
@@ -178,7 +183,7 @@ std::vector<model::SequenceInput> BlockMachine::storing_forwards() {
   candidates_.clear();
   logit_rows_.clear();
   if (needs_row_before()) logit_rows_.push_back(static_cast<std::int32_t>(end_ - 1 - first));
-  const auto tokens = std::span(row_).subspan(static_cast<size_t>(first), static_cast<size_t>(end_ - first));
+  const auto tokens = row_between(first, end_);
   std::vector<model::SequenceInput> forwards = {input(tokens, options_.cached ? &cache_ : nullptr)};
   if (options_.cfg_scale > 0)
     forwards.push_back(input(without_prompt(first, end_), options_.cached ? &unconditional_cache_ : nullptr));
@@ -188,7 +193,7 @@ std::vector<model::SequenceInput> BlockMachine::storing_forwards() {
 std::vector<model::SequenceInput> BlockMachine::denoising_forwards() {
   // With a block cache, rows of the sub-block alone once the whole block has been seen.
   const bool part = block_cache_ && !is_mask(sub_begin_);
-  const std::int64_t first = part ? sub_begin_ : kept(), end = part ? sub_end_ : end_;
+  const std::int64_t first = part ? sub_begin_ : stores_now_ ? begin_ : kept(), end = part ? sub_end_ : end_;
   candidates_.clear();
   logit_rows_.clear();
   for (std::int64_t p = sub_begin_; p < sub_end_; ++p) {
@@ -199,7 +204,7 @@ std::vector<model::SequenceInput> BlockMachine::denoising_forwards() {
     logit_rows_.push_back(
         static_cast<std::int32_t>((options_.shifted_rows ? std::max(p - 1, lowest) : p) - first));
   }
-  const auto tokens = std::span(row_).subspan(static_cast<size_t>(first), static_cast<size_t>(end - first));
+  const auto tokens = row_between(first, end);
   if (options_.block_cache) {
     if (!part) block_cache_ = cache_.prefix(cache_.length());
     auto forward = input(tokens, &*block_cache_);
@@ -212,7 +217,11 @@ std::vector<model::SequenceInput> BlockMachine::denoising_forwards() {
   // A forward that changes nothing leaves final keys and values: behind the last mask, any may be it.
   const bool may_be_last = options_.editing && !has_masks(begin_, end_);
   for (auto& forward : forwards) forward.extends_cache = may_be_last;
-  return forwards;
+  if (!stores_now_) return forwards;
+  model::SequenceInput stored = input(row_between(cache_.length(), begin_), &cache_);
+  stored.logit_rows = {};
+  forwards.front().behind = stored.rows();
+  return {stored, forwards.front()};
 }
 
 std::vector<double> BlockMachine::row_of(std::span<const LogitRows> logits, size_t i) const {
@@ -236,6 +245,7 @@ std::int64_t BlockMachine::decoded_length() const {
 
 StepRecord BlockMachine::advance(std::span<const LogitRows> logits) {
   BUOY_CHECK(!finished() && options_.mask_token < logits[0].vocabulary);
+  if (stores_now_) logits = logits.subspan(1);
   std::vector<ops::RowChoice> proposals;
   if (phase_ != Phase::kDenoise) {
     if (needs_row_before()) row_before_ = row_of(logits, 0);
@@ -259,7 +269,7 @@ StepRecord BlockMachine::advance_chosen(std::span<const ops::RowChoice> choices)
 }
 
 StepRecord BlockMachine::settle(std::span<const ops::RowChoice> proposals) {
-  ++forward_;
+  forward_ += std::exchange(stores_now_, false) ? 2 : 1;
   const auto blocks =
       static_cast<std::int32_t>((last_end_ - origin_ + options_.block_length - 1) / options_.block_length);
   std::int32_t most = blocks * options_.schedule.steps;

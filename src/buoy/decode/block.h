@@ -92,8 +92,9 @@ void check_options(const BlockOptions& options);
 // The likeliest token, ties to the lower id, and its probability.
 ops::RowChoice greedy_choice(std::span<const double> row);
 
-// Blocks from left to right. A step is a denoising forward; those that store a prompt or a finished block are
-// forwards of their own, with records of their own kind, and do not count as steps.
+// Blocks from left to right. A step is a denoising forward. Those that store a prompt or a finished block do
+// not count as steps: they are forwards of their own, with records of their own kind, or, of a finished
+// block, part of the pass of the next one's first step, without a record (store_apart()).
 class BlockMachine final : public StepMachine {
  public:
   // `cache` is an empty one of the model.
@@ -106,6 +107,7 @@ class BlockMachine final : public StepMachine {
   std::optional<std::vector<ops::ChoiceRule>> choice_rules() const override;
   StepRecord advance_chosen(std::span<const ops::RowChoice> choices) override;
   // Rows of a sub-block alone, over keys that may be stale, are no forward of the row.
+  void store_apart() override { stores_apart_ = true; }
   bool observable() const override {
     return !options_.block_cache && options_.before != ops::BeforeGrid::kWhole;
   }
@@ -126,6 +128,11 @@ class BlockMachine final : public StepMachine {
   enum class Phase { kStorePrompt, kDenoise, kStoreBlock, kFinished };
 
   std::int64_t kept() const { return options_.cached ? cache_.length() : 0; }
+  // Whether a finished block can be stored in the pass of the next one's first step: nobody needs the logits
+  // of its last row before.
+  bool stores_on_the_way() const {
+    return options_.cached && !stores_apart_ && !needs_row_before() && options_.cfg_scale == 0;
+  }
   bool is_mask(std::int64_t position) const {
     return row_[static_cast<size_t>(position)] == options_.mask_token;
   }
@@ -148,6 +155,7 @@ class BlockMachine final : public StepMachine {
   model::SequenceInput input(std::span<const std::int32_t> tokens, model::KvCache* cache) const;
   std::vector<model::SequenceInput> storing_forwards();
   std::vector<model::SequenceInput> denoising_forwards();
+  std::span<const std::int32_t> row_between(std::int64_t begin, std::int64_t end) const;
   std::span<const std::int32_t> without_prompt(std::int64_t begin, std::int64_t end);
   // Logits of wanted row i under guidance, the mask forbidden.
   std::vector<double> row_of(std::span<const LogitRows> logits, size_t i) const;
@@ -165,6 +173,8 @@ class BlockMachine final : public StepMachine {
   model::KvCache cache_, unconditional_cache_;
   std::optional<model::KvCache> block_cache_;  // the finished blocks and the current one
   Phase phase_ = Phase::kStorePrompt;
+  bool stores_apart_ = false;
+  bool stores_now_ = false;  // the step to come stores the finished block, too
   std::int64_t origin_ = 0;
   std::int64_t begin_ = 0, end_ = 0;  // of the block
   std::int64_t sub_begin_ = 0, sub_end_ = 0;

@@ -6,6 +6,9 @@ namespace buoy::decode {
 
 void drive(const Context& context, model::Model& model, std::span<StepMachine* const> machines,
            const StepCallback& on_step, probe::Probe* probe) {
+  for (StepMachine* machine : machines) {
+    if (probe != nullptr) machine->store_apart();
+  }
   for (;;) {
     std::vector<Turn> turns;
     std::vector<size_t> numbers;

@@ -57,7 +57,8 @@ class StepMachine {
   StepMachine& operator=(const StepMachine&) = delete;
 
   virtual bool finished() const = 0;
-  // The forwards of the next step: one, or two under guidance. Spans stay valid until advance().
+  // The forwards of the next step: one, or two under guidance, or one behind the forward that stores what is
+  // finished. Spans stay valid until advance().
   virtual std::vector<model::SequenceInput> next_forwards() = 0;
   // Takes the logits of those forwards, in order.
   virtual StepRecord advance(std::span<const LogitRows> logits) = 0;
@@ -76,6 +77,9 @@ class StepMachine {
   virtual std::vector<std::int32_t> open_positions() const { return {}; }
   // Whether a probe may look at its forwards.
   virtual bool observable() const { return true; }
+  // From now on what is finished is stored by a forward of its own, as who watches forwards wants it. Before
+  // that it may share a pass with the first step behind it.
+  virtual void store_apart() {}
   // The number of the forward to come, by which observers know it. A loop may have forwards that are no
   // steps.
   virtual std::int32_t forward() const { return step_; }

@@ -56,6 +56,7 @@ void stream(const Context& context, model::Model& model, const StreamOptions& op
         auto job = next();
         more = job.has_value();
         if (!more) break;
+        if (probe != nullptr) job->machine->store_apart();
         waiting = activate(std::move(*job));
       }
       if (!fits(waiting->turn.rows())) break;

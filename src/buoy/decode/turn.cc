@@ -52,7 +52,8 @@ std::vector<StepRecord> advance_chosen(std::span<const Turn> turns, std::span<co
       records.emplace_back();
       continue;
     }
-    const size_t count = turn.forwards[0].logit_rows.size();
+    size_t count = 0;
+    for (const auto& forward : turn.forwards) count += forward.logit_rows.size();
     records.push_back(turn.machine->advance_chosen(choices.first(count)));
     choices = choices.subspan(count);
   }

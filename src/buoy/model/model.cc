@@ -97,8 +97,7 @@ Model Model::sibling() const {
 
 const float* Model::forward(const Context& context, std::span<const SequenceInput> sequences,
                             probe::Probe* probe) {
-  check_tokens(sequences);
-  for (const auto& sequence : sequences) BUOY_CHECK(probe == nullptr || !sequence.replaces_from);
+  check_inputs(sequences, probe != nullptr);
   if (pass_ != nullptr) {
     try {
       return pass_->logits(context, sequences, probe);
@@ -205,7 +204,7 @@ std::span<const ops::RowChoice> Model::choose(const Context& context,
                                               std::span<const SequenceInput> sequences,
                                               std::span<const ops::ChoiceRule> rules, probe::Probe* probe) {
   BUOY_CHECK(pass_ != nullptr);
-  check_tokens(sequences);
+  check_inputs(sequences, probe != nullptr);
   try {
     return pass_->choices(context, sequences, rules, probe);
   } catch (const NonFinite& found) {
@@ -270,18 +269,23 @@ Model::UnfinishedRecords Model::attention_layer(const Context& context, std::int
   require_finite(context, queries, rows * query_width, fmt::format("the queries of layer {}", number));
   require_finite(context, keys, rows * key_width, fmt::format("the keys of layer {}", number));
 
+  for (size_t n = 0; n < packed.sequences.size(); ++n) {
+    const std::int64_t first = packed.first_rows[n] * key_width;
+    const SequenceInput& input = packed.sequences[n];
+    if (input.replaces_from) {
+      input.cache->replace(number, input.past(), keys + first, values + first, input.rows());
+    } else if (input.cache != nullptr) {
+      input.cache->append(number, keys + first, values + first, input.rows());
+    }
+  }
+  // Behind all that moves what is kept: two sequences may share a cache.
   std::vector<ops::AttentionSequence> sequences;
   for (size_t n = 0; n < packed.sequences.size(); ++n) {
     const std::int64_t first = packed.first_rows[n];
     const SequenceInput& input = packed.sequences[n];
     const std::int64_t count = input.rows(), past = input.past();
-    KvCache* cache = input.cache;
+    const KvCache* cache = input.cache;
     const BlockGrid grid = grid_of(c, input);
-    if (input.replaces_from) {
-      cache->replace(number, past, keys + first * key_width, values + first * key_width, count);
-    } else if (cache != nullptr) {
-      cache->append(number, keys + first * key_width, values + first * key_width, count);
-    }
     ops::AttentionSequence sequence{
         .queries = queries + first * query_width,
         .query_rows = count,

@@ -87,7 +87,7 @@ class Model {
   };
 
   explicit Model(std::shared_ptr<const Loaded> loaded);
-  void check_tokens(std::span<const SequenceInput> sequences) const;
+  void check_inputs(std::span<const SequenceInput> sequences, bool observed) const;
   void embed(const Context& context, const PackedBatch& packed);
   void reserve_rows(std::int64_t count);
   // Records that still lack what comes behind the attention, with the numbers of their sequences.

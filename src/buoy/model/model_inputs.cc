@@ -11,9 +11,10 @@
 
 namespace buoy::model {
 
-void Model::check_tokens(std::span<const SequenceInput> sequences) const {
+void Model::check_inputs(std::span<const SequenceInput> sequences, bool observed) const {
   BUOY_CHECK(!sequences.empty());
   for (const auto& sequence : sequences) {
+    BUOY_CHECK(!observed || (!sequence.replaces_from && sequence.behind == 0));
     if (sequence.tokens.empty()) throw_usage_error({"sequence", "at least one token", "none"});
     for (const auto id : sequence.tokens) {
       if (id < 0 || id >= config().vocabulary) {

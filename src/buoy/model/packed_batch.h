@@ -37,9 +37,15 @@ struct SequenceInput {
   // Unset: they follow it.
   std::optional<std::int64_t> replaces_from = std::nullopt;
 
+  // So many rows of a sequence that stands before this one in the batch extend the same cache; these tokens
+  // follow them. Nobody may observe such a forward.
+  std::int64_t behind = 0;
+
   std::int64_t rows() const { return static_cast<std::int64_t>(tokens.size()); }
   // Position of the first token.
-  std::int64_t past() const { return replaces_from.value_or(cache != nullptr ? cache->length() : 0); }
+  std::int64_t past() const {
+    return replaces_from.value_or(cache != nullptr ? cache->length() + behind : 0);
+  }
   // Keys that are there during the forward.
   std::int64_t key_rows() const { return replaces_from ? cache->length() : past() + rows(); }
   // Rows that are there when the prefix has to be: those of the first forward, which the cache then holds.

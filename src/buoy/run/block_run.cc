@@ -31,6 +31,7 @@ trace::StepKind kind_in_trace(decode::StepKind kind) {
 observe::BlockRun note_block_run(const Context& context, model::Model& model, decode::StepMachine& machine,
                                  bool looks, probe::Probe* changing) {
   observe::BlockRun run;
+  machine.store_apart();
   const auto grid = machine.grid().value();
   run.block = grid.block;
   run.origin = grid.origin;

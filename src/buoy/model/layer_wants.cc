@@ -91,49 +91,49 @@ void LayerWants::append_shape(std::vector<std::int64_t>& shape) const {
 
 ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wants, std::int64_t rows,
                                      std::int64_t columns, std::int64_t longest_keys) {
-  const auto take = [this](bool wanted, std::int64_t count) {
+  const auto take = [this](bool wanted, std::int64_t pieces, std::int64_t width) {
     if (!wanted) return kAbsent;
     const std::int64_t at = size;
-    size += (count + 63) / 64 * 64;
+    size += (pieces * width + 63) / 64 * 64;
+    sections.push_back({at, pieces, width});
     return at;
   };
   const auto close = static_cast<std::int64_t>(wants.close_rows.size());
   row_weight_stride = (longest_keys + 3) / 4 * 4;
-  received = take(wants.received, wants.groups * c.heads * columns);
+  received = take(wants.received, wants.groups * c.heads, columns);
   followed =
-      wants.followed && !wants.followed_apart ? received : take(wants.followed_apart, c.heads * columns);
-  entropy = take(wants.entropy, c.heads * rows);
-  log_sum_exp = take(wants.log_sum_exp, c.heads * rows);
-  first_share = take(wants.first_share, c.heads * rows);
-  top_keys = take(wants.top > 0, close * c.heads * wants.top);
-  top_weights = take(wants.top > 0, close * c.heads * wants.top);
-  row_mass = take(wants.row_mass, close * c.heads * wants.sets);
-  group_mass = take(wants.group_mass, static_cast<std::int64_t>(wants.observations.size()) * wants.groups *
-                                          c.heads * wants.sets);
-  after = take(wants.qk_after, 4 * c.heads * columns);
-  before = take(wants.qk_before, 4 * c.heads * columns);
-  query_norm = take(wants.norms, c.heads * rows);
-  key_norm = take(wants.norms, c.kv_heads * columns);
-  value_norm = take(wants.value_norm, c.kv_heads * columns);
-  head_norm = take(wants.head_norm, c.heads * rows);
-  key_cosine = take(wants.drift, c.kv_heads * columns);
-  value_cosine = take(wants.drift, c.kv_heads * columns);
+      wants.followed && !wants.followed_apart ? received : take(wants.followed_apart, c.heads, columns);
+  entropy = take(wants.entropy, c.heads, rows);
+  log_sum_exp = take(wants.log_sum_exp, c.heads, rows);
+  first_share = take(wants.first_share, c.heads, rows);
+  top_keys = take(wants.top > 0, close * c.heads, wants.top);
+  top_weights = take(wants.top > 0, close * c.heads, wants.top);
+  row_mass = take(wants.row_mass, close * c.heads, wants.sets);
+  group_mass = take(wants.group_mass, std::ssize(wants.observations) * wants.groups * c.heads, wants.sets);
+  after = take(wants.qk_after, 4 * c.heads, columns);
+  before = take(wants.qk_before, 4 * c.heads, columns);
+  query_norm = take(wants.norms, c.heads, rows);
+  key_norm = take(wants.norms, c.kv_heads, columns);
+  value_norm = take(wants.value_norm, c.kv_heads, columns);
+  head_norm = take(wants.head_norm, c.heads, rows);
+  key_cosine = take(wants.drift, c.kv_heads, columns);
+  value_cosine = take(wants.drift, c.kv_heads, columns);
   const auto read = static_cast<std::int64_t>(wants.stream_rows.size());
-  pre = take(wants.stream.pre, read * c.hidden);
-  after_attention = take(wants.stream.after_attention, read * c.hidden);
-  mid = take(wants.stream.mid, read * c.hidden);
-  after_mlp = take(wants.stream.after_mlp, read * c.hidden);
-  post = take(wants.stream.post, read * c.hidden);
-  head_out = take(wants.stream.head_out, read * c.heads * c.head_dim);
-  lens_tokens = take(wants.stream.lens > 0, read * wants.stream.lens);
-  lens_probabilities = take(wants.stream.lens > 0, read * wants.stream.lens);
-  routed = take(wants.routing(), rows * wants.chosen_experts);
-  routed_weights = take(wants.routing(), rows * wants.chosen_experts);
-  router_entropy = take(wants.routing(), rows);
+  pre = take(wants.stream.pre, read, c.hidden);
+  after_attention = take(wants.stream.after_attention, read, c.hidden);
+  mid = take(wants.stream.mid, read, c.hidden);
+  after_mlp = take(wants.stream.after_mlp, read, c.hidden);
+  post = take(wants.stream.post, read, c.hidden);
+  head_out = take(wants.stream.head_out, read, c.heads * c.head_dim);
+  lens_tokens = take(wants.stream.lens > 0, read, wants.stream.lens);
+  lens_probabilities = take(wants.stream.lens > 0, read, wants.stream.lens);
+  routed = take(wants.routing(), rows, wants.chosen_experts);
+  routed_weights = take(wants.routing(), rows, wants.chosen_experts);
+  router_entropy = take(wants.routing(), rows, 1);
   // Last: the strongest keys and sums are found in the whole rows, but those leave the card only when asked
   // for.
   copied = size;
-  row_weights = take(close > 0, close * c.heads * row_weight_stride);
+  row_weights = take(close > 0, close * c.heads, row_weight_stride);
   if (wants.row_weights) copied = size;
 }
 

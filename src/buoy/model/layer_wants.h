@@ -94,8 +94,13 @@ struct ObservationLayout {
   std::int64_t head_out = kAbsent, lens_tokens = kAbsent, lens_probabilities = kAbsent;
   std::int64_t routed = kAbsent, routed_weights = kAbsent;  // [rows, chosen]
   std::int64_t router_entropy = kAbsent;                    // [rows]
-  std::int64_t copied = 0;                                  // what the host gets
-  std::int64_t size = 0;                                    // what the device needs
+  // In their order: `pieces` stretches of `width`.
+  struct Section {
+    std::int64_t at, pieces, width;
+  };
+  std::vector<Section> sections;
+  std::int64_t copied = 0;  // what the host gets
+  std::int64_t size = 0;    // what the device needs
 };
 
 }  // namespace buoy::model

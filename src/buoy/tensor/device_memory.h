@@ -53,9 +53,14 @@ class PinnedMemory {
   std::size_t bytes_ = 0;
 };
 
-// All three are queued on the stream; with pageable host memory the host waits.
+// All of these are queued on the stream; with pageable host memory the host waits.
 void copy_to_device(const Stream& stream, void* device, const void* host, std::size_t bytes);
 void copy_to_host(const Stream& stream, void* host, const void* device, std::size_t bytes);
+// Rows of `row_bytes` that lie further apart on the device, or in host memory, than they are long.
+struct RowsOfBytes {
+  std::size_t rows, row_bytes, host_step, device_step;
+};
+void copy_rows_to_host(const Stream& stream, void* host, const void* device, const RowsOfBytes& shape);
 void copy_on_device(const Stream& stream, void* to, const void* from, std::size_t bytes);
 void fill_bytes(const Stream& stream, void* device, int value, std::size_t bytes);
 

@@ -71,6 +71,12 @@ void copy_to_device(const Stream& stream, void* device, const void* host, std::s
 void copy_to_host(const Stream& stream, void* host, const void* device, std::size_t bytes) {
   copy(stream, host, device, bytes, cudaMemcpyDeviceToHost);
 }
+void copy_rows_to_host(const Stream& stream, void* host, const void* device, const RowsOfBytes& shape) {
+  if (shape.rows == 0 || shape.row_bytes == 0) return;
+  cuda_check(cudaMemcpy2DAsync(host, shape.host_step, device, shape.device_step, shape.row_bytes, shape.rows,
+                               cudaMemcpyDeviceToHost, raw(stream)),
+             "copy rows");
+}
 void copy_on_device(const Stream& stream, void* to, const void* from, std::size_t bytes) {
   copy(stream, to, from, bytes, cudaMemcpyDeviceToDevice);
 }

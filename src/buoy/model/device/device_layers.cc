@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "buoy/model/device/device_pass_state.h"
 #include "buoy/ops/experts/experts_cuda.h"
 #include "buoy/ops/pointwise/elementwise_cuda.h"
@@ -23,6 +25,7 @@ void DevicePass::State::queue_beginning() {
 }
 
 void DevicePass::State::queue_layers(std::int64_t first, std::int64_t end) {
+  first_together = first;
   for (std::int64_t layer = first; layer < end; ++layer) {
     if (layer > 0 || !projects_early()) {
       queue_residual(layer, probe::ResidualPoint::kPre);
@@ -31,7 +34,18 @@ void DevicePass::State::queue_layers(std::int64_t first, std::int64_t end) {
     queue_attention(layer);
     if (!behind_last_use(layer)) queue_after_attention(layer);
   }
+  settle_stream();
   observer.wait_measured(stream);
+  if (observer.watching()) observer.measure_waiting(stream, *plan);
+}
+
+// Queries of layers whose measuring waits lie in places of their own, as what attention leaves for it.
+std::int64_t DevicePass::State::lane_of(std::int64_t layer) const {
+  return observer.watching() && observer.waits(layer) ? layer - first_together : 0;
+}
+std::uint16_t* DevicePass::State::qkv_of(std::int64_t layer) const {
+  const std::int64_t width = (config.heads + 2 * config.kv_heads) * config.head_dim;
+  return work.qkv + lane_of(layer) * DeviceObserver::kMostRowsThatWait * width;
 }
 
 // Behind the last attention a state is read by nobody but its logits, and who looks at the residual stream.
@@ -45,7 +59,8 @@ ops::DeviceQkvArgs DevicePass::State::qkv_args(std::int64_t number) const {
   const DeviceLayerWeights& layer = weights.layer(number);
   const std::int64_t rows = batch->rows(), query_width = config.heads * config.head_dim,
                      key_width = config.kv_heads * config.head_dim;
-  ops::DeviceQkvArgs qkv{ops::qkv_apart(work.qkv, rows, query_width, key_width),
+  std::uint16_t* const place = qkv_of(number);
+  ops::DeviceQkvArgs qkv{ops::qkv_apart(place, rows, query_width, key_width),
                          rows,
                          config.heads,
                          config.kv_heads,
@@ -64,7 +79,7 @@ ops::DeviceQkvArgs DevicePass::State::qkv_args(std::int64_t number) const {
     qkv.cached_values = pool->values(number);
   }
   if (!linear.finishes_qkv(projection(number, qkv)))
-    qkv.states = ops::qkv_in_one_row(work.qkv, query_width, key_width);
+    qkv.states = ops::qkv_in_one_row(place, query_width, key_width);
   return qkv;
 }
 
@@ -75,7 +90,7 @@ ops::DeviceLinearArgs DevicePass::State::projection(std::int64_t number,
           .weight = weights.layer(number).qkv,
           .inputs = config.hidden,
           .outputs = (config.heads + 2 * config.kv_heads) * config.head_dim,
-          .output = work.qkv,
+          .output = qkv_of(number),
           .kind = ops::LinearOutput::kQkv,
           .qkv = &qkv};
 }
@@ -85,7 +100,10 @@ ops::DeviceAttentionInputs DevicePass::State::states(std::int64_t layer) const {
                      key_width = config.kv_heads * config.head_dim;
   const ops::QkvPlaces places = qkv_args(layer).states;
   const bool apart = places.query_stride == query_width;
-  const std::int64_t buffer_rows = apart ? batch->rows() : work.rows();
+  const bool few = batch->rows() <= DeviceObserver::kMostRowsThatWait;
+  const std::int64_t buffer_rows = apart ? batch->rows()
+                                   : few ? DeviceObserver::kMostRowsThatWait
+                                         : work.rows();
   ops::DeviceAttentionInputs out;
   out.queries = places.queries;
   out.query_stride = places.query_stride;
@@ -104,11 +122,37 @@ ops::DeviceAttentionInputs DevicePass::State::states(std::int64_t layer) const {
   return out;
 }
 
+// A product is added to the stream: now, or in parts by who reads the stream next.
+void DevicePass::State::queue_addition(ops::DeviceLinearArgs product) {
+  settle_stream();
+  const std::int64_t parts = ops::DeviceLinear::parts_of(product.rows, product.inputs, product.outputs);
+  if (parts > 1) {
+    product.kind = ops::LinearOutput::kParts;
+    product.parts = parts;
+    product.output = work.parts;
+    unsettled = {work.parts, parts};
+  } else {
+    product.kind = ops::LinearOutput::kAddFloat;
+    product.output = work.hidden;
+  }
+  linear.multiply(stream, product);
+}
+
+void DevicePass::State::settle_stream() {
+  if (unsettled.count > 0) ops::add_parts_cuda(stream, work.hidden, batch->rows(), config.hidden, unsettled);
+  unsettled = {};
+}
+
+// Of all rows of the stream, into work.normed.
+void DevicePass::State::queue_norm(const float* weight) {
+  ops::rms_norm_cuda(stream, {work.hidden, nullptr, batch->rows(), config.hidden, weight, config.norm_eps,
+                              work.normed, std::exchange(unsettled, {})});
+}
+
 void DevicePass::State::queue_projection(std::int64_t number) {
   // Before the norm rather than the product, which gains more from starting early.
   observer.wait_measured(stream);
-  ops::rms_norm_cuda(stream, {work.hidden, nullptr, batch->rows(), config.hidden,
-                              weights.layer(number).attention_norm, config.norm_eps, work.normed});
+  queue_norm(weights.layer(number).attention_norm);
   const ops::DeviceQkvArgs qkv = qkv_args(number);
   linear.multiply(stream, projection(number, qkv));
 }
@@ -119,7 +163,10 @@ void DevicePass::State::queue_attention(std::int64_t number) {
   ops::DeviceAttentionOutputs outputs;
   outputs.output = work.attended;
   outputs.output_stride = config.heads * config.head_dim;
-  if (watched) observer.attach(number, now, outputs);
+  if (watched) {
+    observer.attach(number, now, outputs);
+    plan->use_lane(lane_of(number));
+  }
   ops::attention_cuda(*plan, now.rotated, outputs, stream);
   if (!watched) return;
   observer.measure(stream, number, *plan, now, work.attended);
@@ -129,21 +176,27 @@ void DevicePass::State::queue_attention(std::int64_t number) {
 void DevicePass::State::queue_after_attention(std::int64_t number) {
   const DeviceLayerWeights& layer = weights.layer(number);
   const std::int64_t rows = batch->rows(), mlp = layer.mlp_width;
-  linear.multiply(stream, {work.attended, rows, layer.attention_out, config.heads * config.head_dim,
-                           config.hidden, work.hidden, ops::LinearOutput::kAddFloat});
+  queue_addition({work.attended, rows, layer.attention_out, config.heads * config.head_dim, config.hidden});
   const bool watched = observer.watching();
   if (watched) queue_residual(number, probe::ResidualPoint::kMid);
   if (!watched || !observer.leaves_out_mlp(number) || observer.wants(number).routing()) {
-    ops::rms_norm_cuda(
-        stream, {work.hidden, nullptr, rows, config.hidden, layer.mlp_norm, config.norm_eps, work.normed});
+    queue_norm(layer.mlp_norm);
     if (mlp > 0) {
-      linear.multiply(stream, {work.normed, rows, layer.gate_up, config.hidden, 2 * mlp, work.activated,
-                               ops::LinearOutput::kSwiglu, work.gate_up});
+      linear.multiply(stream, {.input = work.normed,
+                               .rows = rows,
+                               .weight = layer.gate_up,
+                               .inputs = config.hidden,
+                               .outputs = 2 * mlp,
+                               .output = work.activated,
+                               .kind = ops::LinearOutput::kSwiglu,
+                               .scratch = work.gate_up});
       if (watched) observer.scale_mlp(stream, number, work.activated, mlp);
-      linear.multiply(stream, {work.activated, rows, layer.down, mlp, config.hidden, work.hidden,
-                               ops::LinearOutput::kAddFloat});
+      queue_addition({work.activated, rows, layer.down, mlp, config.hidden});
     }
-    if (layer.mixture.any()) queue_experts(number);
+    if (layer.mixture.any()) {
+      settle_stream();
+      queue_experts(number);
+    }
   }
   if (watched) queue_residual(number, probe::ResidualPoint::kPost);
 }

@@ -28,6 +28,7 @@ void DeviceObserver::start(const PackedBatch& batch, probe::Probe* probe, std::i
     slot.host.reset();
   }
   measuring_now_ = false;
+  waiting_.clear();
   probe_ = probe;
   batch_ = &batch;
   if (probe == nullptr) return;
@@ -53,9 +54,9 @@ void DeviceObserver::start(const PackedBatch& batch, probe::Probe* probe, std::i
 
 // Few graphs and long stretches without the host where results are small; memory counts where they are not.
 void DeviceObserver::choose_layers_at_once() {
-  constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
+  constexpr std::int64_t kMostBytes = std::int64_t{384} << 20, kUsual = 8;
   const ObservationLayout layout(config_, wants_.back(), batch_->rows(), columns_, longest_keys_);
-  layers_at_once_ = kMostAtOnce;
+  layers_at_once_ = batch_->rows() <= kMostRowsThatWait ? kMostAtOnce : kUsual;
   while (layers_at_once_ > 1 && buffers() * layout.size * std::int64_t{sizeof(float)} > kMostBytes)
     layers_at_once_ /= 2;
 }
@@ -84,7 +85,13 @@ bool DeviceObserver::recordable(std::int64_t layer) {
 
 bool DeviceObserver::joins_previous(std::int64_t layer) {
   return recordable(layer) && (!wants(layer).statistics() || in_plan(wants(layer))) &&
-         streams_in_place(wants(layer));
+         streams_in_place(wants(layer)) && waits(layer) == waits(layer - 1);
+}
+
+bool DeviceObserver::waits(std::int64_t layer) {
+  const auto cached = [](const SequenceInput& input) { return input.cache != nullptr; };
+  return batch_->rows() <= kMostRowsThatWait && std::ranges::all_of(batch_->sequences, cached) &&
+         (wants(layer).statistics() || wants(layer).moments()) && recordable(layer);
 }
 
 void DeviceObserver::upload_changes(const Stream& stream, const LayerWants& wants) {
@@ -128,6 +135,9 @@ bool DeviceObserver::prepare(const Context& context, const Stream& stream, std::
   here.layer = layer;
   here.layout = ObservationLayout(config_, wanted, batch_->rows(), columns_, longest_keys_);
   const void* before = here.device.data();
+  here.arriving = columns_are_keys()
+                      ? here.layout
+                      : ObservationLayout(config_, wanted, batch_->rows(), key_rows_[0], key_rows_[0]);
   here.device.reserve(static_cast<size_t>(here.layout.size) * sizeof(float));
   here.copied.hold(stream);  // what was in it before
   bool moved = wanted.reads_residual() && prepare_residual(stream, wanted);
@@ -198,36 +208,58 @@ void DeviceObserver::measure(const Stream& stream, std::int64_t layer, ops::Atte
   }
   if (!wanted.any()) return;
   if (wanted.host_states()) fetch_states(stream, slot(layer), wanted, states);
+  const bool attention = wanted.statistics() || wanted.moments(), waits_here = waits(layer);
+  if (waits_here) waiting_.push_back({layer, states});
   // What attention itself wrote, and the residual stream, need no second stream to wait for.
-  if (!wanted.statistics() && !wanted.moments() && !wanted.head_states() && !wanted.followed_apart) return;
-  const ObservationLayout& layout = slot(layer).layout;
-  void* base = slot(layer).device.data();
+  if ((!attention || waits_here) && !wanted.head_states() && !wanted.followed_apart) return;
   attended_.record(stream);
   attended_.hold(measuring_);
-  if (wanted.statistics()) {
-    ops::DeviceAttentionStatistics statistics;
-    statistics.received = at(base, layout.received);
-    statistics.first_share = at(base, layout.first_share);
-    statistics.row_weights = at(base, layout.row_weights);
-    statistics.row_weight_stride = layout.row_weight_stride;
-    statistics.top = wanted.top;
-    statistics.top_keys = reinterpret_cast<std::int32_t*>(at(base, layout.top_keys));
-    statistics.top_weights = at(base, layout.top_weights);
-    if (wanted.moments()) statistics.moments = &moments_;
-    ops::attention_statistics_cuda(plan, states.rotated, statistics, measuring_);
-    if (wanted.row_mass || wanted.group_mass) {
-      ops::set_masses_cuda(key_sets_,
-                           {config_.heads, at(base, layout.row_weights), layout.row_weight_stride,
-                            std::ssize(wanted.close_rows), at(base, layout.row_mass),
-                            at(base, layout.received), wanted.groups, columns_, at(base, layout.group_mass)},
-                           measuring_);
-    }
-  }
-  if (wanted.moments() && !wanted.statistics()) ops::qk_moments_cuda(plan, moments_, measuring_);
+  if (attention && !waits_here) measure_attention(measuring_, layer, plan, states);
   if (wanted.head_states()) measure_heads(layer, states, attended);
-  if (wanted.followed_apart) measure_followed(wanted, at(base, layout.followed), states, plan);
+  if (wanted.followed_apart)
+    measure_followed(wanted, at(slot(layer).device.data(), slot(layer).layout.followed), states, plan);
   measured_.record(measuring_);
   measuring_now_ = true;
+}
+
+void DeviceObserver::measure_attention(const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan,
+                                       const DeviceStates& states) {
+  const LayerWants& wanted = wants(layer);
+  const ObservationLayout& layout = slot(layer).layout;
+  void* base = slot(layer).device.data();
+  ops::DeviceQkMoments moments;
+  if (wanted.moments()) moments = moments_of(layer, states);
+  if (!wanted.statistics()) return ops::qk_moments_cuda(plan, moments, stream);
+  ops::DeviceAttentionStatistics statistics;
+  statistics.received = at(base, layout.received);
+  statistics.first_share = at(base, layout.first_share);
+  statistics.row_weights = at(base, layout.row_weights);
+  statistics.row_weight_stride = layout.row_weight_stride;
+  statistics.top = wanted.top;
+  statistics.top_keys = reinterpret_cast<std::int32_t*>(at(base, layout.top_keys));
+  statistics.top_weights = at(base, layout.top_weights);
+  if (wanted.moments()) statistics.moments = &moments;
+  ops::attention_statistics_cuda(plan, states.rotated, statistics, stream);
+  if (!wanted.row_mass && !wanted.group_mass) return;
+  ops::set_masses_cuda(key_sets_,
+                       {config_.heads, at(base, layout.row_weights), layout.row_weight_stride,
+                        std::ssize(wanted.close_rows), at(base, layout.row_mass), at(base, layout.received),
+                        wanted.groups, columns_, at(base, layout.group_mass)},
+                       stream);
+}
+
+void DeviceObserver::measure_waiting(const Stream& stream, ops::AttentionPlan& plan) {
+  if (waiting_.empty()) return;
+  attended_.record(stream);
+  for (size_t lane = 0; lane < waiting_.size(); ++lane) {
+    attended_.hold(beside_[lane]);
+    plan.use_lane(static_cast<std::int64_t>(lane));
+    measure_attention(beside_[lane], waiting_[lane].layer, plan, waiting_[lane].states);
+    measured_beside_[lane].record(beside_[lane]);
+  }
+  for (size_t lane = 0; lane < waiting_.size(); ++lane) measured_beside_[lane].hold(stream);
+  plan.use_lane(0);
+  waiting_.clear();
 }
 
 // By groups of its own, for a moment: observers find theirs in the plan.
@@ -255,9 +287,8 @@ void DeviceObserver::send(const Stream& stream, std::int64_t first, std::int64_t
   for (std::int64_t layer = first; layer < end; ++layer) {
     Slot& here = slot(layer);
     if (here.layer != layer) continue;
-    const auto bytes = static_cast<size_t>(here.layout.copied) * sizeof(float);
-    auto buffer = host_buffers_->lend(bytes);
-    copy_to_host(copies_, buffer->data(), here.device.data(), bytes);
+    auto buffer = host_buffers_->lend(static_cast<size_t>(here.arriving.copied) * sizeof(float));
+    copy_results(here, buffer->data());
     buffer->arrived.record(copies_);
     here.copied.record(copies_);
     const LayerWants& wanted = wants(layer);
@@ -271,6 +302,31 @@ void DeviceObserver::send(const Stream& stream, std::int64_t first, std::int64_t
                          std::make_unique<DeviceRecord>(buffer, place_of(here, wanted, n)));
     }
     here.layer = -1;
+  }
+}
+
+// What the layouts have alike goes in one piece.
+void DeviceObserver::copy_results(const Slot& from, float* to) {
+  const auto& here = from.layout.sections;
+  const auto& there = from.arriving.sections;
+  const auto* results = from.device.as<float>();
+  for (size_t n = 0; n < here.size() && here[n].at < from.layout.copied;) {
+    size_t end = n;
+    while (end < here.size() && here[end].at < from.layout.copied && here[end].width == there[end].width)
+      ++end;
+    if (end > n) {
+      const auto& last = here[end - 1];
+      const std::int64_t numbers = last.at + last.pieces * last.width - here[n].at;
+      copy_to_host(copies_, to + there[n].at, results + here[n].at,
+                   static_cast<size_t>(numbers) * sizeof(float));
+      n = end;
+      continue;
+    }
+    const auto bytes = [](std::int64_t numbers) { return static_cast<size_t>(numbers) * sizeof(float); };
+    copy_rows_to_host(copies_, to + there[n].at, results + here[n].at,
+                      {static_cast<size_t>(here[n].pieces), bytes(there[n].width), bytes(there[n].width),
+                       bytes(here[n].width)});
+    ++n;
   }
 }
 

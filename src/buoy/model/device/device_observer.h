@@ -26,7 +26,8 @@ struct DeviceStates {
 // a probe that takes them later.
 //
 // Of every layer, in this order: prepare() while nothing is recorded, attach() and measure() as part of the
-// layer's work, which may be recorded as a graph and launched later, send() after that.
+// layer's work, which may be recorded as a graph and launched later, send() after that. Of few rows a kernel
+// measures so little that it mostly waits: those of several layers run side by side, in measure_waiting().
 class DeviceObserver {
  public:
   // `pinned`: memory that results may arrive in.
@@ -48,6 +49,11 @@ class DeviceObserver {
   bool joins_previous(std::int64_t layer);
   // Whether its work consists of launches alone.
   bool recordable(std::int64_t layer);
+  // Whether it is measured behind the layers that are launched with it. Its queries must stay until then.
+  bool waits(std::int64_t layer);
+  static constexpr std::int64_t kMostRowsThatWait = 64, kMostAtOnce = 12;
+  // Whether who looks on takes records when they have arrived.
+  bool taken_later() const { return probe_ != nullptr && probe_->takes_later(); }
   std::int64_t buffers() const { return 3 * layers_at_once_; }  // that layers take in turn
 
   // A free buffer for the results (what was in it is delivered), groups and rows in the plan, bias and scale
@@ -60,6 +66,8 @@ class DeviceObserver {
   // batch holds sequences with different factors.
   void measure(const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan, const DeviceStates& states,
                std::uint16_t* attended);
+  // Behind the last of the layers that are launched together; the stream goes on when all are measured.
+  void measure_waiting(const Stream& stream, ops::AttentionPlan& plan);
   // The residual stream [rows, hidden] at a point of the layer: what was asked for is gathered, changes are
   // made.
   void pass_residual(const Stream& stream, std::int64_t layer, probe::ResidualPoint point, float* hidden);
@@ -100,15 +108,13 @@ class DeviceObserver {
   std::uint64_t device_bytes() const;
 
  private:
-  static constexpr std::int64_t kMostAtOnce = 8;
-
   // One layer's results on their way.
   struct Slot {
     DeviceMemory device;
-    Event copied;                      // from it
-    std::shared_ptr<HostBuffer> host;  // of results that are delivered by this thread
-    std::int64_t layer = -1;           // -1: free, or handed over already
-    ObservationLayout layout;
+    Event copied;                        // from it
+    std::shared_ptr<HostBuffer> host;    // of results that are delivered by this thread
+    std::int64_t layer = -1;             // -1: free, or handed over already
+    ObservationLayout layout, arriving;  // on the device, and on the host: without columns beyond the keys
     std::vector<std::vector<float>> queries, keys, values;  // of each sequence, where asked for
   };
 
@@ -130,6 +136,10 @@ class DeviceObserver {
   bool streams_in_place(const LayerWants& wants) const {
     return !wants.reads_residual() || placed_rows_ == wants.stream_rows;
   }
+  void measure_attention(const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan,
+                         const DeviceStates& states);
+  bool columns_are_keys() const { return key_rows_.size() > 1 || columns_ == key_rows_[0]; }
+  void copy_results(const Slot& slot, float* to);
   void measure_heads(std::int64_t layer, const DeviceStates& states, const std::uint16_t* attended);
   void measure_drift(size_t sequence, std::int64_t layer, const ops::DeviceAttentionInputs& states);
   ops::DeviceQkColumns columns_at(float* first) const;
@@ -154,6 +164,13 @@ class DeviceObserver {
   std::shared_ptr<HostBuffers> host_buffers_;
   Stream measuring_, copies_;
   Event attended_, measured_;  // of the layer at hand
+  struct Waiting {
+    std::int64_t layer;
+    DeviceStates states;
+  };
+  std::vector<Waiting> waiting_;
+  std::array<Stream, kMostAtOnce> beside_;
+  std::array<Event, kMostAtOnce> measured_beside_;
   Event queued_;
   ops::DeviceQkMoments moments_;  // likewise
   bool measuring_now_ = false;

@@ -12,6 +12,7 @@
 #include "buoy/model/predictions.h"
 #include "buoy/ops/attention/attention_cuda.h"
 #include "buoy/ops/linear/linear_cuda.h"
+#include "buoy/ops/pointwise/norm_cuda.h"
 #include "buoy/ops/pointwise/rope.h"
 #include "buoy/ops/pointwise/rope_cuda.h"
 
@@ -40,6 +41,9 @@ struct DevicePass::State {
   void prepare_layer(const Context& context, std::int64_t layer);
   void launch_layers(std::int64_t first, std::int64_t end, bool recordable);
   bool projects_early();
+  void queue_norm(const float* weight);
+  void queue_addition(ops::DeviceLinearArgs product);
+  void settle_stream();
   void queue_beginning();
   void queue_layers(std::int64_t first, std::int64_t end);
   void queue_projection(std::int64_t layer);
@@ -56,6 +60,8 @@ struct DevicePass::State {
   void finish(const Context& context);
   void hand_over_predictions();
 
+  std::int64_t lane_of(std::int64_t layer) const;
+  std::uint16_t* qkv_of(std::int64_t layer) const;
   // Keys in a cache get more from step to step. What is measured of them has room for so many more, so that
   // recorded layers can be replayed.
   std::int64_t key_step() const { return cached ? 256 : 1; }
@@ -90,12 +96,14 @@ struct DevicePass::State {
   DeviceMemory rope_memory;  // cosines, then sines, then what queries are multiplied by, if anything
   ops::PlanLimits limits;
   std::optional<ops::AttentionPlan> plan;
-  DeviceObserver observer;
+  mutable DeviceObserver observer;  // it asks about layers when somebody wants to know
   PinnedMemory staging, host_logits, host_choices, host_flag;
   DeviceMemory predicted;  // as PredictionRoom divides it
   PinnedMemory host_predicted;
 
   // Of the pass at hand.
+  std::int64_t first_together = 0;  // of the layers that are launched together
+  ops::DeviceParts unsettled;       // what work.hidden still lacks
   std::vector<SequenceInput> inputs;
   probe::Probe* asking = nullptr;  // may be none
   std::optional<Predictions> predictions;

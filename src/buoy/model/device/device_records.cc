@@ -231,9 +231,9 @@ RecordPlace DeviceObserver::place_of(const Slot& from, const LayerWants& wanted,
           {sequence.rows(), key_rows_[n], sequence.past(), config_.heads, config_.kv_heads, config_.head_dim,
            mask != ops::MaskKind::kBidirectional,
            mask == ops::MaskKind::kPrefix ? sequence.prefix_length() : 0, nullptr, nullptr, nullptr},
-          from.layout,
+          from.arriving,
           batch_->rows(),
-          columns_,
+          columns_are_keys() ? columns_ : key_rows_[0],
           batch_->first_rows[n],
           first_columns_[n],
           wanted.first_close[n],
@@ -274,7 +274,7 @@ void DeviceObserver::form_dense(const Context& context, const Slot& from, const 
   const std::int64_t heads = config_.heads, query_rows = batch_->sequences[n].rows(), key_rows = key_rows_[n];
   // With the log-sum-exp as the row's top, the sum of its exponentials is 1.
   std::vector<float> tops, sums;
-  const float* log_sums = from.host->data() + from.layout.log_sum_exp + batch_->first_rows[n];
+  const float* log_sums = from.host->data() + from.arriving.log_sum_exp + batch_->first_rows[n];
   Gather<float>{&tops, log_sums, heads, batch_->rows(), query_rows}.run();
   for (float& top : tops) {
     sums.push_back(std::isinf(top) ? 0.0f : 1.0f);

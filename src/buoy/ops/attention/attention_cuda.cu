@@ -44,7 +44,7 @@ StatisticsArgs statistics_args(const PlanState& s, const DeviceAttentionInputs& 
   args.key_stride = in.key_stride;
   args.key_bias = in.key_bias;
   args.key_bias_stride = in.key_bias_per_head ? s.columns : 0;
-  args.row_shift = s.row_shift.as<float>();
+  args.row_shift = s.row_shift;
   args.row_groups = s.row_groups.as<std::uint8_t>();
   args.received = wanted.received;
   args.first_share = wanted.first_share;
@@ -70,6 +70,8 @@ void clear_unseen(const PlanState& s, const DeviceAttentionStatistics& wanted, c
     return q.key_rows == wanted.row_weight_stride && q.query_rows > 0;
   };
   if (s.all_seen && s.key_step == 1 && std::all_of(s.sequences.begin(), s.sequences.end(), full)) return;
+  // Nobody reads behind the keys of a sequence that is alone, unless the strongest are looked for.
+  if (s.all_seen && s.sequences.size() == 1 && wanted.top == 0) return;
   const auto count = static_cast<size_t>(s.close_rows * s.shape.heads * wanted.row_weight_stride);
   cuda_check(cudaMemsetAsync(wanted.row_weights, 0, count * sizeof(float), raw(stream)), "clear row weights");
 }
@@ -109,7 +111,7 @@ void attention_cuda(AttentionPlan& plan, const DeviceAttentionInputs& in, const 
   args.output_stride = out.output_stride;
   args.log_sum_exp = out.log_sum_exp;
   args.entropy = out.entropy;
-  args.row_shift = s.row_shift.as<float>();
+  args.row_shift = s.row_shift;
   args.rows = static_cast<int>(s.rows);
   args.padded_rows = static_cast<int>(s.padded_rows);
   args.heads_per_key_head = static_cast<int>(s.shape.heads / s.shape.kv_heads);
@@ -125,8 +127,7 @@ void attention_cuda(AttentionPlan& plan, const DeviceAttentionInputs& in, const 
         stream);
   } else if (use_hopper(s, in) && multiple_of_16_bytes(out.output, out.output_stride)) {
     if (out.moments != nullptr && can_ride(s, *out.moments)) {
-      args.moments = {s.query_sums.as<float>(), args.padded_rows, out.moments->rope, out.moments->query_norm,
-                      args.rows};
+      args.moments = {s.query_sums, args.padded_rows, out.moments->rope, out.moments->query_norm, args.rows};
       s.queries_summed = true;
     }
     launch_forward_hopper(s, args, in, stream);

@@ -34,6 +34,7 @@ struct PlanLimits {
   std::int64_t columns = 0;     // key rows of the batch, all sequences together
   bool statistics = false;      // room for the second pass and the moments
   std::int64_t close_rows = 0;  // rows looked at closely
+  std::int64_t lanes = 1;       // see use_lane()
 };
 
 struct PlanState;
@@ -63,6 +64,10 @@ class AttentionPlan {
   void set_groups(std::span<const std::uint8_t> group_of_row, std::int64_t groups, const Stream& stream);
   // Packed rows to look at closely, ascending.
   void set_close_rows(std::span<const std::int32_t> rows, const Stream& stream);
+
+  // What the first pass leaves for the second is kept in a lane of its own: so the second passes of several
+  // layers may wait and run side by side.
+  void use_lane(std::int64_t lane);
 
   std::int64_t rows() const;
   std::int64_t columns() const;
@@ -109,7 +114,8 @@ void attention_cuda(AttentionPlan& plan, const DeviceAttentionInputs& inputs,
 struct DeviceAttentionStatistics {
   float* received = nullptr;     // [groups, heads, columns]
   float* first_share = nullptr;  // [heads, rows]
-  // [close rows, heads, row_weight_stride]: weights on the keys of the row's own sequence, then zeros.
+  // [close rows, heads, row_weight_stride]: weights on the keys of the row's own sequence, then zeros; or, of
+  // a sequence that is alone, numbers that mean nothing.
   float* row_weights = nullptr;
   std::int64_t row_weight_stride = 0;
   std::int64_t top = 0;  // at most 64; needs row_weights

@@ -272,7 +272,7 @@ __global__ void __launch_bounds__(32 * kJoinWarps) join_parts(ForwardArgs args) 
   all.sum = warp_sum(known.y * scale);
   if (kEntropy) all.weighted = warp_sum(scale * fmaf(known.y, known.x - all.top, known.z));
   float4 output{0, 0, 0, 0};
-#pragma unroll 8
+#pragma unroll 16
   for (int part = 0; part < parts; ++part) {
     const float own = __shfl_sync(~0u, scale, part);
     if (column >= args.head_dim) continue;

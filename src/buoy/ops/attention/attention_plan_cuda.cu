@@ -91,7 +91,13 @@ AttentionPlan::AttentionPlan(const AttentionShape& shape, const PlanLimits& limi
                          sizeof(Tile) +
                      64);
   const size_t most_padded = most_tiles(limits.rows, kRowsPadded) * kRowsPadded;
-  s.row_shift.reserve(static_cast<size_t>(shape.heads) * most_padded * sizeof(float));
+  const auto per_row = static_cast<std::int64_t>(most_padded) * shape.heads;
+  const std::int64_t sums = limits.statistics ? per_row / kRowsPadded * kMomentWidth : 0;
+  s.lane_size = per_row + sums + (limits.statistics ? per_row : 0);
+  s.lanes.reserve(static_cast<size_t>(limits.lanes * s.lane_size) * sizeof(float));
+  s.sums_at = per_row;
+  s.norms_at = per_row + sums;
+  use_lane(0);
   s.parts.reserve(kMostBlocks * kFewTileRows * kPartWidth * sizeof(float));
   if (!limits.statistics) return;
   s.row_groups.reserve(most_padded);
@@ -99,14 +105,19 @@ AttentionPlan::AttentionPlan(const AttentionShape& shape, const PlanLimits& limi
   s.close_of_row.reserve(most_padded * sizeof(std::int32_t));
   s.close_in_tile.reserve(most_padded / kRowsPadded);
   s.close.reserve(std::max<size_t>(1, static_cast<size_t>(limits.close_rows)) * sizeof(CloseTile));
-  s.query_sums.reserve(most_padded / kRowsPadded * static_cast<size_t>(shape.heads) * kMomentWidth *
-                       sizeof(float));
-  s.query_norms.reserve(static_cast<size_t>(shape.heads) * most_padded * sizeof(float));
 }
 
 AttentionPlan::~AttentionPlan() = default;
 AttentionPlan::AttentionPlan(AttentionPlan&&) noexcept = default;
 AttentionPlan& AttentionPlan::operator=(AttentionPlan&&) noexcept = default;
+
+void AttentionPlan::use_lane(std::int64_t lane) {
+  PlanState& s = *state_;
+  BUOY_CHECK(lane >= 0 && lane < s.limits.lanes);
+  s.row_shift = s.lanes.as<float>() + lane * s.lane_size;
+  s.query_sums = s.row_shift + s.sums_at;
+  s.query_norms = s.row_shift + s.norms_at;
+}
 
 void AttentionPlan::allow_hopper(bool allowed) {
   state_->hopper = allowed && gpu().major == 9;
@@ -124,9 +135,8 @@ std::int64_t AttentionPlan::columns() const {
 }
 std::uint64_t AttentionPlan::device_bytes() const {
   const PlanState& s = *state_;
-  return s.schedule.bytes() + s.row_shift.bytes() + s.parts.bytes() + s.row_groups.bytes() +
-         s.one_hot.bytes() + s.close.bytes() + s.close_of_row.bytes() + s.close_in_tile.bytes() +
-         s.query_sums.bytes() + s.query_norms.bytes();
+  return s.schedule.bytes() + s.lanes.bytes() + s.parts.bytes() + s.row_groups.bytes() + s.one_hot.bytes() +
+         s.close.bytes() + s.close_of_row.bytes() + s.close_in_tile.bytes();
 }
 
 void AttentionPlan::set_sequences(std::span<const PackedSequence> sequences, const Stream& stream,

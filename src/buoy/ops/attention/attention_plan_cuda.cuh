@@ -84,16 +84,18 @@ struct PlanState {
   int splits = 1;     // parts the keys are divided into
   int few_tiles = 1;  // tiles of kFewTileRows that a sequence then has
 
-  DeviceMemory schedule;
-  DeviceMemory
-      row_shift;       // float [heads, padded rows]: log2 of the normaliser; plus infinity: weighs nothing
-  DeviceMemory parts;  // float, see attention_few_rows_cuda.cu
-  DeviceMemory row_groups;                   // uint8 [padded rows]
-  DeviceMemory one_hot;                      // bf16 [kMostGroups, padded rows]
-  DeviceMemory close;                        // CloseTile
-  DeviceMemory close_of_row, close_in_tile;  // see StatisticsArgs
-  DeviceMemory query_sums, query_norms;      // float, see qk_moments_cuda.cuh
-  bool queries_summed = false;               // by the last first pass, in chunks of kRowsPadded
+  // Of the lane in use.
+  float* row_shift = nullptr;  // [heads, padded rows]: log2 of the normaliser; plus infinity: weighs nothing
+  float *query_sums = nullptr, *query_norms = nullptr;  // see qk_moments_cuda.cuh
+
+  DeviceMemory schedule, lanes;
+  std::int64_t lane_size = 0, sums_at = 0, norms_at = 0;  // in floats
+  DeviceMemory parts;                                     // float, see attention_few_rows_cuda.cu
+  DeviceMemory row_groups;                                // uint8 [padded rows]
+  DeviceMemory one_hot;                                   // bf16 [kMostGroups, padded rows]
+  DeviceMemory close;                                     // CloseTile
+  DeviceMemory close_of_row, close_in_tile;               // see StatisticsArgs
+  bool queries_summed = false;                            // by the last first pass, in chunks of kRowsPadded
 };
 
 inline cudaStream_t raw(const Stream& stream) {

@@ -23,8 +23,8 @@ MomentArgs moment_args(const PlanState& s, const DeviceQkMoments& wanted) {
   args.row_chunks = s.moment_chunks.tiles;
   args.chunk_rows = static_cast<int>(s.moment_rows);
   args.key_tiles = s.key_tiles_128.tiles;
-  args.sums = s.query_sums.as<float>();
-  args.norms = s.query_norms.as<float>();
+  args.sums = s.query_sums;
+  args.norms = s.query_norms;
   args.heads = static_cast<int>(s.shape.heads);
   args.heads_per_key_head = static_cast<int>(s.shape.heads / s.shape.kv_heads);
   args.head_dim = static_cast<int>(s.shape.head_dim);

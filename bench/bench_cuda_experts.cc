@@ -46,7 +46,7 @@ class Layer {
         source_(bytes<std::int32_t>(pairs_)),
         place_(bytes<std::int32_t>(pairs_)),
         flag_(bytes<std::int32_t>(1)),
-        gathered_(bytes<std::uint16_t>(pairs_ * shape.hidden)),
+        returned_(bytes<std::uint16_t>(pairs_ * shape.hidden)),
         activated_(bytes<std::uint16_t>(pairs_ * shape.width)),
         output_(bytes<float>(rows * shape.hidden)) {
     fill_bytes(stream_, output_.data(), 0, output_.bytes());
@@ -89,8 +89,8 @@ class Layer {
                                 .down = down_.get(),
                                 .pairs = pairs(),
                                 .weights = weights_.as<float>(),
-                                .gathered = gathered_.as<std::uint16_t>(),
                                 .activated = activated_.as<std::uint16_t>(),
+                                .returned = returned_.as<std::uint16_t>(),
                                 .output = output_.as<float>()});
   }
   // How many experts somebody chose, and the most that chose one.
@@ -101,7 +101,7 @@ class Layer {
   Stream stream_;
   ops::DeviceLinear linear_;
   Numbers input_, router_, gate_up_, down_;
-  DeviceMemory logits_, routed_, weights_, first_, source_, place_, flag_, gathered_, activated_, output_;
+  DeviceMemory logits_, routed_, weights_, first_, source_, place_, flag_, returned_, activated_, output_;
 };
 
 std::pair<std::int64_t, std::int64_t> Layer::load() {

@@ -238,14 +238,14 @@ void gather(const Stream& stream, const DeviceExpertsArgs& args) {
   launch_kernel({.grid = dim3(copy_blocks(pairs * pieces)), .block = kCopyThreads, .early = early()}, stream,
                 "gather rows for experts", gather_kernel, reinterpret_cast<const uint4*>(args.input),
                 args.pairs.source, static_cast<int>(args.chosen), static_cast<int>(pieces),
-                static_cast<int>(pairs), reinterpret_cast<uint4*>(args.gathered));
+                static_cast<int>(pairs), reinterpret_cast<uint4*>(args.returned));
 }
 
 void add_returned(const Stream& stream, const DeviceExpertsArgs& args) {
   const std::int64_t pieces = args.hidden / 8;
   launch_kernel({.grid = dim3(copy_blocks(args.rows * pieces)), .block = kCopyThreads, .early = early()},
                 stream, "add what experts return", add_returned_kernel,
-                reinterpret_cast<const uint4*>(args.gathered), args.pairs.place, args.weights,
+                reinterpret_cast<const uint4*>(args.returned), args.pairs.place, args.weights,
                 static_cast<int>(args.chosen), static_cast<int>(pieces), args.rows,
                 reinterpret_cast<float4*>(args.output));
 }
@@ -291,11 +291,26 @@ void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args, ExpertsCh
       multiply_grouped_general(stream, product);
     }
   };
-  gather(stream, args);
-  multiply({args.gathered, args.gate_up, args.pairs.first, pairs, args.experts, args.hidden, 2 * args.width,
-            true, args.activated});
-  multiply({args.activated, args.down, args.pairs.first, pairs, args.experts, args.width, args.hidden, false,
-            args.gathered});
+  if (!kGathersInside) gather(stream, args);
+  multiply({.input = kGathersInside ? args.input : args.returned,
+            .source = kGathersInside ? args.pairs.source : nullptr,
+            .chosen = args.chosen,
+            .weight = args.gate_up,
+            .first = args.pairs.first,
+            .pairs = pairs,
+            .experts = args.experts,
+            .inputs = args.hidden,
+            .outputs = 2 * args.width,
+            .swiglu = true,
+            .output = args.activated});
+  multiply({.input = args.activated,
+            .weight = args.down,
+            .first = args.pairs.first,
+            .pairs = pairs,
+            .experts = args.experts,
+            .inputs = args.width,
+            .outputs = args.hidden,
+            .output = args.returned});
   add_returned(stream, args);
 }
 

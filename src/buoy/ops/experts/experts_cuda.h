@@ -44,8 +44,8 @@ struct DeviceExpertsArgs {
   const std::uint16_t* down = nullptr;  // [E, hidden, width]
   DevicePairs pairs;                    // sorted
   const float* weights = nullptr;       // [rows, k]
-  std::uint16_t* gathered = nullptr;    // bf16 [rows * k, hidden]: what experts get, then what they return
   std::uint16_t* activated = nullptr;   // bf16 [rows * k, width]
+  std::uint16_t* returned = nullptr;    // bf16 [rows * k, hidden]: what experts return
   float* output = nullptr;              // [rows, hidden]: what the experts return is added, by slot
 };
 

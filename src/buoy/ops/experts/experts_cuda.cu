@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(kSortThreads)
   const int begin = min(warp * stretch, pairs), end = min(begin + stretch, pairs);
   wait_for_prior_grid();
   int below = 0, own = 0;
-#pragma unroll 8
+#pragma unroll 16
   for (int p = begin + lane; p < end; p += 32) {
     const int chosen = experts[p];
     below += chosen < expert;
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(kSortThreads)
     if (expert + 1 == gridDim.x) out.first[expert + 1] = pairs;
   }
   if (own == 0) return;
-#pragma unroll 4
+#pragma unroll 8
   for (int base = begin; base < end; base += 32) {
     const int p = base + lane;
     const bool is_own = p < end && experts[p] == expert;

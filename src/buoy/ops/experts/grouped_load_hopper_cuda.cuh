@@ -11,7 +11,7 @@ namespace buoy::ops {
 
 inline constexpr int kGatherWarps = 3;
 // Weights are on their way to the L2 cache so many steps before they are loaded; 0: not asked for.
-inline constexpr int kStepsAhead = 8;
+inline constexpr int kStepsAhead = 4;
 
 // Steps of all tiles, one after the other: a tile, and its inputs from kTileInputs * k on.
 template <int kMost, int kCluster>

@@ -280,10 +280,12 @@ void sort_pairs_cuda(const Stream& stream, const std::int32_t* experts, std::int
                 stream, "sort pairs by expert", sort_pairs_kernel, experts, static_cast<int>(pairs), out);
 }
 
-void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args, ExpertsChoice choice) {
+void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args, ExpertsChoice choice,
+                  ExpertsPart part) {
   BUOY_CHECK(args.hidden % 8 == 0 && args.width % 8 == 0 && args.experts <= kMostExperts);
   if (args.rows == 0) return;
   const std::int64_t pairs = args.rows * args.chosen;
+  const auto wanted = [&](ExpertsPart which) { return part == ExpertsPart::kAll || part == which; };
   const auto multiply = [&](const GroupedProduct& product) {
     if (choice == ExpertsChoice::kByShape && hopper_can_multiply_grouped(product)) {
       multiply_grouped_hopper(stream, product);
@@ -291,27 +293,31 @@ void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args, ExpertsCh
       multiply_grouped_general(stream, product);
     }
   };
-  if (!kGathersInside) gather(stream, args);
-  multiply({.input = kGathersInside ? args.input : args.returned,
-            .source = kGathersInside ? args.pairs.source : nullptr,
-            .chosen = args.chosen,
-            .weight = args.gate_up,
-            .first = args.pairs.first,
-            .pairs = pairs,
-            .experts = args.experts,
-            .inputs = args.hidden,
-            .outputs = 2 * args.width,
-            .swiglu = true,
-            .output = args.activated});
-  multiply({.input = args.activated,
-            .weight = args.down,
-            .first = args.pairs.first,
-            .pairs = pairs,
-            .experts = args.experts,
-            .inputs = args.width,
-            .outputs = args.hidden,
-            .output = args.returned});
-  add_returned(stream, args);
+  if (wanted(ExpertsPart::kGateUp)) {
+    if (!kGathersInside) gather(stream, args);
+    multiply({.input = kGathersInside ? args.input : args.returned,
+              .source = kGathersInside ? args.pairs.source : nullptr,
+              .chosen = args.chosen,
+              .weight = args.gate_up,
+              .first = args.pairs.first,
+              .pairs = pairs,
+              .experts = args.experts,
+              .inputs = args.hidden,
+              .outputs = 2 * args.width,
+              .swiglu = true,
+              .output = args.activated});
+  }
+  if (wanted(ExpertsPart::kDown)) {
+    multiply({.input = args.activated,
+              .weight = args.down,
+              .first = args.pairs.first,
+              .pairs = pairs,
+              .experts = args.experts,
+              .inputs = args.width,
+              .outputs = args.hidden,
+              .output = args.returned});
+  }
+  if (wanted(ExpertsPart::kSums)) add_returned(stream, args);
 }
 
 }  // namespace buoy::ops

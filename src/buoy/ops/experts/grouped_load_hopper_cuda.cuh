@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "buoy/ops/device/launch_cuda.cuh"
 #include "buoy/ops/experts/grouped_tiles_hopper_cuda.cuh"
 
 namespace buoy::ops {
@@ -30,19 +31,22 @@ struct GroupedSteps {
   bool more;
 };
 
-// For one thread.
-template <int kMost, int kCluster, bool kGathers>
+// For one thread. kEarly: the kernel in front still forms the input, and weights are asked for meanwhile.
+template <int kMost, int kCluster, bool kGathers, bool kEarly>
 __device__ void load_tiles(GroupedStorage<kMost>& smem, const GroupedHopperArgs& args) {
   using Storage = GroupedStorage<kMost>;
   constexpr int kPart = kWeightRows / kCluster, kBox = Storage::kInputBox;
-  constexpr bool kAhead = kStepsAhead > 0 && Storage::kLargestFirst;
+  constexpr int kAhead = Storage::kLargestFirst ? kStepsAhead : 0,
+                kFirst = kEarly && kAhead < Storage::kStages ? Storage::kStages : kAhead;
   const int rank = kCluster == 1 ? 0 : static_cast<int>(cluster_rank());
-  const auto ahead_steps = [&] {
-    GroupedSteps<kMost, kCluster> ahead(smem, args);
-    for (int i = 0; i < kStepsAhead && ahead.more; ++i) ahead.advance();
-    return ahead;
+  GroupedSteps<kMost, kCluster> now(smem, args), ahead = now;
+  const auto prefetch = [&] {
+    tma_prefetch(&args.weight, ahead.k * kTileInputs, ahead.work.weight_row + rank * kPart);
   };
-  GroupedSteps<kMost, kCluster> now(smem, args), ahead = kAhead ? ahead_steps() : now;
+  for (int i = 0; i < kFirst && ahead.more; ++i, ahead.advance()) {
+    if (kEarly) prefetch();
+  }
+  if (kEarly) wait_for_prior_grid();
   for (GroupedPlace<Storage::kStages> at; now.more; now.advance(), at.advance()) {
     const GroupedWork& work = now.work;
     const int stage = at.stage, x = now.k * kTileInputs, rows = (work.pairs + 7) / 8 * 8;
@@ -66,11 +70,9 @@ __device__ void load_tiles(GroupedStorage<kMost>& smem, const GroupedHopperArgs&
                  work.row + row);
       }
     }
-    if constexpr (kAhead) {
-      if (ahead.more) {
-        tma_prefetch(&args.weight, ahead.k * kTileInputs, ahead.work.weight_row + rank * kPart);
-        ahead.advance();
-      }
+    if (kAhead > 0 && ahead.more) {
+      prefetch();
+      ahead.advance();
     }
   }
 }

@@ -132,14 +132,17 @@ __global__ void __launch_bounds__(kGroupedThreads, 1)
     }
     mbarrier_init_fence();
   }
+  // Who chose which expert is known before the first product ends: its blocks set the second one going only
+  // when all before them is finished.
+  constexpr bool kEarly = !kSwiglu;
+  if (!kEarly) wait_for_prior_grid();
   launch_dependents();
-  wait_for_prior_grid();
   plan_tiles<kMost, kCluster>(smem, args);
   cluster_sync();
   if (threadIdx.x < 128) {
     setmaxnreg_dec<56>();
     const int warp = threadIdx.x / 32;
-    if (threadIdx.x == 0) load_tiles<kMost, kCluster, kGathers>(smem, args);
+    if (threadIdx.x == 0) load_tiles<kMost, kCluster, kGathers, kEarly>(smem, args);
     if (kGathers && warp > 0) gather_tiles<kMost, kCluster>(smem, args, warp - 1);
   } else {
     setmaxnreg_inc<224>();

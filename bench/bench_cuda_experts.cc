@@ -46,7 +46,7 @@ class Layer {
         source_(bytes<std::int32_t>(pairs_)),
         place_(bytes<std::int32_t>(pairs_)),
         flag_(bytes<std::int32_t>(1)),
-        gathered_(bytes<std::uint16_t>(pairs_ * shape.hidden)),
+        returned_(bytes<std::uint16_t>(pairs_ * shape.hidden)),
         activated_(bytes<std::uint16_t>(pairs_ * shape.width)),
         output_(bytes<float>(rows * shape.hidden)) {
     fill_bytes(stream_, output_.data(), 0, output_.bytes());
@@ -78,20 +78,22 @@ class Layer {
                      .flag = flag_.as<std::int32_t>()});
     ops::sort_pairs_cuda(stream_, routed_.as<std::int32_t>(), pairs_, shape_.rule.experts, pairs());
   }
-  void multiply() {
-    ops::experts_cuda(stream_, {.input = input_.get(),
-                                .rows = rows_,
-                                .hidden = shape_.hidden,
-                                .experts = shape_.rule.experts,
-                                .chosen = shape_.rule.chosen,
-                                .width = shape_.width,
-                                .gate_up = gate_up_.get(),
-                                .down = down_.get(),
-                                .pairs = pairs(),
-                                .weights = weights_.as<float>(),
-                                .gathered = gathered_.as<std::uint16_t>(),
-                                .activated = activated_.as<std::uint16_t>(),
-                                .output = output_.as<float>()});
+  void multiply(ops::ExpertsPart part = ops::ExpertsPart::kAll) {
+    ops::experts_cuda(stream_,
+                      {.input = input_.get(),
+                       .rows = rows_,
+                       .hidden = shape_.hidden,
+                       .experts = shape_.rule.experts,
+                       .chosen = shape_.rule.chosen,
+                       .width = shape_.width,
+                       .gate_up = gate_up_.get(),
+                       .down = down_.get(),
+                       .pairs = pairs(),
+                       .weights = weights_.as<float>(),
+                       .activated = activated_.as<std::uint16_t>(),
+                       .returned = returned_.as<std::uint16_t>(),
+                       .output = output_.as<float>()},
+                      ops::ExpertsChoice::kByShape, part);
   }
   // How many experts somebody chose, and the most that chose one.
   std::pair<std::int64_t, std::int64_t> load();
@@ -101,7 +103,7 @@ class Layer {
   Stream stream_;
   ops::DeviceLinear linear_;
   Numbers input_, router_, gate_up_, down_;
-  DeviceMemory logits_, routed_, weights_, first_, source_, place_, flag_, gathered_, activated_, output_;
+  DeviceMemory logits_, routed_, weights_, first_, source_, place_, flag_, returned_, activated_, output_;
 };
 
 std::pair<std::int64_t, std::int64_t> Layer::load() {
@@ -121,6 +123,11 @@ Json Layer::run(const benchmark::MachineLimits& limits) {
   const double routing = device_seconds(stream_, [&] { route(); });
   const double products = device_seconds(stream_, [&] { multiply(); });
   const double all = device_seconds(stream_, [&] { route(), multiply(); });
+  const auto seconds_of = [&](ops::ExpertsPart part) {
+    return device_seconds(stream_, [&] { multiply(part); });
+  };
+  const double gate_up = seconds_of(ops::ExpertsPart::kGateUp), down = seconds_of(ops::ExpertsPart::kDown),
+               sums = seconds_of(ops::ExpertsPart::kSums);
   const auto [busy, most] = load();
   const double numbers = 3.0 * static_cast<double>(shape_.width * shape_.hidden);
   const double of_product = 2 * numbers * static_cast<double>(pairs_) / all / limits.product_flops,
@@ -128,9 +135,11 @@ Json Layer::run(const benchmark::MachineLimits& limits) {
   fmt::print(
       "  {:<14} {:>5} rows: routing {:>6.1f} us, experts {:>7.1f} us, together {:>7.1f} us; {} of {} "
       "experts, at "
-      "most {} rows\n    {:.1f}% of the product rate, {:.1f}% of the copy rate",
+      "most {} rows\n    alone: gate and up {:.1f} us, down {:.1f} us, sums {:.1f} us\n    {:.1f}% of the "
+      "product rate, "
+      "{:.1f}% of the copy rate",
       shape_.name, rows_, routing * 1e6, products * 1e6, all * 1e6, busy, shape_.rule.experts, most,
-      100 * of_product, 100 * of_copy);
+      gate_up * 1e6, down * 1e6, sums * 1e6, 100 * of_product, 100 * of_copy);
   const bool few = rows_ == kFewRows;
   const double found = few ? of_copy : of_product, least = few ? kLeastOfCopy : kLeastOfProduct;
   fmt::print(" (limit {:.0f}% of the {}: {})\n", 100 * least, few ? "copy rate" : "product rate",
@@ -140,6 +149,9 @@ Json Layer::run(const benchmark::MachineLimits& limits) {
           {"rows", rows_},
           {"routing_seconds", routing},
           {"experts_seconds", products},
+          {"gate_up_seconds", gate_up},
+          {"down_seconds", down},
+          {"sums_seconds", sums},
           {"seconds", all},
           {"busy_experts", busy},
           {"most_rows", most},

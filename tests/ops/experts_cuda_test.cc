@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <random>
 
 #include "buoy/ops/experts/experts_cuda.h"
 #include "buoy/ops/pointwise/elementwise_cuda.h"
@@ -191,15 +193,26 @@ struct Shape {
   std::int64_t rows, hidden, width, experts, chosen;
 };
 
+// One expert for each row: so many rows for each expert, mixed.
+Ids choices_of_loads(const Ids& loads, std::uint64_t seed) {
+  Ids out;
+  for (size_t e = 0; e < loads.size(); ++e)
+    out.insert(out.end(), static_cast<size_t>(loads[e]), static_cast<std::int32_t>(e));
+  std::shuffle(out.begin(), out.end(), std::mt19937_64(seed));
+  return out;
+}
+
 struct Mixture {
   Mixture(const Shape& s, std::uint64_t seed)
+      : Mixture(s, seed, choices(s.rows, s.experts, s.chosen, 10 * seed + 6)) {}
+  Mixture(const Shape& s, std::uint64_t seed, Ids experts)
       : shape(s),
         input(rounded(normal_numbers(10 * seed + 1, s.rows * s.hidden))),
         gate(rounded(normal_numbers(10 * seed + 2, s.experts * s.width * s.hidden, 1 / std::sqrt(s.hidden)))),
         up(rounded(normal_numbers(10 * seed + 3, s.experts * s.width * s.hidden, 1 / std::sqrt(s.hidden)))),
         down(rounded(normal_numbers(10 * seed + 4, s.experts * s.width * s.hidden, 1 / std::sqrt(s.width)))),
         residual(normal_numbers(10 * seed + 5, s.rows * s.hidden)),
-        routed(choices(s.rows, s.experts, s.chosen, 10 * seed + 6)) {
+        routed(std::move(experts)) {
     for (const float one : normal_numbers(10 * seed + 7, s.rows * s.chosen)) weights.push_back(std::abs(one));
     // Rows of gate and up in turn.
     for (std::int64_t first = 0; first < s.experts * s.width; first += ops::kSwigluTurn) {
@@ -217,7 +230,7 @@ struct Mixture {
       return std::vector(values.begin() + begin * width, values.begin() + end * width);
     };
     const DeviceArray<std::uint16_t> x(to_bf16(part(input, shape.hidden))), both(to_bf16(gate_up)),
-        last(to_bf16(down)), gathered(static_cast<size_t>(rows * k * shape.hidden)),
+        last(to_bf16(down)), returned(static_cast<size_t>(rows * k * shape.hidden)),
         activated(static_cast<size_t>(rows * k * shape.width));
     const Sorted sorted(part(routed, k), shape.experts);
     const DeviceArray<float> shares(part(weights, k)), out(part(residual, shape.hidden));
@@ -233,8 +246,8 @@ struct Mixture {
                        .down = last.data(),
                        .pairs = sorted.pairs(),
                        .weights = shares.data(),
-                       .gathered = gathered.data(),
                        .activated = activated.data(),
+                       .returned = returned.data(),
                        .output = out.data()},
                       choice);
     stream.synchronize();
@@ -277,7 +290,7 @@ struct Mixture {
   Ids routed;
 };
 
-// On average 1, 3, 11, 24, 40, 75, 230, 330 and 600 rows an expert: every width of Hopper's tiles.
+// On average 1, 3, 11, 24, 40, 75, 230, 330 and 600 rows an expert: every kind of Hopper's kernel.
 std::vector<Shape> shapes() {
   return {{1, 64, 32, 4, 1},    {5, 72, 40, 8, 3},     {90, 128, 96, 32, 4}, {48, 200, 24, 4, 2},
           {80, 64, 136, 4, 2},  {150, 136, 160, 6, 3}, {460, 64, 264, 4, 2}, {660, 72, 136, 4, 2},
@@ -298,6 +311,43 @@ TEST(ExpertsCuda, SmallErrors) {
       }
       errors.expect_at_most_twice("experts");
     }
+  }
+}
+
+// Rows for each expert: around the ends of all widths of Hopper's tiles, of one kernel after the other;
+// nobody for an expert, and everybody.
+std::vector<Ids> uneven_loads() {
+  return {{0, 1, 7, 8, 9, 15, 16, 17, 33, 2, 0, 3},
+          {0, 1, 16, 17, 32, 33, 48, 49, 63, 64, 65, 129, 8},
+          {0,   1,   64,  65,  80,  81,  96,  97,  104, 105, 112, 113,
+           120, 121, 128, 129, 136, 137, 144, 145, 151, 152, 153, 305},
+          {1,   8,   9,   16,  17,  160, 161, 192, 193, 208, 209, 224, 225, 240, 241, 256,
+           257, 272, 273, 288, 289, 303, 304, 305, 320, 0,   321, 608, 609, 913, 0},
+          {0, 0, 700, 0},
+          {0, 0, 0, 0, 0, 0, 0, 0, 0, 41},
+          {1}};
+}
+
+TEST(ExpertsCuda, UnevenLoads) {
+  BUOY_NEEDS_GPU();
+  std::uint64_t seed = 0;
+  for (const Ids& loads : uneven_loads()) {
+    SCOPED_TRACE(std::to_string(loads.size()) + " experts");
+    const Shape shape{std::accumulate(loads.begin(), loads.end(), std::int64_t{0}), 200, 40,
+                      std::ssize(loads), 1};
+    ErrorRatio errors;
+    for (bool first = true; !errors.enough(); first = false) {
+      ++seed;
+      const Mixture mixture(shape, seed, choices_of_loads(loads, seed));
+      const auto found = mixture.run(ExpertsChoice::kByShape, 0, shape.rows);
+      errors.add(found, mixture.on_host<float>(), mixture.on_host<double>());
+      if (!first) continue;
+      // Half of the rows: other tiles, and the same bits.
+      const std::int64_t half = (shape.rows + 1) / 2;
+      const auto part = mixture.run(ExpertsChoice::kByShape, 0, half);
+      EXPECT_TRUE(std::equal(part.begin(), part.end(), found.begin()));
+    }
+    errors.expect_at_most_twice("experts");
   }
 }
 

@@ -239,8 +239,8 @@ void DevicePass::State::queue_experts(std::int64_t number) {
                              .down = mixture.down,
                              .pairs = sorted,
                              .weights = shares,
-                             .gathered = work.expert_rows,
                              .activated = work.expert_activated,
+                             .returned = work.expert_returned,
                              .output = work.hidden});
 }
 

@@ -72,7 +72,7 @@ __device__ void start_scores(float (&scores)[64], std::uint64_t keys, std::uint6
 #pragma unroll
   for (int k = 0; k < kDim / 16; ++k) {
     const std::uint32_t at = k / 4 * kPanelBytes + k % 4 * 32;
-    multiply_64x128(scores, moved_by(keys, at), moved_by(queries, at), k > 0);
+    multiply_tile(scores, moved_by(keys, at), moved_by(queries, at), k > 0);
   }
   wgmma_commit();
 }

@@ -100,6 +100,12 @@ __device__ inline void tma_load_multicast(std::uint16_t blocks, void* shared, co
       : "memory");
 }
 
+// Into the L2 cache only.
+__device__ inline void tma_prefetch(const CUtensorMap* map, int x, int y) {
+  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];\n" ::"l"(map), "r"(x), "r"(y)
+               : "memory");
+}
+
 // ---- TMA stores, issued by one thread; what lies outside of the matrix is left out
 
 // In every thread that wrote to shared memory, before one thread lets TMA read it (the async proxy).

@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(kSortThreads)
   const int begin = min(warp * stretch, pairs), end = min(begin + stretch, pairs);
   wait_for_prior_grid();
   int below = 0, own = 0;
-#pragma unroll 8
+#pragma unroll 16
   for (int p = begin + lane; p < end; p += 32) {
     const int chosen = experts[p];
     below += chosen < expert;
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(kSortThreads)
     if (expert + 1 == gridDim.x) out.first[expert + 1] = pairs;
   }
   if (own == 0) return;
-#pragma unroll 4
+#pragma unroll 8
   for (int base = begin; base < end; base += 32) {
     const int p = base + lane;
     const bool is_own = p < end && experts[p] == expert;
@@ -238,14 +238,14 @@ void gather(const Stream& stream, const DeviceExpertsArgs& args) {
   launch_kernel({.grid = dim3(copy_blocks(pairs * pieces)), .block = kCopyThreads, .early = early()}, stream,
                 "gather rows for experts", gather_kernel, reinterpret_cast<const uint4*>(args.input),
                 args.pairs.source, static_cast<int>(args.chosen), static_cast<int>(pieces),
-                static_cast<int>(pairs), reinterpret_cast<uint4*>(args.gathered));
+                static_cast<int>(pairs), reinterpret_cast<uint4*>(args.returned));
 }
 
 void add_returned(const Stream& stream, const DeviceExpertsArgs& args) {
   const std::int64_t pieces = args.hidden / 8;
   launch_kernel({.grid = dim3(copy_blocks(args.rows * pieces)), .block = kCopyThreads, .early = early()},
                 stream, "add what experts return", add_returned_kernel,
-                reinterpret_cast<const uint4*>(args.gathered), args.pairs.place, args.weights,
+                reinterpret_cast<const uint4*>(args.returned), args.pairs.place, args.weights,
                 static_cast<int>(args.chosen), static_cast<int>(pieces), args.rows,
                 reinterpret_cast<float4*>(args.output));
 }
@@ -280,10 +280,12 @@ void sort_pairs_cuda(const Stream& stream, const std::int32_t* experts, std::int
                 stream, "sort pairs by expert", sort_pairs_kernel, experts, static_cast<int>(pairs), out);
 }
 
-void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args, ExpertsChoice choice) {
+void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args, ExpertsChoice choice,
+                  ExpertsPart part) {
   BUOY_CHECK(args.hidden % 8 == 0 && args.width % 8 == 0 && args.experts <= kMostExperts);
   if (args.rows == 0) return;
   const std::int64_t pairs = args.rows * args.chosen;
+  const auto wanted = [&](ExpertsPart which) { return part == ExpertsPart::kAll || part == which; };
   const auto multiply = [&](const GroupedProduct& product) {
     if (choice == ExpertsChoice::kByShape && hopper_can_multiply_grouped(product)) {
       multiply_grouped_hopper(stream, product);
@@ -291,12 +293,31 @@ void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args, ExpertsCh
       multiply_grouped_general(stream, product);
     }
   };
-  gather(stream, args);
-  multiply({args.gathered, args.gate_up, args.pairs.first, pairs, args.experts, args.hidden, 2 * args.width,
-            true, args.activated});
-  multiply({args.activated, args.down, args.pairs.first, pairs, args.experts, args.width, args.hidden, false,
-            args.gathered});
-  add_returned(stream, args);
+  if (wanted(ExpertsPart::kGateUp)) {
+    if (!kGathersInside) gather(stream, args);
+    multiply({.input = kGathersInside ? args.input : args.returned,
+              .source = kGathersInside ? args.pairs.source : nullptr,
+              .chosen = args.chosen,
+              .weight = args.gate_up,
+              .first = args.pairs.first,
+              .pairs = pairs,
+              .experts = args.experts,
+              .inputs = args.hidden,
+              .outputs = 2 * args.width,
+              .swiglu = true,
+              .output = args.activated});
+  }
+  if (wanted(ExpertsPart::kDown)) {
+    multiply({.input = args.activated,
+              .weight = args.down,
+              .first = args.pairs.first,
+              .pairs = pairs,
+              .experts = args.experts,
+              .inputs = args.width,
+              .outputs = args.hidden,
+              .output = args.returned});
+  }
+  if (wanted(ExpertsPart::kSums)) add_returned(stream, args);
 }
 
 }  // namespace buoy::ops

@@ -44,8 +44,8 @@ struct DeviceExpertsArgs {
   const std::uint16_t* down = nullptr;  // [E, hidden, width]
   DevicePairs pairs;                    // sorted
   const float* weights = nullptr;       // [rows, k]
-  std::uint16_t* gathered = nullptr;    // bf16 [rows * k, hidden]: what experts get, then what they return
   std::uint16_t* activated = nullptr;   // bf16 [rows * k, width]
+  std::uint16_t* returned = nullptr;    // bf16 [rows * k, hidden]: what experts return
   float* output = nullptr;              // [rows, hidden]: what the experts return is added, by slot
 };
 
@@ -55,9 +55,12 @@ enum class ExpertsChoice {
   kGeneral,
 };
 
+// All of it, or one part, to be measured alone: the product of gate and up, that of down, the sums.
+enum class ExpertsPart { kAll, kGateUp, kDown, kSums };
+
 // Sizes are multiples of 8. A row's result does not depend on the other rows, but for the width of the tiles,
 // which follows from rows * k / E alone.
 void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args,
-                  ExpertsChoice choice = ExpertsChoice::kByShape);
+                  ExpertsChoice choice = ExpertsChoice::kByShape, ExpertsPart part = ExpertsPart::kAll);
 
 }  // namespace buoy::ops

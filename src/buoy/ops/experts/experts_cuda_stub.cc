@@ -9,7 +9,7 @@ void route_cuda(const Stream&, const RouterRule&, const DeviceRouteArgs&) {
 void sort_pairs_cuda(const Stream&, const std::int32_t*, std::int64_t, std::int64_t, const DevicePairs&) {
   throw_no_cuda();
 }
-void experts_cuda(const Stream&, const DeviceExpertsArgs&, ExpertsChoice) {
+void experts_cuda(const Stream&, const DeviceExpertsArgs&, ExpertsChoice, ExpertsPart) {
   throw_no_cuda();
 }
 

@@ -1,4 +1,5 @@
-// The products of experts: output[j] = input[j] weight[e]^T for the sorted pairs j of each expert e.
+// The products of experts: output[j] = input[j] weight[e]^T for the sorted pairs j of each expert e, or
+// input[source[j] / chosen] where the rows of the input are gathered.
 
 #pragma once
 
@@ -7,13 +8,19 @@
 namespace buoy::ops {
 
 struct GroupedProduct {
-  const std::uint16_t* input;   // bf16 [pairs, inputs], sorted by expert
-  const std::uint16_t* weight;  // bf16 [E, outputs, inputs]
-  const std::int32_t* first;    // [E + 1]
+  const std::uint16_t* input;            // bf16 [pairs, inputs], sorted by expert, or [rows, inputs]
+  const std::int32_t* source = nullptr;  // null: the input is sorted
+  std::int64_t chosen = 1;               // pairs of a row
+  const std::uint16_t* weight;           // bf16 [E, outputs, inputs]
+  const std::int32_t* first;             // [E + 1]
   std::int64_t pairs, experts, inputs, outputs;
-  bool swiglu;  // output [pairs, outputs / 2] is silu(gate) * up of rows in turn, else [pairs, outputs]
+  // The output [pairs, outputs / 2] is silu(gate) * up of rows in turn, else [pairs, outputs].
+  bool swiglu = false;
   std::uint16_t* output;  // bf16
 };
+
+// Hopper's kernel of the first product gathers rows of the input itself.
+inline constexpr bool kGathersInside = true;
 
 void multiply_grouped_general(const Stream& stream, const GroupedProduct& product);
 
@@ -22,34 +29,30 @@ void multiply_grouped_hopper(const Stream& stream, const GroupedProduct& product
 
 #ifdef __CUDACC__
 
-// An expert's pairs are cut into tiles of so many.
-__device__ inline int tiles_of_expert(const std::int32_t* first, int expert, int pairs) {
-  return (first[expert + 1] - first[expert] + pairs - 1) / pairs;
-}
-
-// before[e] = how many tiles stand before those of expert e, before[experts] = all. For one warp.
-__device__ inline void count_tiles_before(std::int32_t* before, const std::int32_t* first, int experts,
-                                          int pairs) {
-  const int lane = threadIdx.x % 32, share = (experts + 31) / 32;
-  const int begin = min(lane * share, experts), end = min(begin + share, experts);
+// before[i] = the sum of counts 0 to i - 1. For one warp.
+template <typename Number, typename Count>
+__device__ void count_before(Number* before, int size, const Count& count) {
+  const int lane = threadIdx.x % 32, share = (size + 31) / 32;
+  const int begin = min(lane * share, size), end = min(begin + share, size);
   int own = 0;
-  for (int e = begin; e < end; ++e) own += tiles_of_expert(first, e, pairs);
+  for (int i = begin; i < end; ++i) own += count(i);
   int sum = own;
   for (int offset = 1; offset < 32; offset *= 2) {
     const int other = __shfl_up_sync(0xffffffffu, sum, offset);
     if (lane >= offset) sum += other;
   }
   int at = sum - own;
-  for (int e = begin; e < end; ++e) {
-    before[e] = at;
-    at += tiles_of_expert(first, e, pairs);
+  for (int i = begin; i < end; ++i) {
+    before[i] = static_cast<Number>(at);
+    at += count(i);
   }
-  if (lane == 31) before[experts] = sum;
+  if (lane == 31) before[size] = static_cast<Number>(sum);
 }
 
-// The expert whose tile number `tile` is.
-__device__ inline int expert_of_tile(const std::int32_t* before, int experts, int tile) {
-  int low = 0, high = experts;  // before[low] <= tile < before[high]
+// Whose tile number `tile` is.
+template <typename Number>
+__device__ int place_of_tile(const Number* before, int size, int tile) {
+  int low = 0, high = size;  // before[low] <= tile < before[high]
   while (high - low > 1) {
     const int middle = (low + high) / 2;
     if (before[middle] <= tile) {

@@ -16,17 +16,16 @@ __device__ inline float silu_times(float gate, float up) {
   return gate / (1.0f + __expf(-gate)) * up;
 }
 
-// Rows [first, end) of a matrix, columns from `column` on, into a tile of kRows rows; what lies outside is
-// zero.
-template <int kRows>
+// Rows of a matrix, columns from `column` on, into a tile of kRows rows; what lies outside is zero.
+template <int kRows, typename Row>
 __device__ void load_tile(std::uint16_t (&tile)[kRows][kStride], const std::uint16_t* matrix,
-                          std::int64_t first, int rows, int column, int columns) {
+                          const Row& row_of, int rows, int column, int columns) {
   constexpr int kPieces = kTileInputs / 8;
   for (int i = threadIdx.x; i < kRows * kPieces; i += kThreads) {
     const int row = i / kPieces, at = column + i % kPieces * 8;
     uint4 eight{0, 0, 0, 0};
     if (row < rows && at < columns)
-      eight = __ldg(reinterpret_cast<const uint4*>(matrix + (first + row) * columns + at));
+      eight = __ldg(reinterpret_cast<const uint4*>(matrix + row_of(row) * columns + at));
     *reinterpret_cast<uint4*>(&tile[row][i % kPieces * 8]) = eight;
   }
 }
@@ -38,19 +37,29 @@ __global__ void __launch_bounds__(kThreads) grouped_general(const GroupedProduct
   const int experts = static_cast<int>(args.experts), inputs = static_cast<int>(args.inputs),
             outputs = static_cast<int>(args.outputs);
   wait_for_prior_grid();
-  if (threadIdx.x < 32) count_tiles_before(before, args.first, experts, kPairs);
+  if (threadIdx.x < 32) {
+    count_before(before, experts,
+                 [&](int e) { return (args.first[e + 1] - args.first[e] + kPairs - 1) / kPairs; });
+  }
   __syncthreads();
   const int tile = blockIdx.y;
   if (tile >= before[experts]) return;
-  const int expert = expert_of_tile(before, experts, tile);
+  const int expert = place_of_tile(before, experts, tile);
   const int first_pair = args.first[expert] + (tile - before[expert]) * kPairs;
   const int pairs = min(kPairs, args.first[expert + 1] - first_pair);
   const int first_row = blockIdx.x * kWeightRows, rows = min(kWeightRows, outputs - first_row);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, r = lane / 4, q = lane % 4;
+  const auto weight_row = [&](int row) {
+    return static_cast<std::int64_t>(expert) * outputs + first_row + row;
+  };
+  const auto input_row = [&](int pair) -> std::int64_t {
+    if (args.source == nullptr) return first_pair + pair;
+    return __ldg(args.source + first_pair + pair) / static_cast<int>(args.chosen);
+  };
   float sums[kPairs / 8][4] = {};
   for (int k = 0; k < inputs; k += kTileInputs) {
-    load_tile(weight, args.weight, static_cast<std::int64_t>(expert) * outputs + first_row, rows, k, inputs);
-    load_tile(input, args.input, first_pair, pairs, k, inputs);
+    load_tile(weight, args.weight, weight_row, rows, k, inputs);
+    load_tile(input, args.input, input_row, pairs, k, inputs);
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < kTileInputs; i += 16) {

@@ -35,6 +35,9 @@ std::uint64_t AttentionPlan::device_bytes() const {
 void AttentionPlan::allow_hopper(bool) {
   throw_no_cuda();
 }
+void AttentionPlan::use_lane(std::int64_t) {
+  throw_no_cuda();
+}
 
 void attention_cuda(AttentionPlan&, const DeviceAttentionInputs&, const DeviceAttentionOutputs&,
                     const Stream&) {

@@ -25,7 +25,7 @@ Json bench_cuda_parts(const benchmark::MachineLimits& limits, const CudaBenchOpt
 // that were set for them.
 Json bench_cuda_residual(const Context& context, const CudaBenchOptions& options);
 
-// Block decoding at the SDAR-8B shape, with a cache of finished blocks and without: a token a step,
+// Decoding with a cache of finished blocks, or of tokens, and without, at published shapes: a token a step,
 // unobserved and observed, at as many tokens of context as the options have lengths.
 Json bench_cuda_blocks(const Context& context, const CudaBenchOptions& options);
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "bench/bench_cuda.h"
 #include "buoy/base/progress.h"
@@ -21,10 +23,19 @@ constexpr int kRepetitions = 15;
 constexpr double kTurnSeconds = 2, kMostObserving = 8;
 
 struct BlockCase {
-  std::int64_t block;
-  double least_gain;  // of the cache
+  std::int64_t block;                     // 1: token by token
+  std::optional<double> least_gain = {};  // of the cache
 };
-constexpr BlockCase kCases[] = {{4, 4}, {32, 5}};
+struct ShapeCase {
+  const char* name;
+  benchmark::ShapeOfModel (*shape)();
+  std::vector<BlockCase> blocks;
+};
+std::vector<ShapeCase> cases() {
+  return {{"SDAR-8B", benchmark::sdar_8b, {{4, 4}, {32, 5}}},
+          {"LLaDA2-mini", benchmark::llada2_mini, {{32}}},
+          {"Qwen3-30B-A3B", benchmark::qwen3_30b_a3b, {{1}}}};
+}
 
 constexpr benchmark::Observed kPieces[] = {
     {"entropy", [](probe::LayerRequest& r) { r.entropy = true; }},
@@ -59,8 +70,8 @@ class Block {
         tokens_(some_tokens(past + 2 * block, model.config().vocabulary)),
         block_rows_(range(0, block)),
         last_rows_(range(past, block)),
-        cache_(model.new_cache()),
-        grid_{block, 0} {
+        cache_(model.new_cache()) {
+    if (block > 1) grid_ = {block, 0};
     model::SequenceInput stored{tokens(0, past), {}, &cache_};
     stored.grid = grid_;
     model_.step(context_, {&stored, 1}, nullptr);
@@ -101,7 +112,7 @@ class Block {
   benchmark::TimedModel& model_;
   Ids tokens_, block_rows_, last_rows_;
   model::KvCache cache_;
-  model::BlockGrid grid_;
+  std::optional<model::BlockGrid> grid_;  // none: causal
 };
 
 // The products of a layer and the head's, of few rows: reading the weights is all there is to do.
@@ -154,63 +165,94 @@ double step_seconds(Block& block, const benchmark::Observed& observed, benchmark
   return benchmark::median_seconds(steps, kRepetitions) / kSteps;
 }
 
+// Bytes of the weights that a forward of so many rows reads: of the experts those that some row chooses, if
+// each chooses as it likes; of the embedding next to nothing.
+double bytes_read(const ModelConfig& config, std::uint64_t weight_bytes, std::int64_t rows) {
+  const double embedding = 2.0 * static_cast<double>(config.vocabulary * config.hidden);
+  double bytes = static_cast<double>(weight_bytes) - embedding;
+  if (!config.experts) return bytes;
+  const ExpertConfig& e = *config.experts;
+  const double chosen = static_cast<double>(e.chosen) / static_cast<double>(e.count),
+               idle = std::pow(1 - chosen, static_cast<double>(rows));
+  std::int64_t layers = 0;
+  for (std::int64_t layer = 0; layer < config.layers; ++layer) layers += is_mixture(config, layer);
+  return bytes - idle * 6.0 * static_cast<double>(layers * e.count * e.width * config.hidden);
+}
+
+struct Setting {
+  const Context& context;
+  const CudaBenchOptions& options;
+  const benchmark::MachineLimits& limits;
+};
+
+// Of one block behind `length` tokens, one token a step.
+Json report_block(const Setting& setting, benchmark::TimedModel& model, const BlockCase& one, int length) {
+  const auto& [size, least_gain] = one;
+  Block block(setting.context, model, length / size * size, size);
+  const auto median = [](auto call) { return benchmark::median_seconds(call, kRepetitions); };
+  const double alone = median([&] { block.step(nullptr); }), stored = median([&] { block.store(); }),
+               storing = median([&] { block.storing_step(); }),
+               whole = median([&] { block.step_without_cache(); });
+  const double later = step_seconds(block, benchmark::kEverything, benchmark::Taking::kLater),
+               at_once = step_seconds(block, benchmark::kEverything, benchmark::Taking::kAtOnce);
+  const auto steps = static_cast<double>(size);
+  // Who decodes token by token stores each on the way.
+  const double cached_block = size == 1 ? alone : (steps - 1) * alone + storing,
+               gain = steps * whole / cached_block, cost = 100 * (later / alone - 1),
+               bytes = bytes_read(model.config(), model.weight_bytes(), size), read = bytes / alone;
+  // A copy reads and writes; its rate counts both.
+  fmt::print("context {}, block {}: step {:.3f} ms ({:.0f}% of the copy rate), {:.1f} tokens/s\n", length,
+             size, alone * 1e3, 100 * read / setting.limits.copy_bytes, steps / cached_block);
+  fmt::print(
+      "  one that also stores a block {:.3f} ms (storing alone {:.3f} ms), without cache {:.2f} ms: {:.2f} "
+      "times",
+      storing * 1e3, stored * 1e3, whole * 1e3, gain);
+  if (least_gain) fmt::print(" (limit {}: {})", *least_gain, held(gain >= *least_gain));
+  fmt::print(
+      "\n  observed, records taken later, as tracing and watching do: {:.3f} ms: {:+.2f}% (limit {}%: {}); "
+      "taken at "
+      "once: {:.3f} ms: {:+.2f}%\n",
+      later * 1e3, cost, kMostObserving, held(cost <= kMostObserving), at_once * 1e3,
+      100 * (at_once / alone - 1));
+  for (const auto& piece : kPieces) {
+    if (!setting.options.pieces) break;
+    fmt::print("    {:<12} {:+.2f}%, taken at once {:+.2f}%\n", piece.name,
+               100 * (step_seconds(block, piece, benchmark::Taking::kLater) / alone - 1),
+               100 * (step_seconds(block, piece, benchmark::Taking::kAtOnce) / alone - 1));
+  }
+  std::fflush(stdout);
+  return {{"context", length},
+          {"block", size},
+          {"step_seconds", alone},
+          {"observed_seconds", later},
+          {"observed_at_once_seconds", at_once},
+          {"storing_step_seconds", storing},
+          {"store_seconds", stored},
+          {"whole_seconds", whole},
+          {"gain", gain},
+          {"observing_percent", cost},
+          {"bytes_read_per_second", read},
+          {"share_of_copy_rate", read / setting.limits.copy_bytes}};
+}
+
 }  // namespace
 
 Json bench_cuda_blocks(const Context& context, const CudaBenchOptions& options) {
-  const auto model = benchmark::random_model(benchmark::sdar_8b(), Device::kCuda, options.timed_candidates);
   const auto limits = benchmark::measure_limits(context, Device::kCuda);
-  fmt::print("SDAR-8B shape, random weights ({}), one token a step; {}\n",
-             describe_bytes(model->weight_bytes()), describe(limits));
+  fmt::print("{}\n", describe(limits));
+  const Setting setting{context, options, limits};
   Json out = Json::array();
-  for (const auto& one : kCases)
-    out.push_back({{"products", report_products(model->config(), one.block, options, limits)}});
-  for (const int length : options.lengths) {
-    for (const auto& [size, least_gain] : kCases) {
-      Block block(context, *model, length / size * size, size);
-      benchmark::Watch watch(benchmark::kEverything);
-      const auto [alone, observed] = benchmark::median_seconds_in_turn(
-          [&] { block.step(nullptr); }, [&] { block.step(&watch); }, kRepetitions, kTurnSeconds);
-      const double stored = benchmark::median_seconds([&] { block.store(); }, kRepetitions),
-                   storing = benchmark::median_seconds([&] { block.storing_step(); }, kRepetitions),
-                   whole = benchmark::median_seconds([&] { block.step_without_cache(); }, kRepetitions);
-      const auto steps = static_cast<double>(size);
-      const double cached_block = (steps - 1) * alone + storing, gain = steps * whole / cached_block,
-                   cost = 100 * (observed / alone - 1);
-      // A copy reads and writes: half of its rate is what the weights are read at, at most, and in truth
-      // more.
-      const double share = static_cast<double>(model->weight_bytes()) / alone / limits.copy_bytes;
-      fmt::print(
-          "context {}, block {}: step {:.3f} ms ({:.0f}% of the copy rate), one that also stores a block "
-          "{:.3f} ms "
-          "(storing alone {:.3f} ms), without cache {:.2f} ms\n  {:.1f} tokens/s cached, {:.1f} without: "
-          "{:.2f} times (limit {}: {})\n"
-          "  observed {:.3f} ms: {:+.2f}% (limit {}%: {})\n",
-          length, size, alone * 1e3, 100 * share, storing * 1e3, stored * 1e3, whole * 1e3,
-          steps / cached_block, 1 / whole, gain, least_gain, held(gain >= least_gain), observed * 1e3, cost,
-          kMostObserving, held(cost <= kMostObserving));
-      const double later = step_seconds(block, benchmark::kEverything, benchmark::Taking::kLater);
-      fmt::print("  observed, records taken later: {:.3f} ms: {:+.2f}%\n", later * 1e3,
-                 100 * (later / alone - 1));
-      if (options.pieces) {
-        for (const auto& piece : kPieces) {
-          const double own = step_seconds(block, piece, benchmark::Taking::kAtOnce),
-                       late = step_seconds(block, piece, benchmark::Taking::kLater);
-          fmt::print("    {:<12} {:+.2f}%, taken later {:+.2f}%\n", piece.name, 100 * (own / alone - 1),
-                     100 * (late / alone - 1));
-        }
+  for (const ShapeCase& shape : cases()) {
+    const auto model = benchmark::random_model(shape.shape(), Device::kCuda, options.timed_candidates);
+    fmt::print("{} shape, random weights ({}), one token a step\n", shape.name,
+               describe_bytes(model->weight_bytes()));
+    for (const BlockCase& one : shape.blocks) {
+      if (!model->config().experts)
+        out.push_back({{"products", report_products(model->config(), one.block, options, limits)}});
+      for (const int length : options.lengths) {
+        out.push_back(report_block(setting, *model, one, length));
+        out.back()["shape"] = shape.name;
       }
-      std::fflush(stdout);
-      out.push_back({{"context", length},
-                     {"block", size},
-                     {"step_seconds", alone},
-                     {"observed_seconds", observed},
-                     {"storing_step_seconds", storing},
-                     {"store_seconds", stored},
-                     {"whole_seconds", whole},
-                     {"gain", gain},
-                     {"least_gain", least_gain},
-                     {"observing_percent", cost},
-                     {"share_of_copy_rate", share}});
     }
   }
   return out;

@@ -144,56 +144,6 @@ TEST(LinearCuda, Library) {
     expect_small_errors(LinearChoice::kLibrary, shape);
 }
 
-// Divided over the inputs: the sum of the parts is the product.
-TEST(LinearCuda, Parts) {
-  BUOY_NEEDS_GPU();
-  for (const std::int64_t parts : {2, 3, 4}) {
-    for (const Shape& shape : {Shape{1, 384, 96}, {4, 768, 256}, {32, 1536, 72}, {64, 384, 512}}) {
-      SCOPED_TRACE(std::to_string(parts) + " parts of " + std::to_string(shape.rows) + " x " +
-                   std::to_string(shape.inputs));
-      ErrorRatio ratio;
-      for (std::uint64_t seed = 0; !ratio.enough(); ++seed) {
-        const Product product(shape, seed);
-        const DeviceArray<float> out(static_cast<size_t>(parts) * product.size());
-        const Stream stream;
-        ops::DeviceLinear linear;
-        linear.multiply(stream, {.input = product.x.data(),
-                                 .rows = shape.rows,
-                                 .weight = product.w.data(),
-                                 .inputs = shape.inputs,
-                                 .outputs = shape.outputs,
-                                 .output = out.data(),
-                                 .kind = LinearOutput::kParts,
-                                 .parts = parts});
-        stream.synchronize();
-        const auto found = out.host();
-        const std::int64_t stretch = shape.inputs / parts;
-        std::vector<double> exact;
-        std::vector<float> plain;
-        for (std::int64_t part = 0; part < parts; ++part) {
-          for (std::int64_t r = 0; r < shape.rows; ++r) {
-            for (std::int64_t o = 0; o < shape.outputs; ++o) {
-              double sum = 0;
-              float float_sum = 0;
-              for (std::int64_t i = part * stretch; i < (part + 1) * stretch; ++i) {
-                const double term =
-                    static_cast<double>(product.input[static_cast<size_t>(r * shape.inputs + i)]) *
-                    product.weight[static_cast<size_t>(o * shape.inputs + i)];
-                sum += term;
-                float_sum = toward_zero(float_sum + term);
-              }
-              exact.push_back(sum);
-              plain.push_back(float_sum);
-            }
-          }
-        }
-        ratio.add(found, plain, exact);
-      }
-      ratio.expect_at_most_twice("parts");
-    }
-  }
-}
-
 TEST(LinearCuda, OwnKernel) {
   BUOY_NEEDS_GPU();
   for (const Shape& shape :

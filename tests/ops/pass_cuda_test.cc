@@ -60,34 +60,6 @@ TEST(NormCuda, ChosenRows) {
   }
 }
 
-// What is added on the way, or by a kernel of its own before, in the order of the parts: the same bits.
-TEST(NormCuda, PartsAreAddedBefore) {
-  BUOY_NEEDS_GPU();
-  const Stream stream;
-  for (const std::int64_t width : {32, 40, 4096, 5120, 8200}) {
-    for (const std::int64_t count : {1, 2, 4}) {
-      SCOPED_TRACE(std::to_string(count) + " parts, width " + std::to_string(width));
-      const std::int64_t rows = 9;
-      const auto size = static_cast<size_t>(rows * width);
-      const auto input = normal_numbers(5, rows * width, 3.0), weight = normal_numbers(6, width),
-                 more = normal_numbers(7, count * rows * width);
-      auto sum = input;
-      for (size_t i = 0; i < more.size(); ++i) sum[i % size] += more[i];
-      const DeviceArray<float> w(weight), parts(more), on_the_way(input), before(input), plain(sum);
-      const DeviceArray<std::uint16_t> out(size), expected(size);
-      ops::rms_norm_cuda(
-          stream,
-          {on_the_way.data(), nullptr, rows, width, w.data(), 1e-5, out.data(), {parts.data(), count}});
-      ops::add_parts_cuda(stream, before.data(), rows, width, {parts.data(), count});
-      ops::rms_norm_cuda(stream, {plain.data(), nullptr, rows, width, w.data(), 1e-5, expected.data()});
-      stream.synchronize();
-      EXPECT_EQ(on_the_way.host(), sum);
-      EXPECT_EQ(before.host(), sum);
-      EXPECT_EQ(out.host(), expected.host());
-    }
-  }
-}
-
 TEST(SwigluCuda, AgreesWithTheReference) {
   BUOY_NEEDS_GPU();
   const Stream stream;

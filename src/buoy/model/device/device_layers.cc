@@ -1,5 +1,3 @@
-#include <utility>
-
 #include "buoy/model/device/device_pass_state.h"
 #include "buoy/ops/experts/experts_cuda.h"
 #include "buoy/ops/pointwise/elementwise_cuda.h"
@@ -34,7 +32,6 @@ void DevicePass::State::queue_layers(std::int64_t first, std::int64_t end) {
     queue_attention(layer);
     if (!behind_last_use(layer)) queue_after_attention(layer);
   }
-  settle_stream();
   observer.wait_measured(stream);
   if (observer.watching()) observer.measure_waiting(stream, *plan);
 }
@@ -122,37 +119,11 @@ ops::DeviceAttentionInputs DevicePass::State::states(std::int64_t layer) const {
   return out;
 }
 
-// A product is added to the stream: now, or in parts by who reads the stream next.
-void DevicePass::State::queue_addition(ops::DeviceLinearArgs product) {
-  settle_stream();
-  const std::int64_t parts = ops::DeviceLinear::parts_of(product.rows, product.inputs, product.outputs);
-  if (parts > 1) {
-    product.kind = ops::LinearOutput::kParts;
-    product.parts = parts;
-    product.output = work.parts;
-    unsettled = {work.parts, parts};
-  } else {
-    product.kind = ops::LinearOutput::kAddFloat;
-    product.output = work.hidden;
-  }
-  linear.multiply(stream, product);
-}
-
-void DevicePass::State::settle_stream() {
-  if (unsettled.count > 0) ops::add_parts_cuda(stream, work.hidden, batch->rows(), config.hidden, unsettled);
-  unsettled = {};
-}
-
-// Of all rows of the stream, into work.normed.
-void DevicePass::State::queue_norm(const float* weight) {
-  ops::rms_norm_cuda(stream, {work.hidden, nullptr, batch->rows(), config.hidden, weight, config.norm_eps,
-                              work.normed, std::exchange(unsettled, {})});
-}
-
 void DevicePass::State::queue_projection(std::int64_t number) {
   // Before the norm rather than the product, which gains more from starting early.
   observer.wait_measured(stream);
-  queue_norm(weights.layer(number).attention_norm);
+  ops::rms_norm_cuda(stream, {work.hidden, nullptr, batch->rows(), config.hidden,
+                              weights.layer(number).attention_norm, config.norm_eps, work.normed});
   const ops::DeviceQkvArgs qkv = qkv_args(number);
   linear.multiply(stream, projection(number, qkv));
 }
@@ -176,27 +147,21 @@ void DevicePass::State::queue_attention(std::int64_t number) {
 void DevicePass::State::queue_after_attention(std::int64_t number) {
   const DeviceLayerWeights& layer = weights.layer(number);
   const std::int64_t rows = batch->rows(), mlp = layer.mlp_width;
-  queue_addition({work.attended, rows, layer.attention_out, config.heads * config.head_dim, config.hidden});
+  linear.multiply(stream, {work.attended, rows, layer.attention_out, config.heads * config.head_dim,
+                           config.hidden, work.hidden, ops::LinearOutput::kAddFloat});
   const bool watched = observer.watching();
   if (watched) queue_residual(number, probe::ResidualPoint::kMid);
   if (!watched || !observer.leaves_out_mlp(number) || observer.wants(number).routing()) {
-    queue_norm(layer.mlp_norm);
+    ops::rms_norm_cuda(
+        stream, {work.hidden, nullptr, rows, config.hidden, layer.mlp_norm, config.norm_eps, work.normed});
     if (mlp > 0) {
-      linear.multiply(stream, {.input = work.normed,
-                               .rows = rows,
-                               .weight = layer.gate_up,
-                               .inputs = config.hidden,
-                               .outputs = 2 * mlp,
-                               .output = work.activated,
-                               .kind = ops::LinearOutput::kSwiglu,
-                               .scratch = work.gate_up});
+      linear.multiply(stream, {work.normed, rows, layer.gate_up, config.hidden, 2 * mlp, work.activated,
+                               ops::LinearOutput::kSwiglu, work.gate_up});
       if (watched) observer.scale_mlp(stream, number, work.activated, mlp);
-      queue_addition({work.activated, rows, layer.down, mlp, config.hidden});
+      linear.multiply(stream, {work.activated, rows, layer.down, mlp, config.hidden, work.hidden,
+                               ops::LinearOutput::kAddFloat});
     }
-    if (layer.mixture.any()) {
-      settle_stream();
-      queue_experts(number);
-    }
+    if (layer.mixture.any()) queue_experts(number);
   }
   if (watched) queue_residual(number, probe::ResidualPoint::kPost);
 }

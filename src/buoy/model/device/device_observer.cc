@@ -229,7 +229,6 @@ void DeviceObserver::measure_attention(const Stream& stream, std::int64_t layer,
   void* base = slot(layer).device.data();
   ops::DeviceQkMoments moments;
   if (wanted.moments()) moments = moments_of(layer, states);
-  if (!wanted.statistics()) return ops::qk_moments_cuda(plan, moments, stream);
   ops::DeviceAttentionStatistics statistics;
   statistics.received = at(base, layout.received);
   statistics.first_share = at(base, layout.first_share);

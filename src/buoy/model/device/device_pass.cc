@@ -106,7 +106,6 @@ std::span<const ops::RowChoice> DevicePass::choices(const Context& context,
 void DevicePass::State::start(std::span<const SequenceInput> given, probe::Probe* probe) {
   if (unfinished) stream.synchronize();
   unfinished = true;
-  unsettled = {};
   first_together = 0;
   inputs.assign(given.begin(), given.end());
   lent.clear();
@@ -262,11 +261,11 @@ void DevicePass::State::run_layers(const Context& context) {
   }
   queue_beginning();  // the card has work while the host asks what to observe
   for (std::int64_t first = 0, end = 0; first < config.layers; first = end) {
-    // The card waits for the first stretch, while the host asks about its layers. The host waits for the last
-    // ones, whose records it takes when the card has nothing left to do: they become shorter and shorter,
-    // unless records are taken later.
+    // The card waits while the host asks about the first layers; then it has work, and the host may ask about
+    // more. The host waits for the last ones, whose records it takes when the card has nothing left to do:
+    // they become fewer and fewer, unless records are taken later.
     const std::int64_t left = observer.taken_later() ? config.layers : (config.layers - first + 1) / 2;
-    const std::int64_t most = first == 0 ? 1 : std::min(observer.layers_at_once(), left);
+    const std::int64_t most = first == 0 ? 1 : std::min({observer.layers_at_once(), 2 * first + 1, left});
     bool recordable = true;
     do {
       prepare_layer(context, end);

@@ -12,7 +12,6 @@
 #include "buoy/model/predictions.h"
 #include "buoy/ops/attention/attention_cuda.h"
 #include "buoy/ops/linear/linear_cuda.h"
-#include "buoy/ops/pointwise/norm_cuda.h"
 #include "buoy/ops/pointwise/rope.h"
 #include "buoy/ops/pointwise/rope_cuda.h"
 
@@ -41,9 +40,6 @@ struct DevicePass::State {
   void prepare_layer(const Context& context, std::int64_t layer);
   void launch_layers(std::int64_t first, std::int64_t end, bool recordable);
   bool projects_early();
-  void queue_norm(const float* weight);
-  void queue_addition(ops::DeviceLinearArgs product);
-  void settle_stream();
   void queue_beginning();
   void queue_layers(std::int64_t first, std::int64_t end);
   void queue_projection(std::int64_t layer);
@@ -103,7 +99,6 @@ struct DevicePass::State {
 
   // Of the pass at hand.
   std::int64_t first_together = 0;  // of the layers that are launched together
-  ops::DeviceParts unsettled;       // what work.hidden still lacks
   std::vector<SequenceInput> inputs;
   probe::Probe* asking = nullptr;  // may be none
   std::optional<Predictions> predictions;

@@ -153,7 +153,6 @@ DeviceObserver::Lens DeviceObserver::lens(std::int64_t layer) {
 
 void DevicePass::State::queue_residual(std::int64_t layer, ResidualPoint point) {
   if (!observer.watching()) return;
-  if (observer.wants(layer).reads_residual() || observer.wants(layer).residual_changed) settle_stream();
   observer.pass_residual(stream, layer, point, work.hidden);
   if (point == ResidualPoint::kPost) queue_lens(layer);
 }

@@ -51,8 +51,6 @@ std::size_t DeviceWorkspace::lay_out(const ModelConfig& c, void* base) {
   const std::int64_t padded = logit_rows_ + 128;
   const std::int64_t query_width = c.heads * c.head_dim, qkv_width = (c.heads + 2 * c.kv_heads) * c.head_dim;
   hidden = arena.take<float>(rows_ * c.hidden);
-  parts = arena.take<float>(ops::DeviceLinear::kMostParts *
-                            std::min(rows_, ops::DeviceLinear::kMostRowsOfParts) * c.hidden);
   normed = arena.take<std::uint16_t>(std::max(rows_, logit_chunk_) * c.hidden);
   // Attention and MLP share nothing: a layer's queries and keys are measured while its MLP runs.
   constexpr std::int64_t kWaiting = DeviceObserver::kMostRowsThatWait * DeviceObserver::kMostAtOnce;

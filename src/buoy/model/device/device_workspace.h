@@ -24,7 +24,6 @@ class DeviceWorkspace {
   static std::int64_t padded_logit_rows(std::int64_t wanted);
 
   float* hidden = nullptr;             // [rows, hidden], the residual stream
-  float* parts = nullptr;              // [parts, few rows, hidden] of a product that is added to the stream
   std::uint16_t* normed = nullptr;     // [rows or a chunk of logit rows, hidden]
   std::uint16_t* qkv = nullptr;        // [rows, (heads + 2 kv_heads) * head_dim], or the three of them apart
   std::uint16_t* attended = nullptr;   // [rows, heads * head_dim]

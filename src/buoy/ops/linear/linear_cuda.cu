@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <string>
@@ -30,23 +29,11 @@ void check(cublasStatus_t status, const char* action) {
     throw IoError(std::string("GPU: cuBLASLt cannot ") + action + ": " + cublasLtGetStatusString(status));
 }
 
-// Matrices of a product that is divided: so many, their rows and their beginnings so far apart.
-struct Division {
-  std::int64_t parts = 1, row_step = 0, part_step = 0;
-};
-
 // [columns, rows] in the library's column-major eyes is our row-major [rows, columns].
 class Layout {
  public:
-  Layout(cudaDataType type, std::int64_t rows, std::int64_t columns, const Division& division) {
-    check(cublasLtMatrixLayoutCreate(&layout_, type, columns, rows, division.row_step), "describe a matrix");
-    if (division.parts == 1) return;
-    const auto count = static_cast<std::int32_t>(division.parts);
-    check(cublasLtMatrixLayoutSetAttribute(layout_, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
-          "describe a divided matrix");
-    check(cublasLtMatrixLayoutSetAttribute(layout_, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
-                                           &division.part_step, sizeof division.part_step),
-          "describe a divided matrix");
+  Layout(cudaDataType type, std::int64_t rows, std::int64_t columns) {
+    check(cublasLtMatrixLayoutCreate(&layout_, type, columns, rows, columns), "describe a matrix");
   }
   ~Layout() { cublasLtMatrixLayoutDestroy(layout_); }
   Layout(const Layout&) = delete;
@@ -60,11 +47,9 @@ class Layout {
 // output^T = weight input^T: the weight is the transposed left factor.
 struct Plan {
   explicit Plan(const DeviceLinearArgs& args)
-      : of_inputs{args.parts, args.inputs, args.inputs / args.parts},
-        weight(CUDA_R_16BF, args.outputs, args.inputs / args.parts, of_inputs),
-        input(CUDA_R_16BF, args.rows, args.inputs / args.parts, of_inputs),
-        output(args.kind == LinearOutput::kBf16 ? CUDA_R_16BF : CUDA_R_32F, args.rows, args.outputs,
-               {args.parts, args.outputs, args.rows * args.outputs}) {
+      : weight(CUDA_R_16BF, args.outputs, args.inputs),
+        input(CUDA_R_16BF, args.rows, args.inputs),
+        output(args.kind == LinearOutput::kBf16 ? CUDA_R_16BF : CUDA_R_32F, args.rows, args.outputs) {
     check(cublasLtMatmulDescCreate(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describe a product");
     const cublasOperation_t transposed = CUBLAS_OP_T;
     check(
@@ -76,7 +61,6 @@ struct Plan {
   Plan& operator=(const Plan&) = delete;
 
   cublasLtMatmulDesc_t product = nullptr;
-  Division of_inputs;
   Layout weight, input, output;
   cublasLtMatmulAlgo_t algorithm = {};
 };
@@ -84,7 +68,7 @@ struct Plan {
 }  // namespace
 
 struct DeviceLinear::Library {
-  using Shape = std::array<std::int64_t, 5>;  // rows, inputs, outputs, kind, parts
+  using Shape = std::array<std::int64_t, 4>;  // rows, inputs, outputs, kind
 
   explicit Library(int candidates) : timed_candidates(candidates), workspace(kWorkspaceBytes) {
     check(cublasLtCreate(&handle), "start");
@@ -115,11 +99,6 @@ Proposals DeviceLinear::Library::proposals(const Plan& plan, const DeviceLinearA
   const std::size_t smem = kWorkspaceBytes;
   cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &smem,
                                        sizeof smem);
-  if (args.kind == LinearOutput::kParts) {  // they are added up elsewhere
-    const std::uint32_t none = CUBLASLT_REDUCTION_SCHEME_NONE;
-    cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &none,
-                                         sizeof none);
-  }
   Proposals found;
   const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
       handle, plan.product, plan.weight.get(), plan.input.get(), plan.output.get(), plan.output.get(),
@@ -136,7 +115,7 @@ Proposals DeviceLinear::Library::proposals(const Plan& plan, const DeviceLinearA
 cublasLtMatmulAlgo_t DeviceLinear::Library::fastest(const Stream& stream, const Plan& plan,
                                                     const DeviceLinearArgs& args, const Proposals& found) {
   constexpr int kRepetitions = 4;
-  DeviceMemory elsewhere(static_cast<std::size_t>(args.parts * args.rows * args.outputs) * sizeof(float));
+  DeviceMemory elsewhere(static_cast<std::size_t>(args.rows * args.outputs) * sizeof(float));
   fill_bytes(stream, elsewhere.data(), 0, elsewhere.bytes());
   Event begin, end;
   double best_time = std::numeric_limits<double>::infinity();
@@ -158,8 +137,7 @@ cublasLtMatmulAlgo_t DeviceLinear::Library::fastest(const Stream& stream, const 
 }
 
 const Plan& DeviceLinear::Library::plan(const Stream& stream, const DeviceLinearArgs& args) {
-  const Shape shape = {args.rows, args.inputs, args.outputs, static_cast<std::int64_t>(args.kind),
-                       args.parts};
+  const Shape shape = {args.rows, args.inputs, args.outputs, static_cast<std::int64_t>(args.kind)};
   auto& slot = plans[shape];
   if (slot == nullptr) {
     auto fresh = std::make_unique<Plan>(args);
@@ -205,19 +183,9 @@ std::int64_t DeviceLinear::scratch_rows(std::int64_t rows, std::int64_t inputs, 
   return args.rows;
 }
 
-// A product with few outputs keeps all multiprocessors reading only where its inputs are divided, too. The
-// library would add up the parts by a kernel of its own.
-std::int64_t DeviceLinear::parts_of(std::int64_t rows, std::int64_t inputs, std::int64_t outputs) {
-  static const int p_out = getenv("BUOY_P_OUT") ? atoi(getenv("BUOY_P_OUT")) : 2,
-                   p_down = getenv("BUOY_P_DOWN") ? atoi(getenv("BUOY_P_DOWN")) : 4;
-  if (rows > kMostRowsOfParts) return 1;
-  const std::int64_t parts = inputs > outputs ? p_down : p_out;
-  return inputs % (64 * parts) == 0 ? parts : 1;
-}
-
 void DeviceLinear::multiply(const Stream& stream, const DeviceLinearArgs& args) {
   if (args.rows == 0) return;
-  if (args.kind != LinearOutput::kParts && library_->own_kernel(args)) return multiply_hopper(stream, args);
+  if (library_->own_kernel(args)) return multiply_hopper(stream, args);
   BUOY_CHECK(args.kind != LinearOutput::kBest);
   DeviceLinearArgs product = args;
   if (args.kind == LinearOutput::kSwiglu) {

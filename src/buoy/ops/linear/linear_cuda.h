@@ -13,8 +13,6 @@ enum class LinearOutput {
   kBf16,
   kFloat,
   kAddFloat,  // the product is added to what `output` holds, in float: a residual addition for free
-  // Sums over `parts` stretches of the inputs, float [parts, rows, outputs]: what comes next adds them up.
-  kParts,
   // The weight's rows are those of a gate and of up, kSwigluTurn (elementwise_cuda.h) in turn; out comes
   // silu(gate) * up as bf16 [rows, outputs / 2].
   kSwiglu,
@@ -43,7 +41,6 @@ struct DeviceLinearArgs {
   std::int64_t outputs = 0;
   void* output = nullptr;  // [rows, outputs], or [rows, outputs / 2] for kSwiglu
   LinearOutput kind = LinearOutput::kBf16;
-  std::int64_t parts = 1;  // of the inputs, which are a multiple of 8 of them
   // kSwiglu: room for bf16 [rows, outputs] up to the rows that DeviceLinear::scratch_rows() names.
   std::uint16_t* scratch = nullptr;
   // kQkv: its states lie apart where finishes_qkv() says so, else in one row, in `output`.
@@ -78,10 +75,6 @@ class DeviceLinear {
   bool finds_best(std::int64_t rows, std::int64_t inputs, std::int64_t outputs) const;
   // The most rows of scratch that kSwiglu needs when up to `rows` rows may come and go by their shape.
   static std::int64_t scratch_rows(std::int64_t rows, std::int64_t inputs, std::int64_t outputs);
-
-  // Into how many parts a product of few rows is worth being divided, at most kMostParts; 1: not at all.
-  static constexpr std::int64_t kMostParts = 4, kMostRowsOfParts = 64;
-  static std::int64_t parts_of(std::int64_t rows, std::int64_t inputs, std::int64_t outputs);
 
   // output = input weight^T. The first product of a shape makes its plan and cannot be captured into a graph.
   void multiply(const Stream& stream, const DeviceLinearArgs& args);

@@ -23,9 +23,6 @@ bool DeviceLinear::finds_best(std::int64_t, std::int64_t, std::int64_t) const {
 std::int64_t DeviceLinear::scratch_rows(std::int64_t, std::int64_t, std::int64_t) {
   throw_no_cuda();
 }
-std::int64_t DeviceLinear::parts_of(std::int64_t, std::int64_t, std::int64_t) {
-  throw_no_cuda();
-}
 void DeviceLinear::multiply(const Stream&, const DeviceLinearArgs&) {
   throw_no_cuda();
 }

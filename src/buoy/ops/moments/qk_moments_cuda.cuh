@@ -100,6 +100,43 @@ struct EightAngles {
   }
 };
 
+// Pieces 0 and 1 are the lower half of a row, 2 and 3 the upper one.
+__device__ inline void load_halves(QuadRow& to, const Bf16* row, int half, bool aligned) {
+#pragma unroll
+  for (int i = 0; i < QuadRow::kPieces; ++i)
+    to.piece[i] = load_eight(row + i / 2 * half, i % 2 * 32 + threadIdx.x % 4 * 8, half, aligned);
+}
+
+__device__ inline float dot_of_quad(const QuadRow& a, const QuadRow& b) {
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < QuadRow::kPieces; ++i) {
+    float x[8], y[8];
+    a.unpack(i, x);
+    b.unpack(i, y);
+#pragma unroll
+    for (int e = 0; e < 8; ++e) sum = fmaf(x[e], y[e], sum);
+  }
+  return sum_of_quad(sum);
+}
+
+// Products of half a row with the sums of queries and of their directions.
+__device__ inline void add_products(float& dot, float& cosine, const float* x, const float* of_queries) {
+#pragma unroll
+  for (int e = 0; e < 8; ++e) {
+    dot = fmaf(of_queries[e], x[e], dot);
+    cosine = fmaf(of_queries[kMostDim + e], x[e], cosine);
+  }
+}
+
+__device__ inline void write_columns(const DeviceQkColumns& to, std::int64_t at, float dot, float cosine,
+                                     float norms, float self) {
+  if (to.dot != nullptr) to.dot[at] = dot;
+  if (to.cosine != nullptr) to.cosine[at] = cosine;
+  if (to.norm_product != nullptr) to.norm_product[at] = norms;
+  if (to.self_dot != nullptr) to.self_dot[at] = self;
+}
+
 MomentArgs moment_args(const PlanState& plan, const DeviceQkMoments& wanted);
 void launch_sum_queries(const PlanState& plan, const MomentArgs& args, const Stream& stream);
 // The lengths of values alone.

@@ -7,26 +7,6 @@ constexpr int kColumnThreads = 256, kChunksAtOnce = 8;
 // For the fragments of a product.
 constexpr int kKeysOfThread = 2, kKeysOfBlock = kColumnThreads / 4 * kKeysOfThread, kKeyStep = 8;
 
-// Pieces 0 and 1 are the lower half of a row, 2 and 3 the upper one.
-__device__ void load_halves(QuadRow& to, const Bf16* row, int half, bool aligned) {
-#pragma unroll
-  for (int i = 0; i < QuadRow::kPieces; ++i)
-    to.piece[i] = load_eight(row + i / 2 * half, i % 2 * 32 + threadIdx.x % 4 * 8, half, aligned);
-}
-
-__device__ float dot_of_quad(const QuadRow& a, const QuadRow& b) {
-  float sum = 0;
-#pragma unroll
-  for (int i = 0; i < QuadRow::kPieces; ++i) {
-    float x[8], y[8];
-    a.unpack(i, x);
-    b.unpack(i, y);
-#pragma unroll
-    for (int e = 0; e < 8; ++e) sum = fmaf(x[e], y[e], sum);
-  }
-  return sum_of_quad(sum);
-}
-
 __device__ uint4 pack_eight(const float* x) {
   return uint4{pack_bf16(x[0], x[1]), pack_bf16(x[2], x[3]), pack_bf16(x[4], x[5]), pack_bf16(x[6], x[7])};
 }
@@ -107,23 +87,6 @@ __device__ void add_chunks(float* of_queries, const MomentArgs& args, const Devi
     const int i = threadIdx.x + c * kColumnThreads;
     if (i < kMomentWidth) of_queries[i] = total[c];
   }
-}
-
-// Products of half a row with the sums of queries and of their directions.
-__device__ void add_products(float& dot, float& cosine, const float* x, const float* of_queries) {
-#pragma unroll
-  for (int e = 0; e < 8; ++e) {
-    dot = fmaf(of_queries[e], x[e], dot);
-    cosine = fmaf(of_queries[kMostDim + e], x[e], cosine);
-  }
-}
-
-__device__ void write(const DeviceQkColumns& to, std::int64_t at, float dot, float cosine, float norms,
-                      float self) {
-  if (to.dot != nullptr) to.dot[at] = dot;
-  if (to.cosine != nullptr) to.cosine[at] = cosine;
-  if (to.norm_product != nullptr) to.norm_product[at] = norms;
-  if (to.self_dot != nullptr) to.self_dot[at] = self;
 }
 
 // kSingle: there may be rows that only some keys of a tile see.
@@ -236,9 +199,10 @@ __global__ void __launch_bounds__(kColumnThreads, 2) key_columns(const __grid_co
     const std::int64_t of_group =
         static_cast<std::int64_t>(key_head) * args.columns + sequence.column_start + key[r];
     const float per_query = taken > 0 ? 1.0f / taken : 0.0f;
-    write(wanted.after, at, dot * per_query, cosine * per_query, norms * per_query, self[r]);
+    write_columns(wanted.after, at, dot * per_query, cosine * per_query, norms * per_query, self[r]);
     if (kBack)
-      write(wanted.before, at, dot_before * per_query, cosine_before * per_query, norms * per_query, self[r]);
+      write_columns(wanted.before, at, dot_before * per_query, cosine_before * per_query, norms * per_query,
+                    self[r]);
     if (wanted.key_norm != nullptr && first_of_group) wanted.key_norm[of_group] = norm;
     if (wanted.value_norm != nullptr && first_of_group) wanted.value_norm[of_group] = value_norm;
   }

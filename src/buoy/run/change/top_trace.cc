@@ -45,9 +45,9 @@ TopTraceSample TopTrace::sample(const Asked& asked) const {
   const auto& numbers = sample.blocks ? source.numbers() : sample.steps;
   if (sample.layer_count() != asked.layers || numbers.empty() || numbers.front() != 0 ||
       numbers.back() + 1 != std::ssize(numbers))
-    throw_input_error({folder_.string(), "every step and layer observed",
-                       fmt::format("{} steps and {} of {} layers", numbers.size(), sample.layer_count(),
-                                   asked.layers)});
+    throw_input_error(
+        {folder_.string(), "every step and layer observed",
+         fmt::format("{} steps and {} of {} layers", numbers.size(), sample.layer_count(), asked.layers)});
   TopTraceSample out;
   out.keys = sample.tokens;
   if (sample.blocks) out.rows_run = sample.blocks->rows_run;
@@ -67,9 +67,10 @@ void TopTrace::require_rows(const TopTraceSample& sample, const Rows& now) const
   const auto at = static_cast<std::size_t>(2 * std::min(now.step, steps - 1));
   const auto first = sample.rows_run[at], end = sample.rows_run[at + 1];
   if (first == now.first && end == now.end) return;
-  throw_input_error({folder_.string(),
-                     fmt::format("forward {} over rows {} to {}, as it runs", now.step, now.first, now.end - 1),
-                     fmt::format("rows {} to {}, of {} forwards", first, end - 1, steps)});
+  throw_input_error(
+      {folder_.string(),
+       fmt::format("forward {} over rows {} to {}, as it runs", now.step, now.first, now.end - 1),
+       fmt::format("rows {} to {}, of {} forwards", first, end - 1, steps)});
 }
 
 }  // namespace buoy::run

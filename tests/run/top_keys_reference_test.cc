@@ -12,6 +12,10 @@
 #include "buoy/model/model_reference.h"
 #include "buoy/run/change/changing_probe.h"
 #include "buoy/run/decoding.h"
+#include "buoy/run/trace_request.h"
+#include "buoy/run/trace_run.h"
+#include "buoy/trace/reader.h"
+#include "buoy/trace/schema.h"
 #include "support/family_case.h"
 
 namespace buoy::run {
@@ -224,7 +228,6 @@ class GroupingObserver final : public probe::Probe {
 };
 
 TEST_P(TopKeysReference, ChooseAlikeWhoeverLooks) {
-  if (decode::decodes_blocks(config(), options_)) return;  // refused: nobody observes parts and changes them
   const auto watched = machine(), alone = machine();
   const auto changes = hide(kHiddenKeys);
   GroupingObserver observer;
@@ -232,6 +235,48 @@ TEST_P(TopKeysReference, ChooseAlikeWhoeverLooks) {
   EXPECT_EQ(confidences(*watched, &both), confidences(*alone, &one));
   EXPECT_EQ(watched->row(), alone->row());
   EXPECT_GT(observer.records, 0);
+}
+
+// Watched as well, where blocks are decoded: twice, so that the number of forwards is known.
+class TopKeysReferenceOfBlocks : public TopKeysReference {};
+
+std::vector<TopModel> block_models() {
+  std::vector<TopModel> out;
+  for (auto& one : top_models()) {
+    const std::string name = one.name();
+    const bool blocks = name.starts_with("sdar") || name.starts_with("fast_dllm") ||
+                        name.starts_with("llada2") || name.ends_with("bd3lm") ||
+                        (name.starts_with("nemotron") && one.rule.empty());
+    if (blocks) out.push_back(std::move(one));
+  }
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(Families, TopKeysReferenceOfBlocks, ::testing::ValuesIn(block_models()),
+                         [](const auto& test) { return test.param.name(); });
+
+TEST_P(TopKeysReferenceOfBlocks, SameIdsInTheSameForwardsOfATrace) {
+  ASSERT_TRUE(decode::decodes_blocks(config(), options_));
+  const auto plain = machine();
+  drive_plainly(*plain);
+  testing::TempFolder scratch;
+  TraceRequest request;
+  request.folder = scratch / "trace";
+  request.observe = "entropy,rows";
+  request.items.resize(1);
+  request.items[0].id = "only";
+  request.ids = Prompt{};
+  request.ids->ids = prompt_;
+  request.decode = options_;
+  request.changes = hide(kHiddenKeys);
+  LoadedModel model = load_model(GetParam().folder);
+  const auto result =
+      run_trace({threads_}, model, make_trace_run(request, model), {[](const auto&) {}, [] {}});
+  ASSERT_TRUE(result.failed.empty()) << result.failed.front().error;
+  const auto sample = trace::TraceReader::open(request.folder).read("only");
+  const Ids tokens = sample.integers(trace::kTokens);
+  ASSERT_EQ(std::ssize(tokens), plain->decoded_length());
+  EXPECT_EQ(tokens, Ids(plain->row().begin(), plain->row().begin() + std::ssize(tokens)));
+  EXPECT_EQ(sample.shape(trace::kSteps)[0], plain->forward() + 1);  // and the look at the final row
 }
 
 }  // namespace

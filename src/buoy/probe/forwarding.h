@@ -32,6 +32,8 @@ class ForwardingProbe : public Probe {
   }
 
  protected:
+  // From now on, calls go to this one.
+  void forward_to(Probe* other) { other_ = other; }
   // The address that the other one sees.
   virtual Address shown(const Address& address) const { return address; }
 

@@ -78,9 +78,6 @@ Tracer::Tracer(const Context& context, model::Model& model, Request request,
       tokenizer_(std::move(tokenizer)) {
   const ModelConfig& config = model_.config();
   if (!request_.changes.top) return;
-  if (decode::decodes_blocks(config, request_.decode))
-    throw_usage_error({kTopField, "a model whose steps are forwards of the whole row, or generate",
-                       fmt::format("{}, which decodes blocks", name_of(config.family))});
   if (request_.changes.top->follows() && !decode::decodes_masks(config, request_.decode))
     throw_usage_error(
         {kTopOfField,
@@ -139,7 +136,7 @@ Tracer::Watched Tracer::watch_blocks(const ItemPrompt& prompt, const DecodeOptio
   require_observable(decode, *scout);
   const bool changes = request_.changes.any();
   ChangedRow row = changed_row(prompt, decode.seed);
-  std::optional<ChangingProbe> scouting, changing, last;
+  std::optional<ChangingProbe> scouting, changing;
   if (changes) scouting.emplace(request_.changes, model_.config(), row, nullptr);
   auto run = std::make_shared<const observe::BlockRun>(
       note_block_run(context_, model_, *scout, request_.final_row, changes ? &*scouting : nullptr));
@@ -156,7 +153,6 @@ Tracer::Watched Tracer::watch_blocks(const ItemPrompt& prompt, const DecodeOptio
   if (changes) {
     row.steps = watched.steps;  // no more and no less
     changing.emplace(request_.changes, model_.config(), row, &whole);
-    last.emplace(request_.changes, model_.config(), row, &watching);
   }
   decode::StepMachine* machines[] = {machine.get()};
   decode::drive(context_, model_, machines, between_steps_,
@@ -164,9 +160,11 @@ Tracer::Watched Tracer::watch_blocks(const ItemPrompt& prompt, const DecodeOptio
   BUOY_CHECK(machine->row() == scout->row());  // watched or not
   if (request_.final_row) {
     const decode::Turn look = decode::final_look(*machine, 0, watched.steps - 1);
+    if (changes) changing->observe_by(&watching);
     decode::take_turns(context_, model_, {&look, 1},
-                       changes ? static_cast<probe::Probe*>(&*last) : &watching);
+                       changes ? static_cast<probe::Probe*>(&*changing) : &watching);
   }
+  if (changes) changing->finish();
   return {std::move(watched), std::move(machine)};
 }
 

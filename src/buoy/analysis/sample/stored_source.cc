@@ -228,12 +228,16 @@ ForwardFacts StoredSource::forward(std::int64_t place) const {
 }
 
 Received StoredSource::received(std::int64_t s, std::int64_t l) const {
+  return received_of(sample_.place_of(s), l);
+}
+
+Received StoredSource::received_of(std::int64_t place, std::int64_t l) const {
   if (level_ != trace::Level::kFull)
     throw_input_error({"sample " + sample_.id(), "the array received, in a trace that keeps full",
                        fmt::format("one that keeps {}", name_of(level_))});
   require_array(sample_, trace::kReceived);
-  const auto sums = stored_.floats_at(trace::kReceived, {sample_.place_of(s), l});
-  const auto sizes = group_sizes_of(sample_.place_of(s));
+  const auto sums = stored_.floats_at(trace::kReceived, {place, l});
+  const auto sizes = group_sizes_of(place);
   std::vector<std::int64_t> all(sizes.size());
   std::iota(all.begin(), all.end(), 0);
   Received out;

@@ -28,6 +28,9 @@ class StoredSource {
   // Received attention of all queries, of a forward that analyses take; throws InputError when the trace
   // lacks it.
   Received received(std::int64_t s, std::int64_t l) const;
+  // The same of any forward that is stored, by its place.
+  Received received_of(std::int64_t place, std::int64_t l) const;
+  const std::vector<std::int32_t>& numbers() const { return numbers_; }  // of all that are stored
 
  private:
   void read_blocks();

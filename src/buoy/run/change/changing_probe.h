@@ -43,6 +43,9 @@ class ChangingProbe final : public probe::ForwardingProbe {
   bool takes_later() const override { return !follows() && ForwardingProbe::takes_later(); }
   probe::Change change(const probe::Address& address, const probe::LayerExtent& extent) override;
 
+  // Another probe looks on from now on; the step before stays the step before.
+  void observe_by(probe::Probe* observer) { forward_to(observer); }
+
   // When the row is decoded: UsageError where a rule selected no key.
   void finish() const {
     if (top_) top_->require_any();

@@ -41,21 +41,36 @@ TopTraceSample TopTrace::sample(const Asked& asked) const {
       !std::equal(asked.prompt.begin(), asked.prompt.end(), sample.final_row.begin()))
     throw_input_error(
         {folder_.string(), fmt::format("question \"{}\" with the same prompt", asked.id), "another"});
-  if (sample.layer_count() != asked.layers || sample.steps.empty() || sample.steps.front() != 0 ||
-      sample.steps.back() + 1 != sample.step_count())
-    throw_input_error({folder_.string(), "every step and layer observed",
-                       fmt::format("{} steps and {} of {} layers", sample.step_count(), sample.layer_count(),
-                                   asked.layers)});
+  // Where blocks are decoded, all forwards have a number, those that store a block too.
+  const auto& numbers = sample.blocks ? source.numbers() : sample.steps;
+  if (sample.layer_count() != asked.layers || numbers.empty() || numbers.front() != 0 ||
+      numbers.back() + 1 != std::ssize(numbers))
+    throw_input_error(
+        {folder_.string(), "every step and layer observed",
+         fmt::format("{} steps and {} of {} layers", numbers.size(), sample.layer_count(), asked.layers)});
   TopTraceSample out;
   out.keys = sample.tokens;
-  const std::int64_t steps = sample.masked_diffusion ? sample.step_count() : 1;
+  if (sample.blocks) out.rows_run = sample.blocks->rows_run;
+  const std::int64_t steps = sample.masked_diffusion ? std::ssize(numbers) : 1;
   for (std::int64_t s = 0; s < steps; ++s) {
     auto& layers = out.received.emplace_back(static_cast<std::size_t>(asked.layers));
     for (std::int64_t l = 0; l < sample.layer_count(); ++l)
       layers[static_cast<std::size_t>(sample.layers[static_cast<std::size_t>(l)])] =
-          source.received(s, l).share;
+          source.received_of(s, l).share;
   }
   return out;
+}
+
+void TopTrace::require_rows(const TopTraceSample& sample, const Rows& now) const {
+  if (sample.rows_run.empty()) return;
+  const auto steps = std::ssize(sample.received);
+  const auto at = static_cast<std::size_t>(2 * std::min(now.step, steps - 1));
+  const auto first = sample.rows_run[at], end = sample.rows_run[at + 1];
+  if (first == now.first && end == now.end) return;
+  throw_input_error(
+      {folder_.string(),
+       fmt::format("forward {} over rows {} to {}, as it runs", now.step, now.first, now.end - 1),
+       fmt::format("rows {} to {}, of {} forwards", first, end - 1, steps)});
 }
 
 }  // namespace buoy::run

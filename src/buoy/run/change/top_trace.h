@@ -14,6 +14,7 @@ namespace buoy::run {
 struct TopTraceSample {
   std::int64_t keys = 0;
   std::vector<std::vector<std::vector<double>>> received;  // [steps, layers] of [heads, keys]
+  std::vector<std::int32_t> rows_run;  // [steps, 2]: the first row that ran, and where they end; empty: all
 };
 
 // A trace that says which keys receive most.
@@ -29,6 +30,11 @@ class TopTrace {
   // InputError when the trace has no such question, asked it with another prompt, is of a model of another
   // size, or did not observe every step and layer.
   TopTraceSample sample(const Asked& asked) const;
+  // InputError where the forward of that number ran other rows: how many forwards a block takes may differ.
+  struct Rows {
+    std::int64_t step, first, end;
+  };
+  void require_rows(const TopTraceSample& sample, const Rows& now) const;
   // What tells it from other traces.
   std::string sum() const;
 

@@ -17,9 +17,9 @@ __device__ inline std::uint32_t shared_address(const void* pointer) {
 __device__ inline void copy_async(void* shared, const void* global) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n" ::"r"(shared_address(shared)), "l"(global));
 }
-// The same, or 16 bytes of zeros; `global` is an address in either case.
-__device__ inline void copy_async_or_zero(void* shared, const void* global, bool copied) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(shared_address(shared)), "l"(global),
+// The same to a shared_address(), or 16 bytes of zeros, and nothing is read.
+__device__ inline void copy_async_or_zero(std::uint32_t shared, const void* global, bool copied) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(shared), "l"(global),
                "r"(copied ? 16 : 0));
 }
 __device__ inline void commit_copies() {

@@ -39,6 +39,11 @@ __device__ inline void mbarrier_arrive_expect_tx(std::uint64_t* barrier, std::ui
                "r"(bytes)
                : "memory");
 }
+// An arrival of this thread as soon as all copies that it has begun (cp.async) are there; it does not wait.
+__device__ inline void mbarrier_arrive_when_copied(std::uint64_t* barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];\n" ::"r"(shared_address(barrier))
+               : "memory");
+}
 __device__ inline void mbarrier_wait(std::uint64_t* barrier, std::uint32_t phase) {
   asm volatile(
       "{\n"
@@ -98,12 +103,6 @@ __device__ inline void tma_load_multicast(std::uint16_t blocks, void* shared, co
       "[%0], [%1, {%4, %5}], [%2], %3;\n" ::"r"(shared_address(shared)),
       "l"(map), "r"(shared_address(barrier)), "h"(blocks), "r"(x), "r"(y)
       : "memory");
-}
-
-// Into the L2 cache only.
-__device__ inline void tma_prefetch(const CUtensorMap* map, int x, int y) {
-  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];\n" ::"l"(map), "r"(x), "r"(y)
-               : "memory");
 }
 
 // ---- TMA stores, issued by one thread; what lies outside of the matrix is left out

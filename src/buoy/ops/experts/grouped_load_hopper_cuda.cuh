@@ -1,5 +1,5 @@
 // The producers of the products of experts on Hopper: one thread brings weights, and rows of the input that
-// stand one after the other, by TMA; three warps gather rows that do not, a step each in turn.
+// stand one after the other, by TMA; three warps gather rows that do not.
 
 #pragma once
 
@@ -11,8 +11,6 @@ namespace buoy::ops {
 #ifdef BUOY_HAS_WGMMA
 
 inline constexpr int kGatherWarps = 3;
-// Weights are on their way to the L2 cache so many steps before they are loaded; 0: not asked for.
-inline constexpr int kStepsAhead = 4;
 
 // Steps of all tiles, one after the other: a tile, and its inputs from kTileInputs * k on.
 template <int kMost, int kCluster>
@@ -31,128 +29,127 @@ struct GroupedSteps {
   bool more;
 };
 
-// For one thread. kEarly: the kernel in front still forms the input, and weights are asked for meanwhile.
+// What one thread brings by TMA: weights, and rows of the input that stand one after the other.
+template <int kMost, int kCluster, bool kGathers>
+struct TmaLoads {
+  using Storage = GroupedStorage<kMost>;
+
+  // Says how much comes to the stage, too.
+  __device__ void weights(const GroupedWork& work, int k, int stage) const {
+    constexpr int kPart = kWeightRows / kCluster;
+    if (k == 0) smem.work[stage] = work;
+    mbarrier_arrive_expect_tx(&smem.full[stage],
+                              2 * (Storage::kWeight + (kGathers ? 0 : rows(work) * kTileInputs)));
+    if constexpr (kCluster == 2) {
+      const int rank = static_cast<int>(cluster_rank());
+      tma_load_multicast(0b11, smem.weight[stage] + rank * kPart * kTileInputs, &args.weight,
+                         &smem.full[stage], k * kTileInputs, work.weight_row + rank * kPart);
+    } else {
+      tma_load(smem.weight[stage], &args.weight, &smem.full[stage], k * kTileInputs, work.weight_row);
+    }
+  }
+  __device__ void inputs(const GroupedWork& work, int k, int stage) const {
+    if (kGathers) return;
+    constexpr int kBox = Storage::kInputBox;
+    const auto load = [&](const CUtensorMap& map, int row) {
+      tma_load(smem.input[stage] + row * kTileInputs, &map, &smem.full[stage], k * kTileInputs,
+               work.row + row);
+    };
+    const int all = rows(work);
+    int row = 0;
+    for (; row + kBox <= all; row += kBox) load(args.input, row);
+    for (; row < all; row += 8) load(args.eight_inputs, row);
+  }
+  __device__ static int rows(const GroupedWork& work) { return (work.pairs + 7) / 8 * 8; }
+
+  GroupedStorage<kMost>& smem;
+  const GroupedHopperArgs& args;
+};
+
+// For one thread. kEarly: the kernel in front still forms the input, and the first weights come meanwhile.
 template <int kMost, int kCluster, bool kGathers, bool kEarly>
 __device__ void load_tiles(GroupedStorage<kMost>& smem, const GroupedHopperArgs& args) {
-  using Storage = GroupedStorage<kMost>;
-  constexpr int kPart = kWeightRows / kCluster, kBox = Storage::kInputBox;
-  constexpr int kAhead = Storage::kLargestFirst ? kStepsAhead : 0,
-                kFirst = kEarly && kAhead < Storage::kStages ? Storage::kStages : kAhead;
-  const int rank = kCluster == 1 ? 0 : static_cast<int>(cluster_rank());
-  GroupedSteps<kMost, kCluster> now(smem, args), ahead = now;
-  const auto prefetch = [&] {
-    tma_prefetch(&args.weight, ahead.k * kTileInputs, ahead.work.weight_row + rank * kPart);
-  };
-  for (int i = 0; i < kFirst && ahead.more; ++i, ahead.advance()) {
-    if (kEarly) prefetch();
+  constexpr int kStages = GroupedStorage<kMost>::kStages;
+  const TmaLoads<kMost, kCluster, kGathers> load{smem, args};
+  GroupedSteps<kMost, kCluster> now(smem, args);
+  GroupedPlace<kStages> at;
+  if constexpr (kEarly) {
+    auto ahead = now;
+    for (int stage = 0; stage < kStages && ahead.more; ++stage, ahead.advance())
+      load.weights(ahead.work, ahead.k, stage);
+    wait_for_prior_grid();
+    for (int stage = 0; stage < kStages && now.more; ++stage, now.advance(), at.advance())
+      load.inputs(now.work, now.k, stage);
   }
-  if (kEarly) wait_for_prior_grid();
-  for (GroupedPlace<Storage::kStages> at; now.more; now.advance(), at.advance()) {
-    const GroupedWork& work = now.work;
-    const int stage = at.stage, x = now.k * kTileInputs, rows = (work.pairs + 7) / 8 * 8;
-    mbarrier_wait(&smem.empty[stage], at.phase ^ 1);
-    if (now.k == 0) smem.work[stage] = work;
-    mbarrier_arrive_expect_tx(&smem.full[stage],
-                              2 * (Storage::kWeight + (kGathers ? 0 : rows * kTileInputs)));
-    if constexpr (kCluster == 2) {
-      tma_load_multicast(0b11, smem.weight[stage] + rank * kPart * kTileInputs, &args.weight,
-                         &smem.full[stage], x, work.weight_row + rank * kPart);
-    } else {
-      tma_load(smem.weight[stage], &args.weight, &smem.full[stage], x, work.weight_row);
-    }
-    if constexpr (!kGathers) {
-      int row = 0;
-      for (; row + kBox <= rows; row += kBox) {
-        tma_load(smem.input[stage] + row * kTileInputs, &args.input, &smem.full[stage], x, work.row + row);
-      }
-      for (; row < rows; row += 8) {
-        tma_load(smem.input[stage] + row * kTileInputs, &args.eight_inputs, &smem.full[stage], x,
-                 work.row + row);
-      }
-    }
-    if (kAhead > 0 && ahead.more) {
-      prefetch();
-      ahead.advance();
-    }
+  for (; now.more; now.advance(), at.advance()) {
+    mbarrier_wait(&smem.empty[at.stage], at.phase ^ 1);
+    load.weights(now.work, now.k, at.stage);
+    load.inputs(now.work, now.k, at.stage);
   }
 }
 
-// Rows of the input for the pairs of a tile: lane l has those of pairs l, l + 32, ...; behind the last pair
-// stands its row again.
+// The rows of the input that a lane of a gathering warp helps to copy: it has a piece of 16 bytes of one row
+// in eight lanes, four rows to a warp, warps in turn. Behind the last pair stands its row again.
 template <int kMost>
 struct GatheredRows {
-  static constexpr int kOwn = (kMost + 31) / 32;
+  static constexpr int kTurn = 4 * kGatherWarps, kOwn = (kMost + kTurn - 1) / kTurn;
 
-  __device__ void load(const GroupedHopperArgs& args, const GroupedWork& work) {
+  __device__ void load(const GroupedHopperArgs& args, const GroupedWork& work, int first) {
     if (work.pairs == 0) return;
 #pragma unroll
-    for (int i = 0; i < kOwn; ++i) {
-      const int pair = min(static_cast<int>(threadIdx.x % 32) + 32 * i, work.pairs - 1);
-      number[i] = static_cast<std::uint32_t>(__ldg(args.source + work.row + pair));
-    }
+    for (int i = 0; i < kOwn; ++i)
+      number[i] =
+          static_cast<std::uint32_t>(__ldg(args.source + work.row + min(first + kTurn * i, work.pairs - 1)));
   }
-  // They were numbers of pairs.
-  __device__ void divide(const GroupedHopperArgs& args) {
+  // They were numbers of pairs, and become pieces before the row.
+  __device__ void find(const GroupedHopperArgs& args) {
+    const auto chosen = static_cast<std::uint32_t>(args.chosen),
+               pieces = static_cast<std::uint32_t>(args.inputs) / 8;
 #pragma unroll
-    for (int i = 0; i < kOwn; ++i) number[i] /= static_cast<std::uint32_t>(args.chosen);
+    for (int i = 0; i < kOwn; ++i) number[i] = number[i] / chosen * pieces;
   }
 
   std::uint32_t number[kOwn] = {};
 };
 
-// Columns x.. of a tile's rows into a swizzled panel. A warp brings four rows at a time.
-template <int kMost>
-__device__ void copy_rows(std::uint16_t* panel, const GroupedHopperArgs& args,
-                          const GatheredRows<kMost>& rows, int pairs, int x) {
-  const int lane = threadIdx.x % 32, piece = lane % 8, quarter = lane / 8;
-  const bool inside = x + piece * 8 < args.inputs;
-  const std::uint16_t* columns = args.rows + (inside ? x + piece * 8 : 0);
-  std::uint16_t* const even = panel + quarter * kTileInputs + (piece ^ quarter) * 8;
-  std::uint16_t* const odd = panel + (4 + quarter) * kTileInputs + (piece ^ (4 + quarter)) * 8;
-#pragma unroll
-  for (int i = 0; i < kMost / 8; ++i) {
-    if (8 * i >= pairs) break;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      constexpr std::uint32_t kAll = 0xffffffffu;
-      const int pair = 8 * i + 4 * half;
-      const std::uint32_t row = __shfl_sync(kAll, rows.number[pair / 32], pair % 32 + quarter);
-      copy_async_or_zero((half == 0 ? even : odd) + 8 * i * kTileInputs,
-                         columns + static_cast<std::uint64_t>(row) * static_cast<std::uint32_t>(args.inputs),
-                         inside);
-    }
-  }
-}
-
-// For each of kGatherWarps warps. The tensor cores read through another proxy than these copies write
-// through.
+// For each of kGatherWarps warps, which share the rows of every step and never wait for what they copy: its
+// arrival is the barrier's affair.
 template <int kMost, int kCluster>
 __device__ void gather_tiles(GroupedStorage<kMost>& smem, const GroupedHopperArgs& args, int warp) {
-  constexpr std::uint32_t kStages = GroupedStorage<kMost>::kStages;
+  using Rows = GatheredRows<kMost>;
+  constexpr int kRowBytes = 2 * kTileInputs;
+  const int lane = threadIdx.x % 32, piece = lane % 8, quarter = lane / 8, first = 4 * warp + quarter;
+  // Pieces are swizzled by the row in its group of eight: kTurn rows on, it is the other half of them.
+  static_assert(Rows::kTurn % 8 == 4);
+  const std::uint32_t panel = shared_address(smem.input[0]) + first * kRowBytes;
+  const std::uint32_t even = panel + (piece ^ first % 8) * 16, odd = panel + (piece ^ (first + 4) % 8) * 16;
+  const int pieces = args.inputs / 8;
   GroupedTiles<kMost, kCluster> tiles(smem, args);
-  GroupedWork work, next;
-  GatheredRows<kMost> rows, next_rows;
-  bool more = tiles.next(next);
-  if (more) next_rows.load(args, next);
-  std::uint32_t step = 0;  // of all tiles
-  int k = warp;            // of this warp
+  GroupedWork work;
+  Rows rows, next;
+  bool more = tiles.next(work);
+  if (more) next.load(args, work, first);
+  GroupedPlace<GroupedStorage<kMost>::kStages> at;
   while (more) {
-    work = next;
-    rows = next_rows;
-    rows.divide(args);
-    more = tiles.next(next);
-    if (more) next_rows.load(args, next);
-    for (; k < args.input_tiles; k += kGatherWarps) {
-      const std::uint32_t number = step + static_cast<std::uint32_t>(k), stage = number % kStages;
-      mbarrier_wait(&smem.empty[stage], number / kStages % 2 ^ 1);
-      copy_rows(smem.input[stage], args, rows, work.pairs, k * kTileInputs);
-      commit_copies();
-      wait_for_copies();
-      fence_async_proxy();
-      mbarrier_arrive_per_warp(&smem.full[stage]);
+    const int pairs = work.pairs - 4 * warp;
+    rows = next;
+    rows.find(args);
+    more = tiles.next(work);
+    if (more) next.load(args, work, first);
+    const uint4* columns = reinterpret_cast<const uint4*>(args.rows) + piece;
+    for (int x = piece; x < pieces + piece; x += 8, columns += 8, at.advance()) {
+      const bool inside = x < pieces;
+      const std::uint32_t stage = at.stage * static_cast<std::uint32_t>(sizeof smem.input[0]);
+      mbarrier_wait(&smem.empty[at.stage], at.phase ^ 1);
+      __syncwarp();  // so that eight lanes ask for their row at once
+#pragma unroll
+      for (int i = 0; i < Rows::kOwn; ++i) {
+        if (Rows::kTurn * i >= pairs) break;
+        copy_async_or_zero((i % 2 == 0 ? even : odd) + stage + i * Rows::kTurn * kRowBytes,
+                           columns + rows.number[i], inside);
+      }
+      mbarrier_arrive_when_copied(&smem.full[at.stage]);
     }
-    k -= args.input_tiles;
-    step += static_cast<std::uint32_t>(args.input_tiles);
   }
 }
 

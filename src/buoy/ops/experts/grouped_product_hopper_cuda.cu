@@ -69,7 +69,7 @@ __device__ void multiply_step(float (&sums)[2][kNumbers], std::uint64_t weights,
 }
 
 // A warpgroup's 128 rows of a tile. The first stage is there.
-template <int kWidth, int kCluster, bool kSwiglu, int kMost, typename Place>
+template <int kWidth, int kCluster, bool kSwiglu, bool kGathers, int kMost, typename Place>
 __device__ void multiply_pairs(GroupedStorage<kMost>& smem, const GroupedHopperArgs& args,
                                const GroupedWork& work, Place& at) {
   const int group = threadIdx.x / 128 - 1, warp = threadIdx.x / 32 - 4;
@@ -77,6 +77,8 @@ __device__ void multiply_pairs(GroupedStorage<kMost>& smem, const GroupedHopperA
                       inputs = operand(smem.input[0]);
   float sums[2][kWidth / 2];
   const auto multiply = [&]<bool kAnew>() {
+    // Gathered rows are written through another proxy than the tensor cores read through.
+    if (kGathers) fence_async_proxy();
     multiply_step<kAnew>(sums, moved_by(weights, at.stage * sizeof(smem.weight[0])),
                          moved_by(inputs, at.stage * sizeof(smem.input[0])));
   };
@@ -98,7 +100,7 @@ __device__ void multiply_pairs(GroupedStorage<kMost>& smem, const GroupedHopperA
   send_results<kSwiglu>(smem.results[warp], sums, args, work, kSwiglu ? row / 2 : row);
 }
 
-template <int kMost, int kCluster, bool kSwiglu>
+template <int kMost, int kCluster, bool kSwiglu, bool kGathers>
 __device__ void consume(GroupedStorage<kMost>& smem, const GroupedHopperArgs& args) {
   GroupedPlace<GroupedStorage<kMost>::kStages> at;
   const int turns = GroupedTiles<kMost, kCluster>(smem, args).turns();
@@ -112,8 +114,9 @@ __device__ void consume(GroupedStorage<kMost>& smem, const GroupedHopperArgs& ar
       }
       continue;
     }
-    run_for<0, kKinds<kMost>>(
-        work.pairs, [&]<int kWidth>() { multiply_pairs<kWidth, kCluster, kSwiglu>(smem, args, work, at); });
+    run_for<0, kKinds<kMost>>(work.pairs, [&]<int kWidth>() {
+      multiply_pairs<kWidth, kCluster, kSwiglu, kGathers>(smem, args, work, at);
+    });
   }
 }
 
@@ -127,26 +130,26 @@ __global__ void __launch_bounds__(kGroupedThreads, 1)
   auto& smem = *reinterpret_cast<GroupedStorage<kMost>*>(shared);
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < GroupedStorage<kMost>::kStages; ++stage) {
-      mbarrier_init(&smem.full[stage], kGathers ? 2 : 1);
+      mbarrier_init(&smem.full[stage], kGathers ? 1 + 32 * kGatherWarps : 1);
       mbarrier_init(&smem.empty[stage], GroupedStorage<kMost>::kWarps * kCluster);
     }
     mbarrier_init_fence();
   }
-  // Who chose which expert is known before the first product ends: its blocks set the second one going only
-  // when all before them is finished.
+  // Who chose which expert, and the weights, are known before the first product ends: its blocks set the
+  // second one going only when all before them is finished.
   constexpr bool kEarly = !kSwiglu;
   if (!kEarly) wait_for_prior_grid();
   launch_dependents();
   plan_tiles<kMost, kCluster>(smem, args);
   cluster_sync();
   if (threadIdx.x < 128) {
-    setmaxnreg_dec<56>();
+    setmaxnreg_dec<72>();
     const int warp = threadIdx.x / 32;
     if (threadIdx.x == 0) load_tiles<kMost, kCluster, kGathers, kEarly>(smem, args);
     if (kGathers && warp > 0) gather_tiles<kMost, kCluster>(smem, args, warp - 1);
   } else {
-    setmaxnreg_inc<224>();
-    consume<kMost, kCluster, kSwiglu>(smem, args);
+    setmaxnreg_inc<216>();
+    consume<kMost, kCluster, kSwiglu, kGathers>(smem, args);
   }
   // Nobody leaves while the other block may still reach into its shared memory.
   cluster_sync();

@@ -1,6 +1,9 @@
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 
+#include "buoy/base/error.h"
 #include "buoy/tensor/cuda_check.cuh"
 #include "buoy/tensor/device_memory.h"
 
@@ -13,6 +16,11 @@ cudaStream_t raw(const Stream& stream) {
 
 void copy(const Stream& stream, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   if (bytes > 0) cuda_check(cudaMemcpyAsync(to, from, bytes, kind, raw(stream)), "copy memory");
+}
+
+__global__ void write_words(std::uint32_t* to, const std::uint32_t* from, std::size_t count) {
+  for (std::size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+    to[i] = from[i];
 }
 
 }  // namespace
@@ -70,6 +78,16 @@ void copy_to_device(const Stream& stream, void* device, const void* host, std::s
 }
 void copy_to_host(const Stream& stream, void* host, const void* device, std::size_t bytes) {
   copy(stream, host, device, bytes, cudaMemcpyDeviceToHost);
+}
+void write_to_host(const Stream& stream, void* pinned, const void* device, std::size_t bytes) {
+  if (bytes == 0) return;
+  BUOY_CHECK(bytes % sizeof(std::uint32_t) == 0);
+  constexpr std::size_t kThreads = 256, kMostBlocks = 16;
+  const std::size_t words = bytes / sizeof(std::uint32_t),
+                    blocks = std::min(kMostBlocks, (words + kThreads - 1) / kThreads);
+  write_words<<<static_cast<unsigned>(blocks), kThreads, 0, raw(stream)>>>(
+      static_cast<std::uint32_t*>(pinned), static_cast<const std::uint32_t*>(device), words);
+  cuda_check(cudaGetLastError(), "write to the host");
 }
 void copy_rows_to_host(const Stream& stream, void* host, const void* device, const RowsOfBytes& shape) {
   if (shape.rows == 0 || shape.row_bytes == 0) return;

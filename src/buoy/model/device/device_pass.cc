@@ -97,7 +97,7 @@ std::span<const ops::RowChoice> DevicePass::choices(const Context& context,
   }
   auto* out = static_cast<ops::RowChoice*>(
       s.host_choices.reserve(std::max<size_t>(1, wanted) * sizeof(ops::RowChoice)));
-  copy_to_host(s.stream, out, s.work.choices, wanted * sizeof(ops::RowChoice));
+  write_to_host(s.stream, out, s.work.choices, wanted * sizeof(ops::RowChoice));
   s.queue_predictions();
   s.finish(context);
   return {out, wanted};
@@ -317,7 +317,7 @@ void DevicePass::State::launch_layers(std::int64_t first, std::int64_t end, bool
 }
 
 void DevicePass::State::finish(const Context& context) {
-  copy_to_host(stream, host_flag.reserve(sizeof(std::int32_t)), work.flag, sizeof(std::int32_t));
+  write_to_host(stream, host_flag.reserve(sizeof(std::int32_t)), work.flag, sizeof(std::int32_t));
   if (observer.watching()) observer.finish(context);
   stream.synchronize();
   unfinished = false;

@@ -45,7 +45,7 @@ void DevicePass::State::queue_predictions() {
                        room.tokens + first * top, room.probabilities + first * top});
   }
   const std::size_t made = bytes - static_cast<std::size_t>(rows) * sizeof(std::int32_t);
-  copy_to_host(stream, host.tokens, room.tokens, made);
+  write_to_host(stream, host.tokens, room.tokens, made);
 }
 
 // When the pass is over and every number was finite.

@@ -49,60 +49,103 @@ __device__ inline std::uint32_t one_hot_pair(const std::uint8_t* pair, int group
   return (pair[0] == group ? 0x3F80u : 0u) | (pair[1] == group ? 0x3F800000u : 0u);
 }
 
-// The weights of one head, keys by queries, 16 rows at a time.
-template <int kHeads>
-__device__ void weigh_keys(const FewRowsShared<kHeads>& smem, const StatisticsArgs& a,
-                           const DeviceSequence& sequence, const OwnKeys& own, int number, int head) {
-  const int lane = threadIdx.x % 32, half = a.head_dim / 2;
-  float bias[2] = {0, 0};
-  if (a.key_bias != nullptr) {
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      if (own.exists[r])
-        bias[r] = a.key_bias[head * a.key_bias_stride + sequence.column_start + own.key[r]] * kLog2E;
-    }
-  }
-  float received[8] = {};
-  for (int first = 0; first < sequence.query_rows; first += 16) {
-    float s[8] = {};
-#pragma unroll
-    for (int octet = 0; octet < 2; ++octet) {
-      const int row = min(first + 8 * octet + lane / 4, sequence.query_rows - 1);
-      QuadRow query;
-      load_halves(query,
-                  a.queries + (static_cast<std::int64_t>(sequence.query_start) + row) * a.query_stride +
-                      static_cast<std::int64_t>(head) * a.head_dim,
-                  half, a.aligned);
-      multiply_add_rows(s + 4 * octet, own.row[0], own.row[1], query);
-    }
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      const int row = first + i / 4 * 8 + lane % 4 * 2 + i % 2, r = i / 2 % 2;
-      s[i] = exp2_approx(fmaf(s[i], a.scale, bias[r] - smem.shift[number][row]));
-      const int close = smem.close[row];
-      if (close >= 0 && own.exists[r])
-        a.row_weights[(static_cast<std::int64_t>(close) * a.heads + head) * a.row_weight_stride +
-                      own.key[r]] = s[i];
-      if (a.first_share != nullptr && own.key[r] == 0 && row < sequence.query_rows)
-        a.first_share[static_cast<std::int64_t>(head) * a.rows + sequence.query_start + row] = s[i];
-    }
-    if (a.received == nullptr) continue;
-    const std::uint32_t weights[4] = {pack_bf16(s[0], s[1]), pack_bf16(s[2], s[3]), pack_bf16(s[4], s[5]),
-                                      pack_bf16(s[6], s[7])};
-    const std::uint8_t* groups = smem.group + first + lane % 4 * 2;
+// The weights of one head: 64 keys by 16 rows of queries at a time.
+struct QueriesOfWarp {
+  QuadRow octet[2];
+
+  __device__ void load(const StatisticsArgs& a, const DeviceSequence& sequence, int head, int first) {
 #pragma unroll
     for (int n = 0; n < 2; ++n) {
-      const int group = 8 * n + lane / 4;
-      multiply_add(received + 4 * n, weights, one_hot_pair(groups, group), one_hot_pair(groups + 8, group));
+      const int row = min(first + 8 * n + static_cast<int>(threadIdx.x) % 32 / 4, sequence.query_rows - 1);
+      load_halves(octet[n],
+                  a.queries + (static_cast<std::int64_t>(sequence.query_start) + row) * a.query_stride +
+                      static_cast<std::int64_t>(head) * a.head_dim,
+                  a.head_dim / 2, a.aligned);
     }
   }
-  if (a.received == nullptr) return;
+};
+
+template <int kHeads>
+__device__ void weigh_rows(float (&received)[8], const FewRowsShared<kHeads>& smem, const StatisticsArgs& a,
+                           const DeviceSequence& sequence, const OwnKeys& own, const QueriesOfWarp& queries,
+                           const float (&bias)[2], int number, int head, int first) {
+  const int lane = threadIdx.x % 32;
+  float s[8] = {};
+#pragma unroll
+  for (int n = 0; n < 2; ++n) multiply_add_rows(s + 4 * n, own.row[0], own.row[1], queries.octet[n]);
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const int group = i / 4 * 8 + lane % 4 * 2 + i % 2, r = i / 2 % 2;
-    if (group < a.groups && own.exists[r])
-      a.received[(static_cast<std::int64_t>(group) * a.heads + head) * a.columns + sequence.column_start +
-                 own.key[r]] = received[i];
+    const int row = first + i / 4 * 8 + lane % 4 * 2 + i % 2, r = i / 2 % 2;
+    s[i] = exp2_approx(fmaf(s[i], a.scale, bias[r] - smem.shift[number][row]));
+    const int close = smem.close[row];
+    if (close >= 0 && own.exists[r])
+      a.row_weights[(static_cast<std::int64_t>(close) * a.heads + head) * a.row_weight_stride + own.key[r]] =
+          s[i];
+    if (a.first_share != nullptr && own.key[r] == 0 && row < sequence.query_rows)
+      a.first_share[static_cast<std::int64_t>(head) * a.rows + sequence.query_start + row] = s[i];
+  }
+  const std::uint32_t weights[4] = {pack_bf16(s[0], s[1]), pack_bf16(s[2], s[3]), pack_bf16(s[4], s[5]),
+                                    pack_bf16(s[6], s[7])};
+  const std::uint8_t* groups = smem.group + first + lane % 4 * 2;
+#pragma unroll
+  for (int n = 0; n < 2; ++n) {
+    const int group = 8 * n + lane / 4;
+    multiply_add(received + 4 * n, weights, one_hot_pair(groups, group), one_hot_pair(groups + 8, group));
+  }
+}
+
+// Of all heads; the next queries are on their way while these are multiplied.
+template <int kHeads>
+__device__ void weigh_keys(const FewRowsShared<kHeads>& smem, const StatisticsArgs& a,
+                           const DeviceSequence& sequence, const OwnKeys& own, int first_head) {
+  const int lane = threadIdx.x % 32, heads = a.heads_per_key_head;
+  QueriesOfWarp next;
+  next.load(a, sequence, first_head, 0);
+  for (int number = 0; number < heads; ++number) {
+    const int head = first_head + number;
+    float bias[2] = {0, 0}, received[8] = {};
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      if (a.key_bias != nullptr && own.exists[r])
+        bias[r] = a.key_bias[head * a.key_bias_stride + sequence.column_start + own.key[r]] * kLog2E;
+    }
+    for (int first = 0; first < sequence.query_rows; first += 16) {
+      const QueriesOfWarp queries = next;
+      const bool last = first + 16 >= sequence.query_rows;
+      if (!last || number + 1 < heads) next.load(a, sequence, last ? head + 1 : head, last ? 0 : first + 16);
+      weigh_rows(received, smem, a, sequence, own, queries, bias, number, head, first);
+    }
+    if (a.received == nullptr) continue;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const int group = i / 4 * 8 + lane % 4 * 2 + i % 2, r = i / 2 % 2;
+      if (group < a.groups && own.exists[r])
+        a.received[(static_cast<std::int64_t>(group) * a.heads + head) * a.columns + sequence.column_start +
+                   own.key[r]] = received[i];
+    }
+  }
+}
+
+// What the kernel in front left of the queries of all heads. All of it is asked for before any is stored.
+template <int kHeads>
+__device__ void load_sums(float (*of_queries)[kSumsWidth], const MomentArgs& m,
+                          const DeviceSequence& sequence, int first_head) {
+  constexpr int kColumns = (kMomentWidth + kThreads - 1) / kThreads;
+  float found[kHeads][kColumns];
+#pragma unroll
+  for (int h = 0; h < kHeads; ++h) {
+    const float* sums = sums_of(m, sequence, 0, first_head + min(h, m.heads_per_key_head - 1));
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c)
+      found[h][c] = sums[min(static_cast<int>(threadIdx.x) + c * kThreads, kMomentWidth - 1)];
+  }
+#pragma unroll
+  for (int h = 0; h < kHeads; ++h) {
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) {
+      const int i = threadIdx.x + c * kThreads;
+      if (i < kMomentWidth) of_queries[h][i] = found[h][c];
+    }
   }
 }
 
@@ -219,15 +262,11 @@ __global__ void __launch_bounds__(kThreads)
   launch_dependents();
   if constexpr (kMoments) {
     wait_for_prior_grid();  // which sums up the queries
-    for (int h = 0; h < a.heads_per_key_head; ++h) {
-      const float* sums = sums_of(m, sequence, 0, first_head + h);
-      for (int i = threadIdx.x; i < kMomentWidth; i += kThreads) of_queries[h][i] = sums[i];
-    }
+    load_sums<kHeads>(of_queries, m, sequence, first_head);
   }
   __syncthreads();
-  if (a.received != nullptr || a.row_weights != nullptr || a.first_share != nullptr) {
-    for (int h = 0; h < a.heads_per_key_head; ++h) weigh_keys(smem, a, sequence, own, h, first_head + h);
-  }
+  if (a.received != nullptr || a.row_weights != nullptr || a.first_share != nullptr)
+    weigh_keys(smem, a, sequence, own, first_head);
   if constexpr (kMoments) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) measure_key<kHeads, kBack>(of_queries, m, sequence, own, r, key_head);

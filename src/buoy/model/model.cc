@@ -98,6 +98,7 @@ Model Model::sibling() const {
 const float* Model::forward(const Context& context, std::span<const SequenceInput> sequences,
                             probe::Probe* probe) {
   check_tokens(sequences);
+  ++passes_;
   for (const auto& sequence : sequences) BUOY_CHECK(probe == nullptr || !sequence.replaces_from);
   if (pass_ != nullptr) {
     try {
@@ -206,6 +207,7 @@ std::span<const ops::RowChoice> Model::choose(const Context& context,
                                               std::span<const ops::ChoiceRule> rules, probe::Probe* probe) {
   BUOY_CHECK(pass_ != nullptr);
   check_tokens(sequences);
+  ++passes_;
   try {
     return pass_->choices(context, sequences, rules, probe);
   } catch (const NonFinite& found) {

@@ -171,18 +171,22 @@ TEST_P(Stream, AFinishedRowIsLookedAtOnceMoreBeforeItsSequenceEnds) {
     Asked asked;
     size_t given = 0;
     std::map<size_t, std::vector<std::int32_t>> before, ends;
+    std::map<size_t, std::int32_t> told, taken;
     decode::stream(
         context_, model_, {.token_budget = budget},
         [&]() -> std::optional<decode::StreamJob> {
           if (given == all.size()) return std::nullopt;
           const size_t n = given++;
           decode::StreamJob job{100 + n, machine(all[n], n)};
+          job.on_step = [&told, n](const decode::StepRecord&) { ++told[100 + n]; };
           if (n % 4 != 3)
             job.look = {77, [&before, n](const decode::StepMachine& done) { before[100 + n] = done.row(); }};
           return job;
         },
-        [&](size_t n, const decode::StepMachine& done) { ends[n] = done.row(); }, &asked);
+        [&](size_t n, const decode::StepMachine& done) { ends[n] = done.row(), taken[n] = done.step(); },
+        &asked);
     ASSERT_EQ(ends.size(), all.size());
+    EXPECT_EQ(told, taken) << "looks are no steps";
     for (const auto& [n, row] : ends) {
       SCOPED_TRACE(n);
       const auto& steps = asked.steps.at(static_cast<std::int64_t>(n));

@@ -12,7 +12,6 @@
 #include "buoy/decode/drive.h"
 #include "buoy/decode/stream.h"
 #include "buoy/run/attention_features.h"
-#include "buoy/run/block_run.h"
 #include "buoy/run/change/column_change.h"
 #include "buoy/run/live/compact_trace.h"
 #include "buoy/run/live/watched_questions.h"
@@ -144,18 +143,19 @@ TEST_P(BlockAnalyses, FeaturesAreThoseOfATrace) {
     return make_machine(model_.model, request_.decode, request_.ids->ids, std::nullopt);
   };
   std::size_t next = 0;
+  const std::int64_t before = model_.model.passes();
   decode::stream(
       context, model_.model, {},
       [&]() -> std::optional<decode::StreamJob> {
         if (next == 2) return std::nullopt;
-        const auto scout = fresh();
-        const auto blocks = std::make_shared<const observe::BlockRun>(
-            note_block_run(context, model_.model, *scout, request_.final_row));
         decode::StreamJob job{next++, fresh()};
-        job.look = watched.begin({job.number, prompt, *job.machine, blocks});
+        job.look = watched.begin({job.number, prompt, *job.machine});
+        job.on_step = [&, n = job.number](const decode::StepRecord& record) { watched.ran(n, record); };
         return job;
       },
       [&](std::size_t number, const decode::StepMachine&) { watched.end(number); }, &watched);
+  // Both at once, each forward once, the look among them.
+  EXPECT_EQ(model_.model.passes() - before, reader.read("only").shape(trace::kSteps)[0]);
   watched.finish();
   ASSERT_EQ(found.size(), 2u);
   for (const auto& [number, outcome] : found) {

@@ -68,10 +68,11 @@ void stream(const Context& context, model::Model& model, const StreamOptions& op
 
     std::vector<Turn> turns;
     for (auto& one : active) turns.push_back(std::move(one.turn));
-    take_turns(context, model, turns, probe);
+    const auto records = take_turns(context, model, turns, probe);
     std::vector<Active> staying;
     for (size_t i = 0; i < active.size(); ++i) {
       StreamJob& job = active[i].job;
+      if (job.on_step && !turns[i].looks) job.on_step(records[i]);
       if (!job.machine->finished()) {
         staying.push_back(activate(std::move(job)));
       } else if (job.look && !turns[i].looks) {

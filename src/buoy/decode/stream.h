@@ -23,6 +23,7 @@ struct StreamJob {
   size_t number;  // handed back with the result; a probe knows the sequence by it
   std::unique_ptr<StepMachine> machine;
   std::optional<FinalLook> look = std::nullopt;
+  std::function<void(const StepRecord&)> on_step = nullptr;  // behind every step; may be none
 };
 
 // Runs an endless supply of sequences: each step packs as many as the budget takes, those that have finished

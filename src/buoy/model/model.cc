@@ -98,6 +98,7 @@ Model Model::sibling() const {
 const float* Model::forward(const Context& context, std::span<const SequenceInput> sequences,
                             probe::Probe* probe) {
   check_inputs(sequences, probe != nullptr);
+  ++passes_;
   if (pass_ != nullptr) {
     try {
       return pass_->logits(context, sequences, probe);
@@ -205,6 +206,7 @@ std::span<const ops::RowChoice> Model::choose(const Context& context,
                                               std::span<const ops::ChoiceRule> rules, probe::Probe* probe) {
   BUOY_CHECK(pass_ != nullptr);
   check_inputs(sequences, probe != nullptr);
+  ++passes_;
   try {
     return pass_->choices(context, sequences, rules, probe);
   } catch (const NonFinite& found) {

@@ -67,6 +67,9 @@ class Model {
                                          std::span<const ops::ChoiceRule> rules,
                                          probe::Probe* probe = nullptr);
 
+  // How many of these passes were run.
+  std::int64_t passes() const { return passes_; }
+
   // States [rows, hidden] of any layer through the final norm and the head: the likeliest tokens, as a
   // probe's request for the lens has them.
   void lens(const Context& context, std::span<const float> states, std::int64_t top,
@@ -159,6 +162,7 @@ class Model {
   ops::RopeTable rope_;
   ops::RotaryScales rotary_scales_;
   Workspace work_;
+  std::int64_t passes_ = 0;
   std::unique_ptr<DevicePass> pass_;  // null: on the CPU
 };
 

@@ -28,29 +28,32 @@ trace::StepKind kind_in_trace(decode::StepKind kind) {
 
 }  // namespace
 
-observe::BlockRun note_block_run(const Context& context, model::Model& model, decode::StepMachine& machine,
-                                 bool looks, probe::Probe* changing) {
-  observe::BlockRun run;
-  machine.store_apart();
-  const auto grid = machine.grid().value();
+BlockNotes::BlockNotes(const decode::StepMachine& machine) : machine_(machine) {}
+
+void BlockNotes::runs(std::int64_t forward, const probe::LayerExtent& extent) {
+  if (2 * forward < std::ssize(run_.rows_run)) return;
+  BUOY_CHECK(2 * forward == std::ssize(run_.rows_run) && forward == std::ssize(run_.kinds));
+  run_.rows_run.push_back(static_cast<std::int32_t>(extent.key_rows - extent.query_rows));
+  run_.rows_run.push_back(static_cast<std::int32_t>(extent.key_rows));
+}
+
+void BlockNotes::ran(const decode::StepRecord& record) {
+  const auto forward = static_cast<std::int32_t>(run_.kinds.size());
+  run_.kinds.push_back(stored(kind_in_trace(record.kind)));
+  BUOY_CHECK(run_.rows_run.size() == 2 * run_.kinds.size());
+  for (const auto& one : record.reveals)
+    run_.reveals.insert(run_.reveals.end(), {forward, one.position, one.token});
+}
+
+observe::BlockRun BlockNotes::finish(bool looks) const {
+  observe::BlockRun run = run_;
+  const auto grid = machine_.grid().value(), denoised = machine_.denoised_grid().value();
   run.block = grid.block;
   run.origin = grid.origin;
-  const auto denoised = machine.denoised_grid().value();
   run.denoised_block = denoised.block;
   run.denoised_origin = denoised.origin;
-  while (!machine.finished()) {
-    const std::int32_t forward = machine.forward();
-    const decode::Turn turn = decode::next_turn(machine, 0);
-    const auto& input = turn.forwards.front();
-    run.rows_run.push_back(static_cast<std::int32_t>(input.past()));
-    run.rows_run.push_back(static_cast<std::int32_t>(input.past() + input.rows()));
-    const auto record = decode::take_turns(context, model, {&turn, 1}, changing).front();
-    run.kinds.push_back(stored(kind_in_trace(record.kind)));
-    for (const auto& one : record.reveals)
-      run.reveals.insert(run.reveals.end(), {forward, one.position, one.token});
-  }
-  const std::int64_t tokens = machine.decoded_length();
-  run.tokens.assign(machine.row().begin(), machine.row().begin() + tokens);
+  const std::int64_t tokens = machine_.decoded_length();
+  run.tokens.assign(machine_.row().begin(), machine_.row().begin() + tokens);
   run.revealed_at.assign(static_cast<size_t>(tokens), -1);
   for (size_t i = 0; i < run.reveals.size(); i += 3)
     run.revealed_at[static_cast<size_t>(run.reveals[i + 1])] = run.reveals[i];

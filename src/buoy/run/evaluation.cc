@@ -130,8 +130,14 @@ struct Asking {
 
 class Asker {
  public:
-  Asker(const EvaluationSpec& spec, const Prepared& run, const EvaluationProgress& progress)
-      : spec_(spec), run_(run), progress_(progress), pools_(make_pools(spec)), threads_(spec.threads) {}
+  Asker(const EvaluationSpec& spec, const Prepared& run, std::filesystem::path folder,
+        const EvaluationProgress& progress)
+      : spec_(spec),
+        run_(run),
+        folder_(std::move(folder)),
+        progress_(progress),
+        pools_(make_pools(spec)),
+        threads_(spec.threads) {}
 
   EvaluationResult ask(const Asking& asking) {
     for (const auto& cell : run_.cells) {
@@ -168,7 +174,7 @@ class Asker {
     const auto wanted = [&](std::size_t number) {
       return !stop_requested() && asking.wanted(cell.first + number);
     };
-    result_.observing += questioner.ask({asking.left(cell), wanted}, take);
+    result_.observing += questioner.ask({asking.left(cell), wanted, folder_}, take);
     stop_here();
     while (asking.left_over) {
       const auto numbers = asking.left_over(cell);
@@ -176,7 +182,7 @@ class Asker {
       const std::set<std::size_t> left(numbers.begin(), numbers.end());
       result_.observing += questioner.ask(
           {left.size(),
-           [&](std::size_t number) { return left.contains(cell.first + number) && wanted(number); }},
+           [&](std::size_t number) { return left.contains(cell.first + number) && wanted(number); }, folder_},
           take);
     }
     result_.seconds += seconds_since(started);
@@ -190,6 +196,7 @@ class Asker {
 
   const EvaluationSpec& spec_;
   const Prepared& run_;
+  const std::filesystem::path folder_;  // of the answers
   const EvaluationProgress& progress_;
   std::vector<std::unique_ptr<questions::NoisePool>> pools_;
   ThreadPool threads_;
@@ -240,7 +247,7 @@ EvaluationResult run_evaluation(const EvaluationSpec& spec, const std::filesyste
         {folder.string(), "at most " + counted(run.answers, "answer"), fmt::format("{}", answers.kept())});
   }
   progress.begin(run.answers - answers.kept());
-  const auto result = Asker(spec, run, progress)
+  const auto result = Asker(spec, run, folder, progress)
                           .ask({.left =
                                     [&](const QuestionCell& cell) {
                                       const auto end = cell.first + cell.items;
@@ -298,7 +305,7 @@ EvaluationResult run_evaluation_part(const EvaluationSpec& spec, const Sharding&
     own = true;
     return before_cell(cell);
   };
-  const auto result = Asker(spec, run, progress).ask(asking);
+  const auto result = Asker(spec, run, sharding.out, progress).ask(asking);
   answers.finish();
   return result;
 }

@@ -84,6 +84,7 @@ class Run {
     for (int worker = 0; worker < workers_.count(); ++worker)
       tracers_.push_back(std::make_unique<LiveTracer>(workers_.context(worker), workers_.model(worker),
                                                       run.request, run.analyses.options.rules()));
+    for (const auto& tracer : tracers_) tracer->hold_in(run.sharding ? run.sharding->out : run.folder);
     const analysis::TraceFacts facts{run.analyses.label, run.manifest};
     shared_.names = run.analyses.names;
     if (run.sharding) {

@@ -12,6 +12,7 @@
 #include "buoy/model/family.h"
 #include "buoy/observe/whole_rows.h"
 #include "buoy/run/block_run.h"
+#include "buoy/run/held/held_forwards.h"
 #include "buoy/trace/rows/answer_rows.h"
 #include "buoy/trace/schema.h"
 
@@ -31,6 +32,19 @@ std::string_view attention_text(const observe::Subject& subject, AttentionMaskKi
       return trace::kBlocksAttention;
   }
   throw InternalError("a mask without a text");
+}
+
+// On a GPU a forward of a block takes a few milliseconds, less than writing its records to a file and reading
+// them again: where they are too many for memory it is cheaper to decode first, and to observe then.
+bool should_hold(const model::Model& model, observe::Plan plan, const observe::Subject& longest) {
+  if (model.device() == Device::kCpu) return true;
+  plan.steps = {};
+  return observe::RecordLayout(plan, longest).expected_bytes().all <= RecordStore::most_in_memory();
+}
+
+observe::Plan nothing_of(observe::Plan plan) {
+  plan.wanted.clear();
+  return plan;
 }
 
 }  // namespace
@@ -69,6 +83,17 @@ observe::Subject subject_of(const ModelConfig& c, const Request& request, const 
           .blocks = std::move(blocks)};
 }
 
+observe::Subject longest_subject(const ModelConfig& config, const Request& request, const ItemPrompt& prompt,
+                                 const decode::StepMachine& machine,
+                                 const std::optional<text::Tokenizer>& tokenizer) {
+  // A block may begin with the prompt's tail, and a token may stand behind the last one. bd3lm has no more
+  // than was asked for: with shifted rows, the row that writes nothing is then known before.
+  const std::int64_t more = is_a2d(config.family) ? 0 : 2 * machine.denoised_grid().value().block + 1;
+  const std::int64_t tokens =
+      machine.prompt_length() + std::max<std::int64_t>(request.decode.max_new_tokens, 0) + more;
+  return subject_of(config, request, prompt, tokens, tokenizer, largest_block_run(config, request));
+}
+
 Tracer::Tracer(const Context& context, model::Model& model, Request request,
                std::optional<text::Tokenizer> tokenizer)
     : context_(context),
@@ -99,10 +124,11 @@ ChangedRow Tracer::changed_row(const ItemPrompt& prompt, std::uint64_t seed) con
   return row;
 }
 
-Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, const MakeProbe& make_probe) {
+Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, const observe::Plan& plan,
+                              const MakeProbe& make_probe) {
   DecodeOptions decode = request_.decode;
   decode.seed += number;
-  if (decode::decodes_blocks(model_.config(), decode)) return watch_blocks(prompt, decode, make_probe);
+  if (decode::decodes_blocks(model_.config(), decode)) return watch_blocks(prompt, decode, plan, make_probe);
   auto machine = make_machine(model_, decode, prompt.prompt.ids, tokenizer_);
   decode::StepMachine* machines[] = {machine.get()};
   const bool diffusion = decode::decodes_masks(model_.config(), request_.decode);
@@ -130,41 +156,56 @@ Tracer::Watched Tracer::watch(const ItemPrompt& prompt, std::uint64_t number, co
 }
 
 Tracer::Watched Tracer::watch_blocks(const ItemPrompt& prompt, const DecodeOptions& decode,
-                                     const MakeProbe& make_probe) {
+                                     const observe::Plan& plan, const MakeProbe& make_probe) {
+  const ModelConfig& config = model_.config();
   const auto fresh = [&] { return make_machine(model_, decode, prompt.prompt.ids, tokenizer_); };
-  const auto scout = fresh();
-  require_observable(decode, *scout);
-  const bool changes = request_.changes.any();
-  ChangedRow row = changed_row(prompt, decode.seed);
-  std::optional<ChangingProbe> scouting, changing;
-  if (changes) scouting.emplace(request_.changes, model_.config(), row, nullptr);
-  auto run = std::make_shared<const observe::BlockRun>(
-      note_block_run(context_, model_, *scout, request_.final_row, changes ? &*scouting : nullptr));
-  const std::int64_t tokens = scout->decoded_length();
   auto machine = fresh();
-  auto watched = subject_of(model_.config(), request_, prompt, tokens, tokenizer_, run);
+  require_observable(decode, *machine);
+  ChangedRow row = changed_row(prompt, decode.seed);
+  const auto longest = longest_subject(config, request_, prompt, *machine, tokenizer_);
+  const bool holds = should_hold(model_, plan, longest);
+  HeldForwards held(holds ? plan : nothing_of(plan), longest, *machine, held_in_);
+  const auto note = [&](size_t sequence, const decode::StepMachine& of, const decode::StepRecord& record) {
+    held.ran(record);
+    if (holds && between_steps_) between_steps_(sequence, of, record);
+  };
+  std::optional<ChangingProbe> changing;
+  const auto drive = [&](decode::StepMachine& one, const decode::StepCallback& on_step, probe::Probe& probe) {
+    if (request_.changes.any()) changing.emplace(request_.changes, config, row, &probe);
+    decode::StepMachine* machines[] = {&one};
+    decode::drive(context_, model_, machines, on_step,
+                  changing ? static_cast<probe::Probe*>(&*changing) : &probe);
+  };
+  drive(*machine, note, held);
+  const std::int64_t tokens = machine->decoded_length();
+  auto watched = subject_of(config, request_, prompt, tokens, tokenizer_,
+                            std::make_shared<const observe::BlockRun>(held.run(request_.final_row)));
+  row.steps = watched.steps;  // no more and no less
   probe::Probe& watching = make_probe(watched, *machine);
-  const std::int32_t mask = watched.mask_token;
-  observe::WholeRows whole(watching, model_.config().hidden, [&machine, tokens, mask] {
-    auto row = machine->row();
-    row.resize(static_cast<size_t>(tokens), mask);
-    return row;
-  });
-  if (changes) {
-    row.steps = watched.steps;  // no more and no less
-    changing.emplace(request_.changes, model_.config(), row, &whole);
+  const bool fits = holds && held.fits(watched);
+  LookBehind behind(watching, held, watched);
+  probe::Probe& looking = fits ? static_cast<probe::Probe&>(behind) : watching;
+  if (changing)
+    ChangingProbe(request_.changes, config, row, nullptr);  // steps that there are none of are refused
+  if (fits) {
+    held.hand_on(watched, watching);
+  } else {
+    const auto again = fresh();
+    observe::WholeRows whole(watching, config.hidden, [&] {
+      auto now = again->row();
+      now.resize(static_cast<size_t>(tokens), watched.mask_token);
+      return now;
+    });
+    drive(*again, holds ? nullptr : between_steps_, whole);  // steps are told once
+    BUOY_CHECK(again->row() == machine->row());
   }
-  decode::StepMachine* machines[] = {machine.get()};
-  decode::drive(context_, model_, machines, between_steps_,
-                changes ? static_cast<probe::Probe*>(&*changing) : &whole);
-  BUOY_CHECK(machine->row() == scout->row());  // watched or not
   if (request_.final_row) {
     const decode::Turn look = decode::final_look(*machine, 0, watched.steps - 1);
-    if (changes) changing->observe_by(&watching);
+    if (changing) changing->observe_by(&looking);
     decode::take_turns(context_, model_, {&look, 1},
-                       changes ? static_cast<probe::Probe*>(&*changing) : &watching);
+                       changing ? static_cast<probe::Probe*>(&*changing) : &looking);
   }
-  if (changes) changing->finish();
+  if (changing) changing->finish();
   return {std::move(watched), std::move(machine)};
 }
 

@@ -1,9 +1,9 @@
 #include "buoy/run/ask/packed_asker.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "buoy/base/error.h"
-#include "buoy/run/block_run.h"
 
 namespace buoy::run {
 
@@ -68,15 +68,28 @@ decode::StreamJob PackedAsker::begin(Asked given, bool from_prefix) {
                       .left_to_right = !decode::decodes_masks(config, decode)});
   }
   if (!watched_) return job;
-  WatchedQuestions::Beginning beginning{number, asked.question.prompt, *job.machine};
-  if (watched_->decodes_blocks()) {
-    const auto scout = questioner_.machine(model_, asked.question, std::nullopt);
-    require_observable(questioner_.decode(), *scout);
-    beginning.blocks = std::make_shared<const observe::BlockRun>(
-        note_block_run(context_, model_, *scout, questioner_.observed()->final_row));
-  }
-  job.look = watched_->begin(beginning, asked.as_f32);
+  job.look = watched_->begin({number, asked.question.prompt, *job.machine, asked.blocks}, asked.as_f32);
+  job.on_step = [this, number](const decode::StepRecord& record) { watched_->ran(number, record); };
   return job;
+}
+
+std::optional<Question> PackedAsker::given(const Next& next) {
+  outside_ = true;
+  auto question = next();
+  outside_ = false;
+  return question;
+}
+
+// By the first question: the others are taken to be as long. A question that cannot be asked says so later.
+void PackedAsker::bound_what_is_held(const Next& next) {
+  if (!watched_ || !watched_->decodes_blocks()) return;
+  first_ = given(next);
+  if (!first_) return;
+  try {
+    const auto machine = questioner_.machine(model_, *first_, std::nullopt);
+    batch_.most_sequences = std::min(batch_.most_sequences, watched_->most_at_once(first_->prompt, *machine));
+  } catch (const UsageError&) {
+  }
 }
 
 std::optional<decode::StreamJob> PackedAsker::next_job(const Next& next) {
@@ -88,9 +101,7 @@ std::optional<decode::StreamJob> PackedAsker::next_job(const Next& next) {
       asked = std::move(ended_.extract(once_more_.front()).mapped());
       once_more_.pop_front();
     } else {
-      outside_ = true;
-      auto question = next();
-      outside_ = false;
+      auto question = first_ ? std::exchange(first_, std::nullopt) : given(next);
       if (!question) return std::nullopt;
       asked.question = std::move(*question);
     }
@@ -104,6 +115,7 @@ std::optional<decode::StreamJob> PackedAsker::next_job(const Next& next) {
 }
 
 void PackedAsker::ask(const Next& next) {
+  bound_what_is_held(next);
   for (bool more = true; more;) {
     try {
       decode::stream(
@@ -162,7 +174,8 @@ void PackedAsker::finished(std::size_t number, const decode::StepMachine& machin
 
 void PackedAsker::settled(std::size_t number, WatchedOutcome outcome) {
   Asked& asked = ended_.at(number);
-  if (outcome.error.empty() && !outcome.exceeding.empty()) {
+  if (outcome.blocks || (outcome.error.empty() && !outcome.exceeding.empty())) {
+    if (outcome.blocks) asked.blocks = std::move(outcome.blocks);
     asked.as_f32.merge(outcome.exceeding);
     once_more_.push_back(number);
     return;

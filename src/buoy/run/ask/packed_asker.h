@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -27,9 +28,15 @@ class PackedAsker {
   PackedAsker(const Context& context, model::Model& model, const Questioner& questioner,
               const decode::StreamOptions& batch, TakeAnswer take);
 
+  // Where records lie that are held and too many for memory; see ScratchFile.
+  void hold_in(const std::filesystem::path& folder) {
+    if (watched_) watched_->hold_in(folder);
+  }
   void ask(const Next& next);
   // With a probe that is this question's own.
-  void ask_alone(Question question, probe::Probe& probe) { ask_alone({std::move(question), {}, {}}, &probe); }
+  void ask_alone(Question question, probe::Probe& probe) {
+    ask_alone({std::move(question), {}, {}, {}}, &probe);
+  }
 
   LiveTimes times() const { return watched_ ? watched_->times() : LiveTimes{}; }
 
@@ -37,7 +44,8 @@ class PackedAsker {
   struct Asked {
     Question question;
     std::set<std::string> as_f32;  // arrays that F16 cannot hold, known from the time before
-    AnswerRecord answer;           // when it has ended
+    std::shared_ptr<const observe::BlockRun> blocks;  // its forwards, where they had to be known before
+    AnswerRecord answer;                              // when it has ended
   };
 
   void ask_alone(Asked asked, probe::Probe* probe);
@@ -48,6 +56,8 @@ class PackedAsker {
   void failed(std::size_t number, const std::string& error);
   void hand_over(std::size_t number, const AnswerRecord& record);
   probe::Probe* probe();
+  std::optional<Question> given(const Next& next);
+  void bound_what_is_held(const Next& next);
 
   const Context& context_;
   model::Model& model_;
@@ -58,9 +68,10 @@ class PackedAsker {
   std::optional<HeadChangeProbe> heads_off_;
   std::optional<TopKeysProbe> top_keys_;
   std::optional<WatchedQuestions> watched_;
+  std::optional<Question> first_;  // read ahead
   std::map<std::size_t, Asked> under_way_;
   std::map<std::size_t, Asked> ended_;  // until all their records are taken
-  std::deque<std::size_t> once_more_;   // of those: in F16 they did not fit
+  std::deque<std::size_t> once_more_;   // of those: they have to be watched otherwise
   bool outside_ = false;                // in the hands of whoever gives questions and takes answers
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -49,6 +50,7 @@ class Questioner {
   struct Wanted {
     std::size_t count = 0;  // at most
     std::function<bool(std::size_t number)> one;
+    std::filesystem::path held_in = {};  // records that wait for the end of their question; see ScratchFile
   };
   LiveTimes ask(const Wanted& wanted, const TakeAnswer& take);
 

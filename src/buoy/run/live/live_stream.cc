@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "buoy/base/error.h"
+#include "buoy/probe/own_states.h"
+#include "buoy/probe/record_numbers.h"
 #include "buoy/trace/sample_file.h"
 
 namespace buoy::run {
@@ -17,64 +19,6 @@ namespace {
 // Records on their way: a few steps of an 8B model at 1,024 tokens, a few layers at 8,192.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 constexpr std::size_t kMostUsed = 96;
-
-std::uint64_t bytes_of(const probe::LayerRecord& record) {
-  const auto& predicted = record.predictions;
-  const probe::ResidualRecord& residual = record.residual;
-  std::uint64_t numbers = record.top_keys.size() + 3 * predicted.confidence.size() +
-                          2 * predicted.top_tokens.size() + residual.lens_tokens.size() +
-                          residual.peak_at.size() + record.routing.experts.size() +
-                          record.routing.load.size();
-  for (const auto* values : {&record.received,
-                             &record.entropy,
-                             &record.log_sum_exp,
-                             &record.first_share,
-                             &record.row_weights,
-                             &record.row_mass,
-                             &record.group_mass,
-                             &record.top_weights,
-                             &record.qk_after.dot,
-                             &record.qk_after.cosine,
-                             &record.qk_after.norm_product,
-                             &record.qk_after.self_dot,
-                             &record.qk_before.dot,
-                             &record.qk_before.cosine,
-                             &record.qk_before.norm_product,
-                             &record.qk_before.self_dot,
-                             &record.query_norm,
-                             &record.key_norm,
-                             &record.value_norm,
-                             &record.dense,
-                             &record.dense_mean,
-                             &residual.post,
-                             &residual.head_out,
-                             &residual.lens_probabilities,
-                             &residual.norm,
-                             &residual.attention_norm,
-                             &residual.mlp_norm,
-                             &record.routing.weights,
-                             &record.routing.entropy,
-                             &residual.peak,
-                             &residual.cosine})
-    numbers += values->size();
-  return numbers * sizeof(float);
-}
-
-// Vectors that a record points at belong to the model only while it is handed over.
-struct OwnStates {
-  std::vector<float> queries, keys, values;
-
-  void copy(probe::LayerStates& states) {
-    const auto keep = [](const float*& from, std::int64_t count, std::vector<float>& to) {
-      if (from == nullptr) return;
-      to.assign(from, from + count);
-      from = to.data();
-    };
-    keep(states.queries, states.query_rows * states.heads * states.head_dim, queries);
-    keep(states.keys, states.key_rows * states.kv_heads * states.head_dim, keys);
-    keep(states.values, states.key_rows * states.kv_heads * states.head_dim, values);
-  }
-};
 
 }  // namespace
 
@@ -166,7 +110,7 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
   if (work->dropped) require_sink(*work);  // there is no use in running on without one
   struct Item {
     LiveRecord record;
-    OwnStates states;
+    probe::OwnStates states;
   };
   const auto item = std::make_shared<Item>();
   item->record = {given.forward, given.address, std::move(given.record), std::move(given.pending)};
@@ -175,7 +119,7 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
     item->states.copy(item->record.record.states);
     given.record = used_record();
   }
-  const std::uint64_t bytes = pending ? pending->bytes() : bytes_of(item->record.record);
+  const std::uint64_t bytes = pending ? pending->bytes() : probe::bytes_of(item->record.record);
   const bool of_forward = given.address.layer == probe::kWholeForward;
   const std::int64_t l = of_forward ? 0 : work->sample.layout().layer_index(given.address);
   ++work->waiting;

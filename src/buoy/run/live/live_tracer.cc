@@ -65,13 +65,13 @@ LiveTracer::UnderWay& LiveTracer::watch(const ToRun& sample, const StoredTypes& 
     under_way_.pop_front();
   }
   UnderWay& now = *under_way_.emplace_back(std::make_unique<UnderWay>());
+  const auto plan = sample.with_rows ? with_rows(tracer_.plan()) : tracer_.plan();
   const auto make_probe = [&](const observe::Subject& subject,
                               const decode::StepMachine& machine) -> probe::Probe& {
     const ModelConfig& config = model_.model.config();
     const LivePrompt live{sample.prompt, sample.number,
                           decode::decodes_masks(config, tracer_.request().decode),
                           decode::mask_of(config, tracer_.request().decode), tracer_.request().final_row};
-    const auto plan = sample.with_rows ? with_rows(tracer_.plan()) : tracer_.plan();
     now.sample.emplace(observe::RecordLayout(plan, subject), live, model_.tokenizer, [&](LiveRecord& record) {
       const auto start = Clock::now();
       stream_.push(now.work, record);
@@ -82,7 +82,7 @@ LiveTracer::UnderWay& LiveTracer::watch(const ToRun& sample, const StoredTypes& 
     return *now.sample;
   };
   try {
-    now.watched = tracer_.watch(sample.prompt, sample.number, make_probe);
+    now.watched = tracer_.watch(sample.prompt, sample.number, plan, make_probe);
     LiveStream::require_sink(*now.work);
   } catch (...) {
     if (now.work) stream_.drop(now.work);

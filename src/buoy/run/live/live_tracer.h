@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <set>
@@ -18,6 +19,9 @@ class LiveTracer {
  public:
   LiveTracer(const Context& context, LoadedModel& model, const Request& request,
              const analysis::RuleOptions& rules);
+
+  // Where records lie that wait for the end of their sample; see Tracer.
+  void hold_in(std::filesystem::path folder) { tracer_.hold_in(std::move(folder)); }
 
   // Of a sample that is about to run; `as_f32` are arrays that F16 cannot hold, known from the run before.
   using MakeSink =

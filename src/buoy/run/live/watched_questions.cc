@@ -1,12 +1,15 @@
 #include "buoy/run/live/watched_questions.h"
 
+#include <algorithm>
 #include <chrono>
 #include <future>
+#include <limits>
 #include <utility>
 
 #include "buoy/base/error.h"
 #include "buoy/observe/whole_rows.h"
 #include "buoy/run/attention_features.h"
+#include "buoy/run/held/held_forwards.h"
 #include "buoy/run/tracer.h"
 
 namespace buoy::run {
@@ -15,6 +18,9 @@ namespace {
 // Questions whose last records may be on their way while the model goes on. Each keeps a few megabytes at the
 // size of an 8B model.
 constexpr std::size_t kMostEnded = 8;
+// Bytes of records that wait for the ends of their questions, if every forward were one of the whole row:
+// what is held, without zeros, is a fraction of it.
+constexpr std::uint64_t kMostHeld = std::uint64_t{1} << 34;
 
 class FeatureSink final : public LiveSink {
  public:
@@ -53,12 +59,27 @@ class WatchedQuestions::Watched {
   std::size_t number = 0;
   StoredTypes types;
   std::optional<LiveSample> sample;         // none: nothing of it is to be seen yet
-  std::optional<observe::WholeRows> whole;  // shows it forwards of blocks
+  std::optional<observe::WholeRows> whole;  // shows it forwards of blocks that are known
+  const ItemPrompt* prompt = nullptr;       // until it ends
+  const decode::StepMachine* machine = nullptr;
+  std::optional<HeldForwards> held;  // of blocks that are not: until the last forward but the look
+  std::shared_ptr<const observe::BlockRun> again;  // had to be known
   FeatureSink* sink = nullptr;
   std::shared_ptr<LiveStream::Work> work;
   analysis::ObservedSample ran;  // when it has ended
+  bool behind_held = false;
 
-  probe::Probe& probe() { return whole ? static_cast<probe::Probe&>(*whole) : *sample; }
+  bool looks_on() const { return sample || held; }
+  bool settled() const { return again || LiveStream::is_settled(*work); }
+  probe::Probe& probe() {
+    if (held) return *held;
+    return whole ? static_cast<probe::Probe&>(*whole) : *sample;
+  }
+  // The look at the final row comes behind forwards whose number was not known when it was asked for.
+  probe::Address shown(probe::Address address) const {
+    if (behind_held) address.step = sample->layout().subject().steps - 1;
+    return address;
+  }
 };
 
 WatchedQuestions::WatchedQuestions(const Context& context, const ModelConfig& config, const Request& request,
@@ -82,7 +103,15 @@ std::optional<decode::FinalLook> WatchedQuestions::begin(const Beginning& questi
   watched.types = {request_.float16 ? trace::Storage::kF16 : trace::Storage::kF32, as_f32};
   const bool diffusion = decode::decodes_masks(config_, request_.decode);
   std::optional<decode::FinalLook> look;
-  if (diffusion) {
+  if (blocks_ && !question.blocks) {
+    require_observable(request_.decode, question.machine);
+    watched.held.emplace(plan_,
+                         longest_subject(config_, request_, question.prompt, question.machine, tokenizer_),
+                         question.machine, held_in_);
+    watched.prompt = &question.prompt;
+    watched.machine = &question.machine;
+    if (request_.final_row) look = {0, [this, &watched](const decode::StepMachine&) { hand_on(watched); }};
+  } else if (diffusion) {
     look_on(watched, question);
     if (request_.final_row) look = {watched.sample->layout().subject().steps - 1, nullptr};
   } else {
@@ -127,19 +156,55 @@ void WatchedQuestions::look_on(Watched& watched, const Beginning& question) cons
   watched.work = stream_.begin(*watched.sample, watched.types, made.get_future());
 }
 
+std::size_t WatchedQuestions::most_at_once(const ItemPrompt& prompt,
+                                           const decode::StepMachine& machine) const {
+  if (!blocks_) return std::numeric_limits<std::size_t>::max();
+  const observe::RecordLayout longest(plan_, longest_subject(config_, request_, prompt, machine, tokenizer_));
+  return std::max<std::size_t>(1, kMostHeld / std::max<std::uint64_t>(1, longest.expected_bytes().all));
+}
+
+void WatchedQuestions::ran(std::size_t number, const decode::StepRecord& record) {
+  const auto found = under_way_.find(static_cast<std::int64_t>(number));
+  if (found != under_way_.end() && found->second->held) found->second->held->ran(record);
+}
+
+// The loop has ended: how long its row is, and how many forwards there were, is known.
+void WatchedQuestions::hand_on(Watched& watched) const {
+  auto blocks = std::make_shared<const observe::BlockRun>(watched.held->run(request_.final_row));
+  const auto subject =
+      subject_of(config_, request_, *watched.prompt, std::ssize(blocks->tokens), tokenizer_, blocks);
+  if (!watched.held->fits(subject)) {
+    watched.again = std::move(blocks);
+    watched.held.reset();
+    return;
+  }
+  look_on(watched, {watched.number, *watched.prompt, *watched.machine, blocks});
+  watched.whole.reset();  // only the look is to come
+  watched.held->hand_on(subject, *watched.sample);
+  watched.behind_held = true;
+  watched.held.reset();
+}
+
 void WatchedQuestions::end(std::size_t number) {
   const auto found = under_way_.find(static_cast<std::int64_t>(number));
-  BUOY_CHECK(found != under_way_.end() && found->second->sample);
-  found->second->ran = found->second->sample->finish();
+  BUOY_CHECK(found != under_way_.end());
+  Watched& watched = *found->second;
+  if (watched.held) hand_on(watched);
+  BUOY_CHECK(watched.sample || watched.again);
+  if (watched.sample) watched.ran = watched.sample->finish();
   ended_.push_back(std::move(found->second));
   under_way_.erase(found);
-  while (!ended_.empty() && (ended_.size() > kMostEnded || LiveStream::is_settled(*ended_.front()->work)))
-    settle_first();
+  while (!ended_.empty() && (ended_.size() > kMostEnded || ended_.front()->settled())) settle_first();
 }
 
 void WatchedQuestions::settle_first() {
   const auto watched = std::move(ended_.front());
   ended_.pop_front();
+  if (watched->again) {
+    WatchedOutcome once_more;
+    once_more.blocks = watched->again;
+    return settled_(watched->number, std::move(once_more));
+  }
   {
     const Seconds measured(times_.waiting);
     stream_.settle(watched->work);
@@ -167,23 +232,26 @@ void WatchedQuestions::finish() {
 
 WatchedQuestions::Watched* WatchedQuestions::find(const probe::Address& address) const {
   const auto found = under_way_.find(address.sequence);
-  return found != under_way_.end() && found->second->sample ? found->second.get() : nullptr;
+  return found != under_way_.end() && found->second->looks_on() ? found->second.get() : nullptr;
 }
 
 probe::LayerRequest WatchedQuestions::request(const probe::Address& address,
                                               const probe::LayerExtent& extent) {
   Watched* const watched = find(address);
-  return watched != nullptr ? watched->probe().request(address, extent) : probe::LayerRequest{};
+  return watched != nullptr ? watched->probe().request(watched->shown(address), extent)
+                            : probe::LayerRequest{};
 }
 
 probe::PredictionRequest WatchedQuestions::predictions(const probe::Address& address,
                                                        const probe::LayerExtent& extent) {
   Watched* const watched = find(address);
-  return watched != nullptr ? watched->probe().predictions(address, extent) : probe::PredictionRequest{};
+  return watched != nullptr ? watched->probe().predictions(watched->shown(address), extent)
+                            : probe::PredictionRequest{};
 }
 
 void WatchedQuestions::take(const probe::Address& address, probe::LayerRecord&& record) {
-  find(address)->probe().take(address, std::move(record));
+  Watched* const watched = find(address);
+  watched->probe().take(watched->shown(address), std::move(record));
 }
 
 void WatchedQuestions::take_later(const probe::Address& address,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,6 +22,8 @@ struct WatchedOutcome {
   std::map<std::string, double> features;  // AttentionFeatures
   std::string error;                       // why its records could not be taken
   std::set<std::string> exceeding;         // arrays that F16 cannot hold: to be asked again with these as F32
+  // To be asked again with these forwards, which had to be known before; null: not.
+  std::shared_ptr<const observe::BlockRun> blocks;
 };
 
 // Watches questions that a packed stream answers, several at a time: the probe of that stream. Every question
@@ -35,7 +38,7 @@ class WatchedQuestions final : public probe::Probe {
   ~WatchedQuestions() override;
 
   // A question that is about to run, and the look its job must have. `blocks`: its forwards, where blocks are
-  // decoded. UsageError for what cannot be observed.
+  // decoded and it ran before. UsageError for what cannot be observed.
   struct Beginning {
     std::size_t number;
     const ItemPrompt& prompt;
@@ -44,6 +47,12 @@ class WatchedQuestions final : public probe::Probe {
   };
   std::optional<decode::FinalLook> begin(const Beginning& question, const std::set<std::string>& as_f32 = {});
   bool decodes_blocks() const { return blocks_; }
+  // Where records lie that are held and too many for memory; see ScratchFile.
+  void hold_in(std::filesystem::path folder) { held_in_ = std::move(folder); }
+  // How many questions like this one may run at once, so that what is held of all stays within bounds.
+  std::size_t most_at_once(const ItemPrompt& prompt, const decode::StepMachine& machine) const;
+  // Behind every step of a question whose blocks are decoded.
+  void ran(std::size_t number, const decode::StepRecord& record);
   // After its last forward, while its machine is there.
   void end(std::size_t number);
   // Forgets those that have begun and not ended.
@@ -67,6 +76,7 @@ class WatchedQuestions final : public probe::Probe {
 
   Watched* find(const probe::Address& address) const;
   void look_on(Watched& watched, const Beginning& question) const;
+  void hand_on(Watched& watched) const;
   void settle_first();
 
   ModelConfig config_;
@@ -75,6 +85,7 @@ class WatchedQuestions final : public probe::Probe {
   std::optional<text::Tokenizer> tokenizer_;
   Settled settled_;
   bool blocks_ = false;
+  std::filesystem::path held_in_;
   mutable LiveTimes times_;
   std::map<std::int64_t, std::unique_ptr<Watched>> under_way_;  // by number
   std::deque<std::unique_ptr<Watched>> ended_;

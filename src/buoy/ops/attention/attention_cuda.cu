@@ -106,6 +106,7 @@ void measure_few(const PlanState& s, StatisticsArgs args, const DeviceAttentionS
     launch_sum_queries(s, moments, stream);
   }
   args.tiles = s.key_tiles_64.tiles;
+  args.aligned &= s.shape.head_dim % 16 == 0;  // in halves
   launch_statistics_few(args, wanted.moments != nullptr ? &moments : nullptr,
                         {s.key_tiles_64.count, static_cast<int>(s.shape.kv_heads), s.early}, stream);
 }

@@ -49,6 +49,28 @@ def mlp_texts(scale_mlps, steps):
             for layers, factor in dict(scale_mlps or {}).items()]
 
 
+def top_text(hide_top, layers, steps):
+    """`5` as "5@0-7/1-3"; a text as the program's option has it stays."""
+    if hide_top is None:
+        return ""
+    if isinstance(hide_top, str):
+        if any(mark in hide_top for mark in "@/") and (layers is not None or steps is not None):
+            raise usage("`hide_top`", "layers and steps said once", f"{hide_top!r} beside `layers` or `steps`")
+        parts = hide_top.partition("=")
+    else:
+        if isinstance(hide_top, bool) or not isinstance(hide_top, (int, np.integer)):
+            raise usage("`hide_top`", "how many keys, as in 5, or a text, as in '5@3.1,4.0/1-8=0.1'", repr(hide_top))
+        parts = (str(int(hide_top)), "", "")
+    at = f"@{number_list(layers, 'layers')}" if layers is not None else ""
+    return f"{parts[0]}{at}{_when(steps)}{parts[1]}{parts[2]}"
+
+
+def _option(value, name):
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise usage(f"`{name}`", "a text", repr(value))
+
+
 def layer_list(layer, count, name):
     """A layer, counted from the end where it is negative, or several."""
     if isinstance(layer, (int, np.integer)) and not isinstance(layer, bool):
@@ -113,14 +135,16 @@ def _add_all(changes, model, replace, given, steps, at):
         add_vector(changes, model, replace, layer=layer, vector=vector, positions=positions, steps=steps, at=at)
 
 
-def made_changes(model, *, scale_heads=None, scale_keys=None, scale_mlps=None, steer=None, patch=None, layers=None, steps=None,
-                 at="post"):
+def made_changes(model, *, scale_heads=None, scale_keys=None, scale_mlps=None, steer=None, patch=None, hide_top=None,
+                 hide_top_of=None, hide_control=None, layers=None, steps=None, at="post"):
     """All of it as the compiled half holds it, checked against the model."""
-    made = native.Changes(head_texts(scale_heads, steps), key_texts(scale_keys, layers, steps), mlp_texts(scale_mlps, steps))
+    made = native.Changes(head_texts(scale_heads, steps), key_texts(scale_keys, layers, steps), mlp_texts(scale_mlps, steps),
+                          top_text(hide_top, layers, steps), _option(hide_top_of, "hide_top_of"),
+                          _option(hide_control, "hide_control"))
     _add_all(made, model, False, steer or {}, steps, at)
     _add_all(made, model, True, patch or {}, steps, at)
     if not made.any:
-        raise usage("changed()", "scale_heads, scale_keys, scale_mlps, steer or patch", "none of them")
+        raise usage("changed()", "scale_heads, scale_keys, scale_mlps, steer, patch or hide_top", "none of them")
     made.check(model._handle)
     return made
 

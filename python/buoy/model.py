@@ -140,7 +140,7 @@ class Model:
         changes = self._changed()
         evaluation = native.Evaluation(self._handle, request, changes)
         with Shown(progress) as shown:
-            if on_step is None and not changes.any:
+            if on_step is None and (changes.hides_top or not changes.any):
                 return Evaluation(evaluation.ask_all(shown.callback))
             lines = []
             while (question := evaluation.next()) is not None:
@@ -195,12 +195,18 @@ class Model:
     # Changing it.
 
     @contextlib.contextmanager
-    def changed(self, *, scale_heads=None, scale_keys=None, scale_mlps=None, steer=None, patch=None, layers=None, steps=None, at="post"):
+    def changed(self, *, scale_heads=None, scale_keys=None, scale_mlps=None, steer=None, patch=None, hide_top=None,
+                hide_top_of=None, hide_control=None, layers=None, steps=None, at="post"):
         """Within this block the model is changed, at denoising `steps` (None: all): the output of heads,
         ``{(layer, head): factor}``; the weight of keys before it is normalised, ``{"query": 0.1}`` or ``{(0, 1, 2): 0}`` by
         region or positions, at `layers`; what MLPs add, ``{layer: factor}``; the residual stream, to which a vector is added
         (`steer`) or whose place it takes (`patch`), ``{layer: vector}`` or ``{(layer, positions): vectors}``, `at` "pre",
         "mid" or "post". Blocks add up. Of this thread alone.
+
+        `hide_top` hides the keys that receive most, for every head, layer and step anew: how many, or a text of the program
+        ("5@16-31", "1@3.1/1-8=0.1"). `hide_top_of`: what they receive it in, "step-before" (unless told), "rule:NAME" or
+        "trace:FOLDER"; `hide_control`: others in their place, "random" or "mass" (docs/changes.md). Of one block at a time,
+        and not in :meth:`steps`.
 
         >>> import buoy
         >>> m = buoy.load(buoy.example_model("planted-diffusion"))
@@ -208,9 +214,13 @@ class Model:
         >>> with m.changed(patch={(3, (0, 1)): cache["resid_post", 3][:2]}, scale_mlps={4: 0.5}):
         ...     m("Who?").shape == m("Who?").shape
         True
+        >>> with m.changed(hide_top=5):
+        ...     m.generate("Who?", max_new_tokens=4).ids.shape
+        (4,)
         """
         made = made_changes(self, scale_heads=scale_heads, scale_keys=scale_keys, scale_mlps=scale_mlps, steer=steer, patch=patch,
-                            layers=layers, steps=steps, at=at)
+                            hide_top=hide_top, hide_top_of=hide_top_of, hide_control=hide_control, layers=layers, steps=steps,
+                            at=at)
         with Change(self._stack(), made):
             yield self
 
@@ -255,7 +265,7 @@ class Model:
         return out
 
     def _request(self, keys, **options):
-        for name in ("scale_heads", "scale_keys", "scale_mlps", "steer", "patch"):
+        for name in ("scale_heads", "scale_keys", "scale_mlps", "steer", "patch", "hide_top", "hide_top_of", "hide_control"):
             if name in options:
                 raise usage(f"`{name}`", "with m.changed(...): around the call", "an argument")
         return request_text({**keys, **options})

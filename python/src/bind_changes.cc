@@ -63,10 +63,12 @@ void bind_changes(py::module_& module) {
   py::class_<run::Changes, std::shared_ptr<run::Changes>>(module, "Changes")
       .def(py::init<>())
       .def(py::init([](const std::vector<std::string>& heads, const std::vector<std::string>& keys,
-                       const std::vector<std::string>& mlps) {
-             return run::parse_changes(run::ChangeTexts{heads, keys, mlps, {}, {}});
+                       const std::vector<std::string>& mlps, const std::string& top,
+                       const std::string& top_of, const std::string& control) {
+             return run::parse_changes(run::ChangeTexts{heads, keys, mlps, {}, {}, {top, top_of, control}});
            }),
-           py::arg("scale_heads"), py::arg("scale_keys"), py::arg("scale_mlps"))
+           py::arg("scale_heads"), py::arg("scale_keys"), py::arg("scale_mlps"), py::arg("hide_top") = "",
+           py::arg("hide_top_of") = "", py::arg("hide_control") = "")
       .def("add_vectors", &add_vectors)
       // As `--steer` and `--patch` have it, with a file.
       .def("add_file",
@@ -79,6 +81,7 @@ void bind_changes(py::module_& module) {
       .def("check", [](const run::Changes& changes,
                        const ModelHandle& model) { run::check_changes(changes, model.config(), {}); })
       .def_property_readonly("any", &run::Changes::any)
+      .def_property_readonly("hides_top", [](const run::Changes& changes) { return changes.top.has_value(); })
       .def_readonly("texts", &run::Changes::texts);
 }
 

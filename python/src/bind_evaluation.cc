@@ -49,6 +49,7 @@ class Evaluation {
 
   // The next question, or the line of one that cannot be asked, or nothing.
   py::object next() {
+    if (cell_.condition->top) throw_usage_error({run::kTopField, "no on_step beside it", "one"});
     std::optional<std::string> line;
     std::unique_ptr<Decoding> decoding;
     {

@@ -11,6 +11,7 @@
 #include "buoy/decode/stream.h"
 #include "buoy/observe/recorder.h"
 #include "buoy/probe/forwarding.h"
+#include "buoy/run/change/changing_probe.h"
 #include "buoy/run/identity.h"
 #include "buoy/run/tracer.h"
 #include "held_sample.h"
@@ -97,6 +98,15 @@ std::vector<Held> watched(ModelHandle::Use& use, const run::TraceRequest& reques
   return out;
 }
 
+Held framed(ModelHandle::Use& use, const run::Tracer& tracer, const run::TraceRequest& request,
+            const run::ItemPrompt& prompt, const decode::StepMachine& machine) {
+  // Of blocks, the last one may go on behind what was asked for.
+  const std::int64_t tokens =
+      machine.grid() ? machine.prompt_length() + std::ssize(machine.generated()) : std::ssize(machine.row());
+  const auto subject = run::subject_of(use.model().config(), request, prompt, tokens, use.loaded().tokenizer);
+  return std::make_shared<HeldSample>(HeldSample{tracer.frame(prompt, machine, subject), nullptr});
+}
+
 // Packed, where nobody watches and nothing is changed.
 std::vector<Held> packed(ModelHandle::Use& use, const run::TraceRequest& request, Watch& watch) {
   const run::Tracer tracer(use.context(), use.model(), traceable(request), use.loaded().tokenizer);
@@ -118,16 +128,40 @@ std::vector<Held> packed(ModelHandle::Use& use, const run::TraceRequest& request
             number, run::make_machine(use.model(), own, read[number].prompt.ids, use.loaded().tokenizer)};
       },
       [&](std::size_t number, const decode::StepMachine& machine) {
-        // Of blocks, the last one may go on behind what was asked for.
-        const std::int64_t tokens = machine.grid() ? machine.prompt_length() + std::ssize(machine.generated())
-                                                   : std::ssize(machine.row());
-        const auto subject =
-            run::subject_of(use.model().config(), request, read[number], tokens, use.loaded().tokenizer);
-        out[number] =
-            std::make_shared<HeldSample>(HeldSample{tracer.frame(read[number], machine, subject), nullptr});
+        out[number] = framed(use, tracer, request, read[number], machine);
         tell_prompts(watch, ++done, request);
       },
       &stopping);
+  return out;
+}
+
+// One prompt after the other, changed, where nobody watches, as `buoy generate` does.
+std::vector<Held> changed(ModelHandle::Use& use, run::TraceRequest request, Watch& watch) {
+  const run::Changes changes = std::exchange(request.changes, {});
+  const auto& config = use.model().config();
+  const run::Tracer tracer(use.context(), use.model(), traceable(request), use.loaded().tokenizer);
+  const auto prompts = run::prompts_of(request, use.loaded());
+  StopProbe stopping(nullptr, watch, steps_to_tell(request));
+  std::vector<Held> out;
+  for (std::size_t n = 0; n < request.items.size(); ++n) {
+    const auto prompt = prompts(n);
+    auto own = request.decode;
+    own.seed += n;
+    const auto machine = run::make_machine(use.model(), own, prompt.prompt.ids, use.loaded().tokenizer);
+    run::ChangedRow row{prompt.regions, std::ssize(prompt.prompt.ids) + own.max_new_tokens,
+                        run::most_forwards(config, own), own};
+    run::add_answer(row.regions, own.max_new_tokens);
+    row.id = prompt.id;
+    row.prompt = prompt.prompt.ids;
+    row.seed = own.seed;
+    row.left_to_right = !decode::decodes_masks(config, own);
+    run::ChangingProbe changing(changes, config, row, &stopping);
+    decode::StepMachine* machines[] = {machine.get()};
+    decode::drive(use.context(), use.model(), machines, nullptr, &changing);
+    changing.finish();
+    out.push_back(framed(use, tracer, request, prompt, *machine));
+    tell_prompts(watch, n + 1, request);
+  }
   return out;
 }
 
@@ -139,6 +173,12 @@ std::vector<Held> generate(const std::shared_ptr<ModelHandle>& model, const std:
     ModelHandle::Use use(*model);
     if (request.observe.empty() && !request.changes.any()) {
       out = packed(use, request, watch);
+      return;
+    }
+    // The look at the finished row, which a trace of a model that writes from left to right is, has no step
+    // before it.
+    if (request.observe.empty() && request.changes.top) {
+      out = changed(use, request, watch);
       return;
     }
     std::shared_ptr<const trace::Manifest> manifest;

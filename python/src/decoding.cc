@@ -19,6 +19,11 @@ namespace buoy::python {
 Decoding::Decoding(std::shared_ptr<ModelHandle> model, std::shared_ptr<const run::Request> request,
                    run::ItemPrompt prompt, std::uint64_t number)
     : model_(std::move(model)), request_(std::move(request)), prompt_(std::move(prompt)) {
+  if (request_->changes.top)
+    throw_usage_error({run::kTopField,
+                       "generate, trace, evaluate or score; here step.scale_keys(step.previous.received"
+                       ".topk(5, per=\"head\"), 0)",
+                       "a loop that goes back and branches"});
   previous_ = std::make_shared<probe::PreviousStates>(model_->config().layers);
   auto decode = request_->decode;
   decode.seed += number;

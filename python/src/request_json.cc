@@ -223,6 +223,18 @@ run::EvaluationSpec read_evaluation_spec(const std::string& text, const ModelHan
   request.with_passages = !request.closed_book;
   if (request.closed_book) request.base.passages = -1;
   spec.conditions = run::make_conditions(request);
+  if (spec.changes.top) {
+    // Questions are packed: keys are chosen for each of them.
+    const run::Changes top = std::exchange(spec.changes, {});
+    run::check_top_change(*top.top, model.config());
+    if (top.texts.size() > 1)
+      throw_usage_error({run::kTopField, "no other change beside it where questions are evaluated",
+                         fmt::format("{}", fmt::join(top.texts, "; "))});
+    for (auto& one : spec.conditions) {
+      one.top = top.top;
+      one.top_text = top.texts.front();
+    }
+  }
   spec.threads = model.threads();
   run::check_decoding(model.config(), run::fitting(model.config().family, spec.decode));
   run::check_changes(spec.changes, model.config(), spec.decode);

@@ -13,6 +13,10 @@ void add(run::Changes& to, const run::Changes& others) {
   append(to.keys, others.keys);
   append(to.mlps, others.mlps);
   append(to.residual, others.residual);
+  if (others.top) {
+    if (to.top) throw_usage_error({run::kTopField, "one at a time", "a second, inside of the first"});
+    to.top = others.top;
+  }
   append(to.texts, others.texts);
 }
 

@@ -9,7 +9,7 @@
 
 namespace buoy::python {
 
-// Others behind those that are there.
+// Others behind those that are there. UsageError where both hide keys that receive most.
 void add(run::Changes& to, const run::Changes& others);
 
 // What is changed in one forward, on top of what another probe changes. Empty: nothing.

@@ -103,6 +103,59 @@ TEST_P(PlantedBlocks, BasesOfClassesAreThoseOfTheKeysThatExist) {
   EXPECT_GT(checked, 0);
 }
 
+// Nine tenths for eight keys from `first` on, the rest even.
+Attention eight_keys(const std::function<std::int64_t(const BlockForward& forward)>& first) {
+  return [=](const BlockForward& forward, std::int64_t query) {
+    auto out = even_attention()(forward, query);
+    const std::int64_t begin = first(forward);
+    if (begin + 8 > std::ssize(out)) return out;
+    for (double& value : out) value *= 0.1;
+    for (std::int64_t key = begin; key < begin + 8; ++key) out[static_cast<size_t>(key)] += 0.9 / 8;
+    return out;
+  };
+}
+
+double of_steps(const std::vector<Table>& tables, const char* quantity, const char* column) {
+  return number_at(table_of(tables, "steps_by_layer"), {{"layer", "1"}, {"quantity", quantity}}, column);
+}
+
+// Keys there are in the blocks: those of the prompt, and of the blocks so far.
+std::pair<double, double> keys_of(const BlockArm& arm) {
+  return {static_cast<double>(arm.prompt() + arm.denoised),
+          static_cast<double>(arm.prompt() + 2 * arm.denoised)};
+}
+
+TEST_P(PlantedBlocks, BestKeysThatStayForABlockAreRecalledWithinIt) {
+  const auto [first, second] = keys_of(GetParam());
+  const auto tables =
+      block_trace(GetParam(), eight_keys([](const BlockForward& f) { return f.number == 1 ? 8 : 0; }))
+          .analyze("steps");
+  EXPECT_NEAR(of_steps(tables, "block_recall", "value"), 1, 1e-6);
+  EXPECT_NEAR(of_steps(tables, "block_recalled_mass", "value"), 1, 1e-6);
+  EXPECT_NEAR(of_steps(tables, "block_recall", "null"), (8 / first + 8 / second) / 2, 1e-6);
+  // From the run's first step on, only the first block's second step has them.
+  EXPECT_NEAR(of_steps(tables, "recall", "value"), 1.0 / 3, 1e-6);
+  EXPECT_NEAR(of_steps(tables, "recall", "null"), (8 / first + 8 / second + 8 / second) / 3, 1e-6);
+}
+
+TEST_P(PlantedBlocks, BestKeysThatMoveWithinABlockAreNot) {
+  const auto later = [&](const BlockForward& f) { return f.revealed % GetParam().denoised != 0; };
+  const auto tables =
+      block_trace(GetParam(), eight_keys([&](const BlockForward& f) { return later(f) ? 8 : 0; }))
+          .analyze("steps");
+  EXPECT_NEAR(of_steps(tables, "block_recall", "value"), 0, 1e-6);
+  EXPECT_LT(of_steps(tables, "block_recalled_mass", "value"), 0.1);
+  EXPECT_LT(of_steps(tables, "block_recalled_mass", "value"),
+            of_steps(tables, "block_recalled_mass", "null"));
+}
+
+// Keys that are not there yet are none that could have been drawn. (From block to block, keys are added.)
+TEST_P(PlantedBlocks, EvenAttentionIsRecalledAsOftenAsDrawnKeys) {
+  const auto tables = block_trace(GetParam(), even_attention()).analyze("steps");
+  for (const char* quantity : {"recall_before", "recall", "block_recall", "block_recalled_mass"})
+    EXPECT_NEAR(of_steps(tables, quantity, "value"), of_steps(tables, quantity, "null"), 1e-6) << quantity;
+}
+
 INSTANTIATE_TEST_SUITE_P(Arms, PlantedBlocks, ::testing::ValuesIn(block_arms()),
                          [](const auto& info) { return std::string(info.param.label); });
 

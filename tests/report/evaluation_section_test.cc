@@ -42,6 +42,64 @@ TEST(EvaluationSection, HasACurveForASweepAndBarsForConditions) {
       << readings;
 }
 
+Table controlled_table(const std::vector<std::string>& axes) {
+  Table table =
+      testing::written_table("eval_scores", {"trace", "model", "set", "condition", "kind", "axis", "value",
+                                             "items", "failed", "metric", "mean", "lower", "upper"});
+  for (const char* model : {"m", "n"}) {
+    for (const auto& axis : axes) {
+      for (const int keys : {0, 1, 10}) {
+        if (keys == 0 && axis != axes.front()) continue;
+        const std::string value = std::to_string(keys);
+        const double mean = keys == 0 ? 1.0 : axis == axes.front() ? 0.25 : 0.75;
+        add_cells(table, {"base", model, "unknown", axis + "=" + value, "masked diffusion", axis, value, 24,
+                          0, "exact_match", mean, mean - 0.125, 1.0});
+      }
+    }
+  }
+  return table;
+}
+
+TEST(EvaluationSection, DrawsASweepAndItsControlsTogether) {
+  const Table tables[] = {controlled_table({"hidden-keys", "hidden-keys-random", "hidden-keys-mass"})};
+  const auto section = build_section("evaluation", tables);
+  ASSERT_EQ(section.figures.size(), 1u);
+  EXPECT_EQ(section.figures[0].name, "eval_sweep_hidden-keys_base");
+  const auto& panels = section.figures[0].figure.panels;
+  ASSERT_EQ(panels.size(), 2u);
+  EXPECT_EQ(panels[0].title, "m");
+  EXPECT_EQ(panels[1].title, "n");
+  const auto& chart = std::get<figure::LineChart>(panels[1].content);
+  ASSERT_EQ(chart.series.size(), 3u);
+  EXPECT_EQ(chart.series[0].name, "top keys");
+  EXPECT_EQ(chart.series[1].name, "random");
+  EXPECT_EQ(chart.series[2].name, "same mass");
+  for (const auto& series : chart.series) {
+    EXPECT_EQ(series.x, (std::vector<double>{0, 1, 10})) << "controls begin where nothing is hidden";
+    EXPECT_EQ(series.y, (series.name == "top keys" ? std::vector<double>{1, 0.25, 0.25}
+                                                   : std::vector<double>{1, 0.75, 0.75}));
+    EXPECT_EQ(series.lower.size(), 3u);
+    EXPECT_EQ(series.dashed, series.name != "top keys");
+  }
+}
+
+TEST(EvaluationSection, NamesSeveralDrawsOfAControlOnce) {
+  const Table tables[] = {controlled_table({"heads-off", "heads-off-random-1", "heads-off-random-2"})};
+  const auto section = build_section("evaluation", tables);
+  ASSERT_EQ(section.figures.size(), 1u);
+  const auto& chart = std::get<figure::LineChart>(section.figures[0].figure.panels[0].content);
+  ASSERT_EQ(chart.series.size(), 3u);
+  EXPECT_EQ(chart.series[1].name, "random");
+  EXPECT_EQ(chart.series[2].name, "");
+  EXPECT_EQ(chart.series[1].style, chart.series[2].style);
+}
+
+// "noise-kind" is an axis of its own.
+TEST(EvaluationSection, DrawsAxesThatAreNoControlsApart) {
+  const Table tables[] = {controlled_table({"noise", "noise-kind"})};
+  EXPECT_EQ(build_section("evaluation", tables).figures.size(), 2u);
+}
+
 TEST(EvaluationSection, DrawsHaystacksAsAMapForEachModel) {
   Table haystack = testing::written_table("eval_haystack", {"trace", "model", "set", "condition", "length",
                                                             "depth", "items", "mean", "lower", "upper"});

@@ -202,11 +202,11 @@ void WholeRows::take(const probe::Address& address, probe::LayerRecord&& record)
     return ForwardingProbe::take(address, std::move(record));
   }
   const Widening queries{part_.rows, part_.tokens, part_.first}, keys{part_.keys, part_.tokens, 0};
-  for (auto* values : {&record.received, &record.followed, &record.row_weights, &record.qk_after.dot, &record.qk_after.cosine,
-                       &record.qk_after.norm_product, &record.qk_after.self_dot, &record.qk_before.dot,
-                       &record.qk_before.cosine, &record.qk_before.norm_product, &record.qk_before.self_dot,
-                       &record.key_norm, &record.value_norm, &record.key_cosine, &record.value_cosine,
-                       &record.dense, &record.dense_mean})
+  for (auto* values : {&record.received, &record.followed, &record.row_weights, &record.qk_after.dot,
+                       &record.qk_after.cosine, &record.qk_after.norm_product, &record.qk_after.self_dot,
+                       &record.qk_before.dot, &record.qk_before.cosine, &record.qk_before.norm_product,
+                       &record.qk_before.self_dot, &record.key_norm, &record.value_norm, &record.key_cosine,
+                       &record.value_cosine, &record.dense, &record.dense_mean})
     widen_axis(*values, keys, 1);
   for (auto* values :
        {&record.entropy, &record.log_sum_exp, &record.first_share, &record.query_norm, &record.head_norm})

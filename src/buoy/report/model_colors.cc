@@ -1,6 +1,7 @@
 #include "buoy/report/model_colors.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <variant>
 
@@ -18,10 +19,17 @@ void paint_chart(Chart& chart, const std::map<std::string, std::size_t>& colors,
   const std::size_t count = figure::series_color_count(), left = count > models ? count - models : count;
   std::size_t others = 0;
   std::set<std::size_t> taken;
+  std::map<std::size_t, std::size_t> painted;  // by the style that was given: one without a name shares it
   for (auto& series : chart.series) {
+    const auto given = series.style;
+    if (series.name.empty() && given && painted.contains(*given)) {
+      series.style = painted.at(*given);
+      continue;
+    }
     const auto found = colors.find(series.name);
     const bool own = found != colors.end() && taken.insert(found->second).second;
     series.style = own ? found->second : models + others++ % left;
+    if (given) painted.emplace(*given, *series.style);
   }
 }
 

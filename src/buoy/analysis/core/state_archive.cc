@@ -14,7 +14,7 @@ namespace buoy::analysis {
 namespace {
 
 // Rises when any analysis keeps something else.
-constexpr std::uint8_t kVersion = 3;
+constexpr std::uint8_t kVersion = 4;
 constexpr std::size_t kSumBytes = 8;
 constexpr std::size_t kHeaderBytes = 1 + kSumBytes;
 

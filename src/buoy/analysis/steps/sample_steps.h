@@ -19,11 +19,13 @@ enum StepQuantity : std::int64_t {
   kRecallBefore,
   kRecalledMass,
   kRowCosine,
+  kBlockRecall,
+  kBlockRecalledMass,
   kStepQuantities
 };
 inline constexpr std::array<std::string_view, kStepQuantities> kStepNames = {
-    "cosine", "overlap",       "first_cosine",  "first_overlap",
-    "recall", "recall_before", "recalled_mass", "row_cosine"};
+    "cosine",        "overlap",       "first_cosine", "first_overlap", "recall",
+    "recall_before", "recalled_mass", "row_cosine",   "block_recall",  "block_recalled_mass"};
 
 // How the attention of one sample changes from step to step.
 class SampleSteps final : public SampleAnalysis {
@@ -40,12 +42,16 @@ class SampleSteps final : public SampleAnalysis {
   QuantityMeans means;
 
  private:
-  // Of a layer: [heads, tokens] each, empty before the first step.
+  // Of a layer: [heads, tokens] each, empty before the first step; best keys also where there are too few.
   struct Seen {
     std::vector<double> first, before, first_top, before_top;
-    std::vector<float> rows;  // [rows, heads, tokens]
+    std::vector<double> block_top;  // of the first step of the block under way
+    std::int64_t block = -1;        // its first position
+    std::vector<float> rows;        // [rows, heads, tokens]
   };
 
+  std::vector<double> top_of(const LayerView& layer) const;
+  void compare(const LayerView& layer, const Seen& seen, const std::vector<double>& top);
   void compare_rows(const LayerView& layer, Seen& seen);
 
   std::int64_t keys_;

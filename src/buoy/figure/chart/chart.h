@@ -18,6 +18,7 @@ struct Series {
   std::optional<size_t> style = {};
   // Points that rest on little: crosses with whiskers, joined to nothing. Empty: none.
   std::vector<bool> thin = {};
+  std::optional<bool> dashed = {};  // otherwise by its style
 };
 
 // A curve to compare with: a null, a floor, a published value, a control. Thin and dotted, or dashed.

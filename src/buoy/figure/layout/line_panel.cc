@@ -79,7 +79,7 @@ class LinePanel : public PanelLayout {
     }
     for (size_t i = 0; i < chart_.series.size(); ++i) {
       const auto& series = chart_.series[i];
-      draw_runs(series.x, without_thin(series), {series_stroke(look_, style_of(chart_, i)), plot}, scene);
+      draw_runs(series.x, without_thin(series), {stroke_of(i), plot}, scene);
       draw_markers(i, plot, scene);
     }
     scene.items.emplace_back(line({{plot.x, plot.y}, {plot.x, plot.bottom()}, {plot.right(), plot.bottom()}},
@@ -144,6 +144,13 @@ class LinePanel : public PanelLayout {
     return labels;
   }
 
+  Stroke stroke_of(size_t i) const {
+    Stroke stroke = series_stroke(look_, style_of(chart_, i));
+    if (const auto dashed = chart_.series[i].dashed)
+      stroke.dash = *dashed ? std::vector{3.6 * look_.unit(), 1.6 * look_.unit()} : std::vector<double>{};
+    return stroke;
+  }
+
   Stroke reference_stroke(const ReferenceCurve& curve) const {
     const Color color =
         curve.of_series ? look_.series(style_of(chart_, *curve.of_series)) : look_.palette().grey;
@@ -169,18 +176,17 @@ class LinePanel : public PanelLayout {
     for (size_t i = 0; i < chart_.series.size() && !named_at_ends; ++i) {
       if (chart_.series[i].name.empty()) continue;
       const bool band = !chart_.series[i].lower.empty();
-      entries.push_back(
-          {chart_.series[i].name,
-           [look = look_, i = style_of(chart_, i), band](const Rect& box, Scene& scene) {
-             if (band) {
-               Shape shade = filled(box, look.series(i));
-               shade.opacity = kBandOpacity;
-               scene.items.emplace_back(std::move(shade));
-             }
-             const double y = box.middle().y;
-             scene.items.emplace_back(line({{box.x, y}, {box.right(), y}}, series_stroke(look, i)));
-             scene.items.emplace_back(series_marker(look, i, box.middle()));
-           }});
+      entries.push_back({chart_.series[i].name, [look = look_, i = style_of(chart_, i), band,
+                                                 stroke = stroke_of(i)](const Rect& box, Scene& scene) {
+                           if (band) {
+                             Shape shade = filled(box, look.series(i));
+                             shade.opacity = kBandOpacity;
+                             scene.items.emplace_back(std::move(shade));
+                           }
+                           const double y = box.middle().y;
+                           scene.items.emplace_back(line({{box.x, y}, {box.right(), y}}, stroke));
+                           scene.items.emplace_back(series_marker(look, i, box.middle()));
+                         }});
     }
     std::set<std::string> known;
     for (const auto& curve : chart_.references) {

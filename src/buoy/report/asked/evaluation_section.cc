@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "buoy/report/asked/haystack_figures.h"
+#include "buoy/report/asked/score_bars.h"
+#include "buoy/report/asked/sweep_figure.h"
 #include "buoy/report/finding.h"
 #include "buoy/report/sections.h"
 #include "buoy/result/schema/evaluation.h"
@@ -12,56 +13,11 @@
 namespace buoy::report {
 namespace {
 
-constexpr double kOnePanelMm = 110;
-
-bool all_numbers(const std::vector<std::string>& texts) {
-  return std::all_of(texts.begin(), texts.end(), [](const std::string& text) {
-    return !text.empty() &&
-           std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-  });
-}
-
 // The tables of one run; its label is "" where there is only one.
 struct Run {
   std::string label;
   TableView scores, gains, differences, effects, attention, failures, haystack;
 };
-
-// What bars are drawn of: a series for each model, a group for each value of a column.
-struct BarColumns {
-  const ColumnSchema &model, &group;
-  const Interval& height;
-};
-
-figure::BarChart bars(const TableView& rows, const BarColumns& columns, const std::string& title) {
-  figure::BarChart chart{title, rows.distinct(columns.group), {}, {}, ""};
-  for (const auto& model : rows.distinct(columns.model)) {
-    figure::BarSeries series{model, {}, {}, {}};
-    for (const auto& group : chart.groups) {
-      const auto row = rows.where({{columns.model, model}, {columns.group, group}});
-      series.values.push_back(row.number(columns.height));
-      series.lower.push_back(row.number(columns.height.lower));
-      series.upper.push_back(row.number(columns.height.upper));
-    }
-    if (!has_number(series.lower)) series.lower = series.upper = {};
-    chart.series.push_back(std::move(series));
-  }
-  return chart;
-}
-
-figure::Figure page_of(std::vector<figure::Panel> panels) {
-  figure::Figure page;
-  page.columns = panels.size() == 1 ? 1 : 2;
-  if (panels.size() == 1) page.width_mm = kOnePanelMm;
-  page.letters = panels.size() > 1;
-  page.panels = std::move(panels);
-  return page;
-}
-
-std::string counted_items(const TableView& scores) {
-  const auto& t = schema::eval_scores;
-  return counted(scores.where({{t.metric, "exact_match"}}), {t.set, t.items, "item"});
-}
 
 // Where two models answered, the one against the other: under the last condition, on the first set.
 std::string scores_title(const Run& run) {
@@ -95,64 +51,6 @@ NamedFigure conditions_figure(const Run& run) {
   page.title = scores_title(run);
   page.caption = counted_items(run.scores);
   return {"eval_scores", "Scores by condition; whiskers: 95% intervals over items.", page};
-}
-
-// Values of a sweep against its first: the last of numbers, all of names.
-std::string sweep_title(const Run& run, const std::string& axis) {
-  const auto& t = schema::eval_effects;
-  const auto all = run.effects.where({{t.axis, axis}, {t.metric, "exact_match"}});
-  auto values = all.distinct(t.value);
-  if (values.size() > 1 && all_numbers(values)) values = {values.back()};
-  const auto sets = all.distinct(t.set);
-  std::vector<Measured> numbers;
-  for (const auto& value : values) {
-    for (const auto& model : all.distinct(t.model)) {
-      for (const auto& set : sets) {
-        const auto row = all.where({{t.value, value}, {t.model, model}, {t.set, set}});
-        const std::string who = fmt::format("{}, {}{}", value, model, sets.size() == 1 ? "" : ", " + set);
-        numbers.push_back(measured(who, row, {t.difference, t.items}, 0));
-      }
-    }
-  }
-  return title_of({fmt::format("Change of exact match against {} = {}", axis, all.text(t.first)),
-                   fmt::format("Exact match by {}", axis), "no change"},
-                  numbers);
-}
-
-NamedFigure sweep_figure(const Run& run, const std::string& axis) {
-  const auto& t = schema::eval_scores;
-  const TableView& scores = run.scores;
-  const auto all = scores.where({{t.axis, axis}, {t.metric, "exact_match"}});
-  const auto closed = scores.where({{t.condition, "closed-book"}, {t.metric, "exact_match"}});
-  std::vector<figure::Panel> panels;
-  for (const auto& set : all.distinct(t.set)) {
-    const auto rows = all.where({{t.set, set}});
-    if (!all_numbers(rows.distinct(t.value))) {
-      panels.push_back({set, bars(rows, {t.model, t.value, t.mean}, "exact match")});
-      continue;
-    }
-    figure::LineChart chart{axis, "exact match", {}, {}, {}, 0.0, 1.05};
-    for (const auto& model : rows.distinct(t.model)) {
-      const auto mine = rows.where({{t.model, model}});
-      figure::Series series{
-          model, {}, mine.numbers(t.mean), mine.numbers(t.mean.lower), mine.numbers(t.mean.upper)};
-      for (const auto& value : mine.texts(t.value)) series.x.push_back(std::stod(value));
-      if (!has_number(series.lower)) series.lower = series.upper = {};
-      const double without = closed.where({{t.model, model}, {t.set, set}}).number(t.mean);
-      if (std::isfinite(without))
-        chart.references.push_back(
-            {"closed book", series.x, std::vector<double>(series.x.size(), without), chart.series.size()});
-      chart.series.push_back(std::move(series));
-    }
-    panels.push_back({set, chart});
-  }
-  figure::Figure page = page_of(std::move(panels));
-  page.title = sweep_title(run, axis);
-  page.caption = counted_items(all);
-  return {"eval_sweep_" + axis,
-          fmt::format("Exact match against {}; bands or whiskers: 95% intervals over items.{}", axis,
-                      closed.empty() ? "" : " Dotted: closed book."),
-          page};
 }
 
 // Of the first condition with passages; over all sets where there are several.
@@ -257,32 +155,6 @@ void read_scores(const TableView& scores, std::vector<std::string>& readings) {
   }
 }
 
-void read_sweep(const TableView& scores, const std::string& axis, std::vector<std::string>& readings) {
-  const auto& t = schema::eval_scores;
-  const auto all = scores.where({{t.axis, axis}, {t.metric, "exact_match"}});
-  for (const auto& model : all.distinct(t.model)) {
-    for (const auto& set : all.distinct(t.set)) {
-      const auto rows = all.where({{t.model, model}, {t.set, set}});
-      const auto means = rows.numbers(t.mean);
-      const auto values = rows.texts(t.value);
-      if (!has_number(means)) continue;
-      const auto less = [](double a, double b) { return std::isnan(b) ? false : std::isnan(a) || a < b; };
-      const auto low = std::min_element(means.begin(), means.end(), [](double a, double b) {
-        return std::isnan(a) ? false : std::isnan(b) || a < b;
-      });
-      const auto high = std::max_element(means.begin(), means.end(), less);
-      if (*low == *high) {
-        readings.push_back(
-            fmt::format("{} on {}: exact match is {:.3g} at every {}.", model, set, *low, axis));
-        continue;
-      }
-      readings.push_back(fmt::format("{} on {}: exact match runs from {:.3g} ({} = {}) to {:.3g} ({} = {}).",
-                                     model, set, *low, axis, values[static_cast<size_t>(low - means.begin())],
-                                     *high, axis, values[static_cast<size_t>(high - means.begin())]));
-    }
-  }
-}
-
 // Items without an answer are in no score; how many, and why the first of each cell.
 void read_failures(const TableView& failures, std::vector<std::string>& readings) {
   const auto& t = schema::eval_failures;
@@ -330,7 +202,7 @@ void add_run(const Run& run, Section& section) {
   read_scores(run.scores, readings);
   read_failures(run.failures, readings);
   for (const auto& axis : sweeps) {
-    figures.push_back(sweep_figure(run, axis));
+    if (!is_control(axis, sweeps)) figures.push_back(sweep_figure({run.scores, run.effects}, axis, sweeps));
     read_sweep(run.scores, axis, readings);
   }
   if (sweeps.empty()) figures.push_back(conditions_figure(run));

@@ -12,6 +12,10 @@ constexpr QuantityPanel kStepPanels[] = {
     {"In common with the step before", "overlap", "Share of attention", "keys permuted"},
     {"First step's best keys, still the best", "recall", "Share of keys", "keys at random"},
     {"Attention on the first step's best keys", "recalled_mass", "Share of the best", "keys at random"},
+    {"Best keys of the block's first step, still the best", "block_recall", "Share of keys",
+     "keys at random"},
+    {"Attention on the best keys of the block's first step", "block_recalled_mass", "Share of the best",
+     "keys at random"},
     {"Single rows, with the step before", "row_cosine", "Cosine", "keys permuted"},
 };
 
@@ -25,10 +29,9 @@ Section steps_section(std::span<const Table> tables) {
       tables, t, kStepPanels,
       {"steps_by_layer",
        "Of what the keys of a head receive, means over heads and denoising steps. Nulls permute the keys "
-       "of one step, or draw as many keys at random. Bands: bootstrap intervals over samples.",
-       title_of_parts(
-           {"The first step's best keys stay the best beyond chance", "Attention from step to step by layer"},
-           layers_above(tables, t, "recall"))},
+       "of one step, or draw as many keys at random. Few tokens of a row change in a step, so that networks "
+       "without training are far above them, too. Bands: bootstrap intervals over samples.",
+       "Attention from step to step by layer"},
       section);
   add_steps(tables, schema::steps_by_step, kStepPanels,
             {"steps_by_step", "As above. Bands: bootstrap intervals over samples.",
@@ -41,6 +44,12 @@ Section steps_section(std::span<const Table> tables) {
         "{}: cosine of a head's attention with the step before {}, with the first step {}; {} of the "
         "first step's best keys are among the best later, with {} of the attention that the best get.",
         trace, mean("cosine"), mean("first_cosine"), mean("recall"), mean("recalled_mass")));
+    const auto blocks = all.where({{schema::trace, trace}, {t.quantity, "block_recall"}});
+    if (has_number(blocks.numbers(t.value)))
+      section.readings.push_back(fmt::format(
+          "{}: within a block, {} of the best keys of its first step are among the best later, with {} of "
+          "the attention that the best get.",
+          trace, mean("block_recall"), mean("block_recalled_mass")));
   }
   return section;
 }

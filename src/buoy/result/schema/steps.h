@@ -13,9 +13,11 @@ inline constexpr QuantityText kStepsText{
     "(option recall_keys) that received most at the first step that are among the k best now; recall_before: "
     "of those of the step before; recalled_mass: attention on the first step's keys over that on the k "
     "best now; row_cosine: as cosine, of single rows that write the answer (needs `observe` rows), mean over "
-    "rows",
-    "the same with the keys of one step permuted; recall, recall_before, recalled_mass: k keys drawn at "
-    "random"};
+    "rows; block_recall, block_recalled_mass: as recall and recalled_mass, within every block that is "
+    "decoded: "
+    "of the first denoising step of the block",
+    "the same with the keys of one step permuted; recall, recall_before, recalled_mass and those "
+    "of blocks: k of the keys that exist, drawn at random"};
 
 struct StepsByLayer : QuantityByLayer {
   constexpr StepsByLayer()

@@ -193,8 +193,8 @@ std::vector<double> TopKeys::received(const Layer& layer, const probe::Address& 
 std::span<const float> TopKeys::bias(const probe::Address& address, const probe::LayerExtent& extent) {
   if (!change_.acts(address.step, address.layer)) return {};
   if (!change_.follows())
-    change_.trace->require_rows(
-        traced_, {address.step, extent.key_rows - extent.query_rows, extent.key_rows});
+    change_.trace->require_rows(traced_,
+                                {address.step, extent.key_rows - extent.query_rows, extent.key_rows});
   Layer& layer = at(address);
   bool any = false;
   for (std::int64_t head = 0; head < heads_; ++head) {

@@ -56,6 +56,7 @@ class BlockTraceCase : public ::testing::TestWithParam<TracedFamily> {
   std::unique_ptr<decode::StepMachine> unwatched() {
     const Context context{threads_};
     auto machine = run::make_machine(model_.model, request_.decode, request_.ids->ids, std::nullopt);
+    machine->store_apart();  // the same forwards as where somebody watches
     decode::StepMachine* machines[] = {machine.get()};
     decode::drive(context, model_.model, machines, nullptr);
     return machine;

@@ -128,7 +128,9 @@ class TopKeysReference : public ::testing::TestWithParam<TopModel> {
   const ModelConfig& config() const { return model_.config(); }
   bool last_row() const { return !decode::decodes_masks(config(), options_); }
   std::unique_ptr<decode::StepMachine> machine() {
-    return make_machine(model_, options_, prompt_, std::nullopt);
+    auto out = make_machine(model_, options_, prompt_, std::nullopt);
+    out->store_apart();  // the plain loop knows one forward at a time
+    return out;
   }
   ChangedRow row() const {
     ChangedRow out;

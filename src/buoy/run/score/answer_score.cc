@@ -88,6 +88,7 @@ class Scoring {
     decode.max_new_tokens = static_cast<std::int32_t>(slots_);
     if (decode::decodes_blocks(config(), decode)) decode.max_new_tokens = whole_blocks(decode);
     const auto machine = make_machine(model_, decode, prompt_, std::nullopt);
+    machine->store_apart();  // a step is one forward
     AnswerScore out{std::vector<double>(answer_.size(), 0), std::vector<std::int32_t>(answer_.size(), -1)};
     std::map<std::int64_t, double> seen;  // of the positions whose rows were asked for last
     for (std::size_t revealed = 0; revealed < answer_.size();) {

@@ -209,7 +209,7 @@ Json report_block(const Setting& setting, benchmark::TimedModel& model, const Bl
       storing * 1e3, stored * 1e3, whole * 1e3, gain);
   if (least_gain) fmt::print(" (limit {}: {})", *least_gain, held(gain >= *least_gain));
   fmt::print(
-      "\n  observed, records taken later, as tracing and watching do: {:.3f} ms: {:+.2f}% (limit {}%: {}); "
+      "\n  observed, records taken later: {:.3f} ms: {:+.2f}% (limit {}%: {}); "
       "taken at "
       "once: {:.3f} ms: {:+.2f}%\n",
       later * 1e3, cost, kMostObserving, held(cost <= kMostObserving), at_once * 1e3,

@@ -21,7 +21,8 @@ inline constexpr Observed kEverything = {"observed", [](probe::LayerRequest& r) 
                                            r.qk_after = r.qk_before = true;
                                          }};
 
-// Who takes records: with each layer, or later, as tracing and watching do, so that the card goes on.
+// When records are taken: with each layer, or later, so that the card goes on, as who traces or watches whole
+// rows does.
 enum class Taking { kAtOnce, kLater };
 
 // Asks the same of all layers: received attention by 13 groups of queries, rows the last 32.

@@ -56,8 +56,8 @@ class PinnedMemory {
 // All of these are queued on the stream; with pageable host memory the host waits.
 void copy_to_device(const Stream& stream, void* device, const void* host, std::size_t bytes);
 void copy_to_host(const Stream& stream, void* host, const void* device, std::size_t bytes);
-// A few bytes, a multiple of four, to pinned memory: written there by the card itself, so that they wait for no
-// copy that is under way.
+// A few bytes, a multiple of four, to pinned memory: written there by the card itself, so that they wait for
+// no copy that is under way.
 void write_to_host(const Stream& stream, void* pinned, const void* device, std::size_t bytes);
 // Rows of `row_bytes` that lie further apart on the device, or in host memory, than they are long.
 struct RowsOfBytes {

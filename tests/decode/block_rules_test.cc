@@ -174,9 +174,14 @@ TEST(BlockSeeds, EveryBlockBeginsWithATokenOfTheCausalForwardBeforeIt) {
 TEST(BlockSeeds, ABidirectionalContextHasNone) {
   DecodeOptions o = with_rule("diffusion", 8);
   o.bidirectional_context = true;
-  BlockMachine machine(Ids{1, 2, 3}, block_options(config_of(Family::kNemotron), o), empty_cache());
+  const auto options = block_options(config_of(Family::kNemotron), o);
+  BlockMachine machine(Ids{1, 2, 3}, options, empty_cache()), apart(Ids{1, 2, 3}, options, empty_cache());
+  apart.store_apart();
   const auto steps = run_to_the_end(machine, row_number_model());
-  EXPECT_EQ(reveal_counts(steps), (std::vector<size_t>{0, 1, 1, 1, 1, 0, 1, 1, 1, 1}));
+  EXPECT_EQ(reveal_counts(steps), (std::vector<size_t>{0, 1, 1, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(reveal_counts(run_to_the_end(apart, row_number_model())),
+            (std::vector<size_t>{0, 1, 1, 1, 1, 0, 1, 1, 1, 1}));
+  EXPECT_EQ(generated_of(machine), generated_of(apart));
   EXPECT_EQ(machine.grid()->before, ops::BeforeGrid::kWhole);
   EXPECT_EQ(machine.grid()->origin, 3);
   EXPECT_FALSE(machine.observable());

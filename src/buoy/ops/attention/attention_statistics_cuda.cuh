@@ -29,6 +29,11 @@ struct StatisticsArgs {
   RidingMoments moments;
 };
 
+// Two numbers of the one-hot matrix [query, group]: queries `pair` and `pair + 1`.
+__device__ inline std::uint32_t one_hot_pair(const std::uint8_t* pair, int group) {
+  return (pair[0] == group ? 0x3F80u : 0u) | (pair[1] == group ? 0x3F800000u : 0u);
+}
+
 // Rows looked at closely, when nothing else is wanted.
 struct CloseRowsArgs {
   StatisticsArgs common;

@@ -44,11 +44,6 @@ __device__ void load_rows(FewRowsShared<kHeads>& smem, const StatisticsArgs& a,
   }
 }
 
-// Two numbers of the one-hot matrix [query, group]: queries `pair` and `pair + 1`.
-__device__ inline std::uint32_t one_hot_pair(const std::uint8_t* pair, int group) {
-  return (pair[0] == group ? 0x3F80u : 0u) | (pair[1] == group ? 0x3F800000u : 0u);
-}
-
 // The weights of one head: 64 keys by 16 rows of queries at a time.
 struct QueriesOfWarp {
   QuadRow octet[2];

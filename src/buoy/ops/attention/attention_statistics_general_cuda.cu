@@ -15,11 +15,6 @@ struct StatisticsSharedStorage {
   std::uint8_t group[2][64];
 };
 
-// Two numbers of the one-hot matrix [query, group]: queries `pair` and `pair + 1`.
-__device__ std::uint32_t one_hot_pair(const std::uint8_t* pair, int group) {
-  return (pair[0] == group ? 0x3F80u : 0u) | (pair[1] == group ? 0x3F800000u : 0u);
-}
-
 // One block: 64 keys of one head, 16 to a warp, over all queries that see them, 64 at a time. The weights,
 // keys by queries, stay in registers as the left operand of a product with the one-hot matrix [queries,
 // groups].

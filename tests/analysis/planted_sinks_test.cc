@@ -124,5 +124,24 @@ TEST(PlantedSinks, SinksComeBackWithTheirLives) {
   EXPECT_LT(step(2, "recalled_mass"), 0.5);
 }
 
+// A sample in eight lacks the sink: intervals of 7 of 8, resampled, reach beyond 1.
+TEST(PlantedSinks, IntervalsOfSharesEndAtOne) {
+  PlantedSpec spec;
+  spec.samples = 8;
+  spec.steps = 2;
+  spec.layers = 1;
+  spec.weights = [](const PlantedMap& map, std::vector<double>& weights) {
+    with_sink(map, 0, map.sample == 0 ? 0.1 : 0.9, weights);
+  };
+  const auto result = analyse(spec, {"sinks"});
+  for (const char* quantity : {"first_above", "best_above"}) {
+    const Where where = {{"layer", "0"}, {"quantity", quantity}};
+    EXPECT_EQ(result.value("sinks_by_layer", where), 0.875);
+    EXPECT_EQ(result.value("sinks_by_layer", where, "value_upper"), 1);
+    EXPECT_EQ(result.value("sinks_by_layer", where, "excess_upper"), 1);
+    EXPECT_GT(result.value("sinks_by_layer", where, "value_lower"), 0);
+  }
+}
+
 }  // namespace
 }  // namespace buoy::testing

@@ -23,7 +23,9 @@ using testing::TempFolder;
 
 TEST(TraceData, EveryTokenKnowsItsRegionAndTheEvidenceIsTheAnswer) {
   const TempFolder scratch;
-  testing::trace_pair(scratch / "t", {true, 2, 3, {"--observe", "mass,row-mass,top", "--groups", "regions"}});
+  testing::trace_pair(
+      scratch / "t",
+      {true, 2, 3, {"--observe", "mass,row-mass,top", "--groups", "regions", "--device", "cpu"}});
   const auto reader = trace::TraceReader::open(scratch / "t");
   for (const auto& entry : reader.samples()) {
     const auto sample = reader.read(entry.id);

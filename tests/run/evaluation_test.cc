@@ -106,6 +106,23 @@ TEST(Evaluation, EveryItemHasItsOwnRandomNumbersAndTheSeedDecidesThem) {
   }
 }
 
+// Of ten keys none can be three standard deviations out: the answer would be that of nothing hidden.
+TEST(Evaluation, AQuestionOfWhichARuleSelectsNothingFails) {
+  const TempFolder scratch;
+  ConditionRequest request;
+  request.sweep = "hidden-keys=0,1";
+  request.hide_top_of = "rule:three_sigma";
+  const auto data = scratch.write("short.jsonl", R"({"question": "A?", "answers": ["?"]})");
+  auto spec = testing::pair_spec(data, make_conditions(request));
+  spec.decode.max_new_tokens = 2;
+  run(spec, scratch / "out");
+  const auto answers = read_file(scratch / "out" / "answers.jsonl");
+  std::size_t failed = 0;
+  for (std::size_t at = 0; (at = answers.find("three_sigma: none in", at)) != std::string::npos; ++at)
+    ++failed;
+  EXPECT_EQ(failed, 2u) << "of each network, with one key hidden\n" << answers;
+}
+
 TEST(Evaluation, InterruptedAnywhereAndResumedItLeavesTheSameFiles) {
   const TempFolder scratch;
   const auto spec =

@@ -60,48 +60,60 @@ probe::LayerExtent WholeRows::shown_extent(const probe::Address& address, const 
   if (step_ != address.step) {
     step_ = address.step;
     tokens_ = row_();
-    part_ = {std::ssize(tokens_), extent.key_rows - extent.query_rows, extent.query_rows, extent.key_rows};
-    BUOY_CHECK(part_.keys <= part_.tokens);
-    BUOY_CHECK(std::equal(extent.tokens.begin(), extent.tokens.end(), tokens_.begin() + part_.first));
+    part_ = std::make_shared<Part>(Part{.tokens = std::ssize(tokens_),
+                                        .first = extent.key_rows - extent.query_rows,
+                                        .rows = extent.query_rows,
+                                        .keys = extent.key_rows,
+                                        .heads = extent.heads,
+                                        .hidden = hidden_});
+    on_its_way_ = false;
+    BUOY_CHECK(part_->keys <= part_->tokens);
+    BUOY_CHECK(std::equal(extent.tokens.begin(), extent.tokens.end(), tokens_.begin() + part_->first));
   }
-  return {part_.tokens, part_.tokens, extent.heads, tokens_, part_.first, part_.first + part_.rows};
+  return {part_->tokens, part_->tokens, extent.heads, tokens_, part_->first, part_->first + part_->rows};
+}
+
+WholeRows::Part& WholeRows::part() {
+  if (std::exchange(on_its_way_, false)) part_ = std::make_shared<Part>(*part_);
+  return *part_;
 }
 
 WholeRows::Chosen WholeRows::cut(std::vector<std::int32_t>& rows) const {
-  const auto first = std::lower_bound(rows.begin(), rows.end(), part_.first),
-             end = std::lower_bound(rows.begin(), rows.end(), part_.first + part_.rows);
+  const auto first = std::lower_bound(rows.begin(), rows.end(), part_->first),
+             end = std::lower_bound(rows.begin(), rows.end(), part_->first + part_->rows);
   const Chosen chosen{std::ssize(rows), first - rows.begin(), end - first};
   rows = {first, end};
-  for (auto& row : rows) row -= static_cast<std::int32_t>(part_.first);
+  for (auto& row : rows) row -= static_cast<std::int32_t>(part_->first);
   return chosen;
 }
 
 probe::LayerRequest WholeRows::request(const probe::Address& address, const probe::LayerExtent& extent) {
   if (address.branch != 0) return {};
   auto r = ForwardingProbe::request(address, shown_extent(address, extent));
-  if (part_.whole() || !r.any()) return r;
+  if (part_->whole() || !r.any()) return r;
   if (!r.group_of_row.empty()) {
-    const auto first = r.group_of_row.begin() + part_.first;
-    r.group_of_row = std::vector<std::uint8_t>(first, first + part_.rows);
+    const auto first = r.group_of_row.begin() + part_->first;
+    r.group_of_row = std::vector<std::uint8_t>(first, first + part_->rows);
   }
-  part_.close = cut(r.rows);
-  part_.residual = cut(r.residual.rows);
+  Part& part = this->part();
+  part.close = cut(r.rows);
+  part.residual = cut(r.residual.rows);
   if (r.key_sets) {
-    if (sets_ != r.key_sets || cut_keys_ != part_.keys) cut_sets_ = below(*r.key_sets, part_.keys);
+    if (sets_ != r.key_sets || cut_keys_ != part_->keys) cut_sets_ = below(*r.key_sets, part_->keys);
     sets_ = r.key_sets;
-    cut_keys_ = part_.keys;
+    cut_keys_ = part_->keys;
     r.key_sets = cut_sets_;
   }
   if (r.residual.previous) {
     // Another block has other rows: there is no forward before.
-    if (!previous_ || previous_first_ != part_.first)
+    if (!previous_ || previous_first_ != part_->first)
       previous_ = std::make_shared<probe::PreviousStates>(std::ssize(r.residual.previous->of_layer));
-    previous_first_ = part_.first;
+    previous_first_ = part_->first;
     r.residual.previous = previous_;
   }
   // Nothing of what is wanted may be among these rows; a record of them is expected all the same.
   if (!r.any()) r.value_norm = true;
-  asked_ = r;
+  part.asked = r;
   return r;
 }
 
@@ -109,15 +121,16 @@ probe::PredictionRequest WholeRows::predictions(const probe::Address& address,
                                                 const probe::LayerExtent& extent) {
   if (address.branch != 0) return {};
   const auto whole = ForwardingProbe::predictions(address, shown_extent(address, extent));
-  if (part_.whole() || !whole.any()) return whole;
+  if (part_->whole() || !whole.any()) return whole;
   probe::PredictionRequest r;
   r.top = whole.top;
-  part_.all_predicted = std::ssize(whole.rows);
-  part_.predicted.clear();
+  Part& part = this->part();
+  part.all_predicted = std::ssize(whole.rows);
+  part.predicted.clear();
   for (size_t i = 0; i < whole.rows.size(); ++i) {
-    if (whole.rows[i] < part_.first || whole.rows[i] >= part_.first + part_.rows) continue;
-    part_.predicted.push_back(static_cast<std::int64_t>(i));
-    r.rows.push_back(whole.rows[i] - static_cast<std::int32_t>(part_.first));
+    if (whole.rows[i] < part_->first || whole.rows[i] >= part_->first + part_->rows) continue;
+    part.predicted.push_back(static_cast<std::int64_t>(i));
+    r.rows.push_back(whole.rows[i] - static_cast<std::int32_t>(part_->first));
     r.held.push_back(whole.held[i]);
   }
   if (r.rows.empty())
@@ -125,53 +138,53 @@ probe::PredictionRequest WholeRows::predictions(const probe::Address& address,
   return r;
 }
 
-void WholeRows::widen_close(probe::LayerRecord& record) const {
-  const Widening rows{part_.close.count, part_.close.all, part_.close.first};
-  const std::int64_t heads = record.states.heads, top = heads * asked_.top;
-  widen_rows(record.row_weights, rows, asked_.row_weights ? heads * part_.tokens : 0);
-  widen_rows(record.row_mass, rows, asked_.row_mass ? heads * asked_.sets() : 0);
-  widen_rows(record.top_keys, rows, top, std::int32_t{-1});
-  widen_rows(record.top_weights, rows, top);
+void WholeRows::Part::widen_close(probe::LayerRecord& record) const {
+  const Widening chosen{close.count, close.all, close.first};
+  const std::int64_t heads = record.states.heads, top = heads * asked.top;
+  widen_rows(record.row_weights, chosen, asked.row_weights ? heads * tokens : 0);
+  widen_rows(record.row_mass, chosen, asked.row_mass ? heads * asked.sets() : 0);
+  widen_rows(record.top_keys, chosen, top, std::int32_t{-1});
+  widen_rows(record.top_weights, chosen, top);
 }
 
-void WholeRows::widen_residual(probe::LayerRecord& record) const {
-  const Widening rows{part_.residual.count, part_.residual.all, part_.residual.first};
-  const probe::ResidualRequest& asked = asked_.residual;
+void WholeRows::Part::widen_residual(probe::LayerRecord& record) const {
+  const Widening chosen{residual.count, residual.all, residual.first};
+  const probe::ResidualRequest& wish = asked.residual;
   probe::ResidualRecord& r = record.residual;
   const auto states = [&](std::vector<float>& values, bool wanted) {
-    widen_rows(values, rows, wanted ? hidden_ : 0);
+    widen_rows(values, chosen, wanted ? hidden : 0);
   };
-  states(r.pre, asked.pre);
-  states(r.attention_out, asked.attention_out);
-  states(r.mid, asked.mid);
-  states(r.mlp_out, asked.mlp_out);
-  states(r.post, asked.post);
-  widen_rows(r.head_out, rows, asked.head_out ? record.states.heads * record.states.head_dim : 0);
-  widen_rows(r.lens_tokens, rows, asked.lens);
-  widen_rows(r.lens_probabilities, rows, asked.lens);
+  states(r.pre, wish.pre);
+  states(r.attention_out, wish.attention_out);
+  states(r.mid, wish.mid);
+  states(r.mlp_out, wish.mlp_out);
+  states(r.post, wish.post);
+  widen_rows(r.head_out, chosen, wish.head_out ? record.states.heads * record.states.head_dim : 0);
+  widen_rows(r.lens_tokens, chosen, wish.lens);
+  widen_rows(r.lens_probabilities, chosen, wish.lens);
   for (auto* values : {&r.attention_norm, &r.mlp_norm, &r.norm, &r.peak})
-    widen_rows(*values, rows, asked.norms ? 1 : 0);
-  widen_rows(r.peak_at, rows, asked.norms ? 1 : 0);
-  widen_rows(r.cosine, rows, asked.previous ? 1 : 0);
+    widen_rows(*values, chosen, wish.norms ? 1 : 0);
+  widen_rows(r.peak_at, chosen, wish.norms ? 1 : 0);
+  widen_rows(r.cosine, chosen, wish.previous ? 1 : 0);
 }
 
-void WholeRows::widen(probe::RoutingRecord& record) const {
+void WholeRows::Part::widen_routing(probe::RoutingRecord& record) const {
   if (record.experts.empty()) return;
-  const Widening rows{part_.rows, part_.tokens, part_.first};
-  const std::int64_t chosen = std::ssize(record.experts) / part_.rows;
-  widen_rows(record.experts, rows, chosen, std::int32_t{-1});
-  widen_rows(record.weights, rows, chosen);
-  widen_rows(record.entropy, rows, 1);
+  const Widening along{rows, tokens, first};
+  const std::int64_t chosen = std::ssize(record.experts) / rows;
+  widen_rows(record.experts, along, chosen, std::int32_t{-1});
+  widen_rows(record.weights, along, chosen);
+  widen_rows(record.entropy, along, 1);
 }
 
-void WholeRows::widen(probe::PredictionRecord& record) const {
+void WholeRows::Part::widen(probe::PredictionRecord& record) const {
   const auto spread = [&](auto& values, auto absent) {
     if (values.empty()) return;
-    const auto width = std::ssize(values) / std::max<std::int64_t>(1, std::ssize(part_.predicted));
-    std::remove_reference_t<decltype(values)> out(static_cast<size_t>(part_.all_predicted * width), absent);
-    for (size_t i = 0; i < part_.predicted.size(); ++i) {
+    const auto width = std::ssize(values) / std::max<std::int64_t>(1, std::ssize(predicted));
+    std::remove_reference_t<decltype(values)> out(static_cast<size_t>(all_predicted * width), absent);
+    for (size_t i = 0; i < predicted.size(); ++i) {
       std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i) * width, width,
-                  out.begin() + part_.predicted[i] * width);
+                  out.begin() + predicted[i] * width);
     }
     values = std::move(out);
   };
@@ -184,39 +197,78 @@ void WholeRows::widen_states(probe::LayerStates& states) {
   const auto copy = [&](const float*& from, std::vector<float>& to, std::int64_t rows, std::int64_t first,
                         std::int64_t width) {
     if (from == nullptr) return;
-    to.assign(static_cast<size_t>(part_.tokens * width), 0.0f);
+    to.assign(static_cast<size_t>(part_->tokens * width), 0.0f);
     std::copy_n(from, rows * width, to.begin() + first * width);
     from = to.data();
   };
-  copy(states.queries, queries_, part_.rows, part_.first, states.heads * states.head_dim);
-  copy(states.keys, keys_, part_.keys, 0, states.kv_heads * states.head_dim);
-  copy(states.values, values_, part_.keys, 0, states.kv_heads * states.head_dim);
-  states.query_rows = states.key_rows = part_.tokens;
+  copy(states.queries, queries_, part_->rows, part_->first, states.heads * states.head_dim);
+  copy(states.keys, keys_, part_->keys, 0, states.kv_heads * states.head_dim);
+  copy(states.values, values_, part_->keys, 0, states.kv_heads * states.head_dim);
+  states.query_rows = states.key_rows = part_->tokens;
   states.first_position = 0;
 }
 
-void WholeRows::take(const probe::Address& address, probe::LayerRecord&& record) {
-  if (part_.whole()) return ForwardingProbe::take(address, std::move(record));
-  if (address.layer == probe::kWholeForward) {
-    widen(record.predictions);
-    return ForwardingProbe::take(address, std::move(record));
-  }
-  const Widening queries{part_.rows, part_.tokens, part_.first}, keys{part_.keys, part_.tokens, 0};
+void WholeRows::Part::widen(probe::LayerRecord& record) const {
+  const Widening queries{rows, tokens, first}, along{keys, tokens, 0};
   for (auto* values : {&record.received, &record.followed, &record.row_weights, &record.qk_after.dot,
                        &record.qk_after.cosine, &record.qk_after.norm_product, &record.qk_after.self_dot,
                        &record.qk_before.dot, &record.qk_before.cosine, &record.qk_before.norm_product,
                        &record.qk_before.self_dot, &record.key_norm, &record.value_norm, &record.key_cosine,
                        &record.value_cosine, &record.dense, &record.dense_mean})
-    widen_axis(*values, keys, 1);
+    widen_axis(*values, along, 1);
   for (auto* values :
        {&record.entropy, &record.log_sum_exp, &record.first_share, &record.query_norm, &record.head_norm})
     widen_axis(*values, queries, 1);
-  for (auto* values : {&record.dense, &record.dense_mean}) widen_axis(*values, queries, part_.tokens);
+  for (auto* values : {&record.dense, &record.dense_mean}) widen_axis(*values, queries, tokens);
   widen_close(record);
   widen_residual(record);
-  widen(record.routing);
-  widen_states(record.states);
+  widen_routing(record.routing);
+}
+
+// Most of it is as long as the keys; numbers of rows are added.
+std::uint64_t WholeRows::Part::widened_bytes(std::uint64_t bytes) const {
+  const std::int64_t of_rows = asked.entropy + asked.log_sum_exp + asked.first_share + asked.norms +
+                               asked.head_norm + (asked.row_weights ? close.all - close.count : 0);
+  return bytes * static_cast<std::uint64_t>(tokens) / static_cast<std::uint64_t>(keys) +
+         static_cast<std::uint64_t>(of_rows * heads * tokens) * sizeof(float);
+}
+
+class WholeRows::Widened final : public probe::PendingRecord {
+ public:
+  Widened(std::unique_ptr<probe::PendingRecord> part_of_it, std::shared_ptr<const Part> part)
+      : pending_(std::move(part_of_it)), part_(std::move(part)) {}
+
+  void fill(probe::LayerRecord& record) override {
+    pending_->fill(record);
+    part_->widen(record);
+    record.states.query_rows = record.states.key_rows = part_->tokens;
+    record.states.first_position = 0;
+  }
+  std::uint64_t bytes() const override { return part_->widened_bytes(pending_->bytes()); }
+
+ private:
+  std::unique_ptr<probe::PendingRecord> pending_;
+  std::shared_ptr<const Part> part_;
+};
+
+void WholeRows::take(const probe::Address& address, probe::LayerRecord&& record) {
+  if (!part_->whole()) {
+    if (address.layer == probe::kWholeForward) {
+      part_->widen(record.predictions);
+    } else {
+      part_->widen(record);
+      widen_states(record.states);
+    }
+  }
   ForwardingProbe::take(address, std::move(record));
+}
+
+void WholeRows::take_later(const probe::Address& address, std::unique_ptr<probe::PendingRecord> record) {
+  if (!part_->whole()) {
+    on_its_way_ = true;
+    record = std::make_unique<Widened>(std::move(record), part_);
+  }
+  ForwardingProbe::take_later(address, std::move(record));
 }
 
 }  // namespace buoy::observe

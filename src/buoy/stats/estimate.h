@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -23,11 +24,11 @@ struct Estimate {
   Interval interval() const { return {lower, upper}; }
 };
 
-// Ends that lie beyond what the quantity can be are moved to it. The interval covers as often as before: what
-// is cut off holds no true value.
+// Ends that lie beyond what the quantity can be are moved to it, but not past a value that is beyond it by
+// rounding. The interval covers as often as before: what is cut off holds no true value.
 inline Estimate clipped(Estimate estimate, const Interval& possible) {
-  if (estimate.lower < possible.lower) estimate.lower = possible.lower;
-  if (estimate.upper > possible.upper) estimate.upper = possible.upper;
+  if (estimate.lower < possible.lower) estimate.lower = std::min(possible.lower, estimate.value);
+  if (estimate.upper > possible.upper) estimate.upper = std::max(possible.upper, estimate.value);
   return estimate;
 }
 inline constexpr Interval kCorrelations{-1, 1}, kShares{0, 1};

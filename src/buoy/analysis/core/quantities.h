@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -8,8 +9,15 @@
 #include "buoy/analysis/core/state_archive.h"
 #include "buoy/analysis/core/with_null.h"
 #include "buoy/analysis/sample/layer_view.h"
+#include "buoy/stats/estimate.h"
 
 namespace buoy::analysis {
+
+struct Quantity {
+  std::string_view name;
+  stats::Interval possible;  // what it can be
+};
+inline constexpr stats::Interval kAtLeastZero{0, std::numeric_limits<double>::infinity()};
 
 // Several quantities of one sample, each with its null: means by layer, along the run, and by head, in single
 // precision. What is not defined is passed over.

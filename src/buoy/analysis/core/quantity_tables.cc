@@ -47,19 +47,28 @@ void QuantitySummary::add(const ObservedSample& sample, const QuantityMeans& mea
   }
 }
 
+stats::Estimate QuantitySummary::value(const Cells& cells, std::int64_t cell, std::int64_t quantity) const {
+  return clipped(cells.values.interval(cell), quantities_[static_cast<size_t>(quantity)].possible);
+}
+
+stats::Estimate QuantitySummary::excess(const Cells& cells, std::int64_t cell, std::int64_t quantity) const {
+  const auto& [least, most] = quantities_[static_cast<size_t>(quantity)].possible;
+  return clipped(cells.excesses.interval(cell), {least - most, most - least});
+}
+
 Table QuantitySummary::layers(const schema::QuantityByLayer& t, const LayerAxis& axis) const {
   Table table(t);
   for (std::int64_t l = 0; state_ && l < axis.size(); ++l) {
     for (std::int64_t q = 0; q < quantities(); ++q) {
       const std::int64_t cell = l * quantities() + q;
-      const stats::Estimate value = state_->by_layer.values.interval(cell);
-      if (value.samples == 0) continue;
+      const stats::Estimate of_cell = value(state_->by_layer, cell, q);
+      if (of_cell.samples == 0) continue;
       table.add({{t.layer, axis.number(l)},
                  {t.quantity, name(q)},
-                 {t.value, interval_cells(value)},
+                 {t.value, interval_cells(of_cell)},
                  {t.null, number_cell(state_->by_layer.nulls.mean(cell))},
-                 {t.excess, interval_cells(state_->by_layer.excesses.interval(cell))},
-                 {t.samples, value.samples}});
+                 {t.excess, interval_cells(excess(state_->by_layer, cell, q))},
+                 {t.samples, of_cell.samples}});
     }
   }
   return table;
@@ -70,14 +79,14 @@ Table QuantitySummary::steps(const schema::QuantityByStep& t) const {
   for (std::int64_t q = 0; state_ && q < quantities(); ++q) {
     for (std::int64_t bin = 0; bin < kStepBins; ++bin) {
       const std::int64_t cell = bin * quantities() + q;
-      const stats::Estimate value = state_->by_bin.values.interval(cell);
-      if (value.samples == 0) continue;
+      const stats::Estimate of_cell = value(state_->by_bin, cell, q);
+      if (of_cell.samples == 0) continue;
       table.add({{t.quantity, name(q)},
                  {t.step_bin, bin},
-                 {t.value, interval_cells(value)},
+                 {t.value, interval_cells(of_cell)},
                  {t.null, number_cell(state_->by_bin.nulls.mean(cell))},
-                 {t.excess, interval_cells(state_->by_bin.excesses.interval(cell))},
-                 {t.samples, value.samples}});
+                 {t.excess, interval_cells(excess(state_->by_bin, cell, q))},
+                 {t.samples, of_cell.samples}});
     }
   }
   return table;

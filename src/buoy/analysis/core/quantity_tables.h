@@ -2,7 +2,7 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "buoy/analysis/core/quantities.h"
@@ -17,8 +17,8 @@ namespace buoy::analysis {
 // The quantities of all samples, as tables that say them by layer, along the run and by head.
 class QuantitySummary {
  public:
-  QuantitySummary(std::span<const std::string_view> names, const stats::BootstrapOptions& options)
-      : names_(names), options_(options) {}
+  QuantitySummary(std::span<const Quantity> quantities, const stats::BootstrapOptions& options)
+      : quantities_(quantities), options_(options) {}
 
   void add(const ObservedSample& sample, const QuantityMeans& means);
 
@@ -44,10 +44,15 @@ class QuantitySummary {
     stats::Moments heads, head_nulls;  // [layers, heads, quantities]
   };
 
-  std::int64_t quantities() const { return std::ssize(names_); }
-  std::string name(std::int64_t quantity) const { return std::string(names_[static_cast<size_t>(quantity)]); }
+  std::int64_t quantities() const { return std::ssize(quantities_); }
+  std::string name(std::int64_t quantity) const {
+    return std::string(quantities_[static_cast<size_t>(quantity)].name);
+  }
+  // Of a cell of a quantity, within what it can be.
+  stats::Estimate value(const Cells& cells, std::int64_t cell, std::int64_t quantity) const;
+  stats::Estimate excess(const Cells& cells, std::int64_t cell, std::int64_t quantity) const;
 
-  std::span<const std::string_view> names_;
+  std::span<const Quantity> quantities_;
   stats::BootstrapOptions options_;
   std::optional<State> state_;
 };

@@ -12,7 +12,7 @@ namespace {
 class Heads final : public Analysis {
  public:
   Heads(const TraceFacts& facts, const AnalysisOptions& options)
-      : sink_share_(options.sink_share), axis_(facts.manifest), summary_(kHeadNames, options.bootstrap) {
+      : sink_share_(options.sink_share), axis_(facts.manifest), summary_(kHeadMeasures, options.bootstrap) {
     require_sink_share(options);
   }
 

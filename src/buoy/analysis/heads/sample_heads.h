@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "buoy/analysis/core/analysis.h"
@@ -26,10 +25,22 @@ enum HeadQuantity : std::int64_t {
   kDormantAtSink,
   kHeadQuantities
 };
-inline constexpr std::array<std::string_view, kHeadQuantities> kHeadNames = {
-    "entropy",      "entropy_share", "entropy_prompt", "entropy_masked", "entropy_revealed",
-    "first_prompt", "first_masked",  "first_revealed", "value_length",   "attended_length",
-    "output",       "output_share",  "dormant",        "dormant_at_sink"};
+inline constexpr std::array<Quantity, kHeadQuantities> kHeadMeasures = {{
+    {"entropy", kAtLeastZero},
+    {"entropy_share", stats::kShares},
+    {"entropy_prompt", kAtLeastZero},
+    {"entropy_masked", kAtLeastZero},
+    {"entropy_revealed", kAtLeastZero},
+    {"first_prompt", stats::kShares},
+    {"first_masked", stats::kShares},
+    {"first_revealed", stats::kShares},
+    {"value_length", kAtLeastZero},
+    {"attended_length", kAtLeastZero},
+    {"output", kAtLeastZero},
+    {"output_share", kAtLeastZero},
+    {"dormant", stats::kShares},
+    {"dormant_at_sink", stats::kShares},
+}};
 
 inline constexpr double kDormantBelow = 0.5;  // of the mean output of the layer's heads
 

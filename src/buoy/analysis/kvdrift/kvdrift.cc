@@ -17,7 +17,7 @@ class KvDrift final : public Analysis {
  public:
   KvDrift(const TraceFacts& facts, const AnalysisOptions& options)
       : axis_(facts.manifest),
-        summary_(kKvDriftNames, options.bootstrap),
+        summary_(kKvDriftMeasures, options.bootstrap),
         depth_(std::ssize(kOverDepth), options.bootstrap) {}
 
   std::unique_ptr<SampleAnalysis> begin(const SampleFacts& sample) override {
@@ -51,12 +51,13 @@ class KvDrift final : public Analysis {
       for (std::int64_t part = 0; part < DepthSummary::kPartCount; ++part) {
         const stats::Estimate value = depth_.interval(q, part);
         if (value.samples == 0) continue;
-        table.add({{t.quantity,
-                    std::string(kKvDriftNames[static_cast<size_t>(kOverDepth[static_cast<size_t>(q)])])},
-                   {t.depth, std::string(DepthSummary::kParts[static_cast<size_t>(part)])},
-                   {t.value, interval_cells(value)},
-                   {t.null, number_cell(0)},
-                   {t.samples, value.samples}});
+        table.add(
+            {{t.quantity,
+              std::string(kKvDriftMeasures[static_cast<size_t>(kOverDepth[static_cast<size_t>(q)])].name)},
+             {t.depth, std::string(DepthSummary::kParts[static_cast<size_t>(part)])},
+             {t.value, interval_cells(value)},
+             {t.null, number_cell(0)},
+             {t.samples, value.samples}});
       }
     }
     return table;

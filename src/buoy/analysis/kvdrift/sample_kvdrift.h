@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "buoy/analysis/core/analysis.h"
@@ -21,9 +20,21 @@ enum DriftedTokens : std::int64_t {
 };
 inline constexpr std::int64_t kMovingTokens = 2 * kDriftedTokens, kMovingStates = kMovingTokens + 1,
                               kKvDriftQuantities = kMovingStates + 1;
-inline constexpr std::array<std::string_view, kKvDriftQuantities> kKvDriftNames = {
-    "keys",        "keys_best",     "keys_masked",     "keys_revealed",  "keys_settled", "values",
-    "values_best", "values_masked", "values_revealed", "values_settled", "moving",       "states_moving"};
+inline constexpr stats::Interval kDrifts{0, 2};  // 1 less a cosine
+inline constexpr std::array<Quantity, kKvDriftQuantities> kKvDriftMeasures = {{
+    {"keys", kDrifts},
+    {"keys_best", kDrifts},
+    {"keys_masked", kDrifts},
+    {"keys_revealed", kDrifts},
+    {"keys_settled", kDrifts},
+    {"values", kDrifts},
+    {"values_best", kDrifts},
+    {"values_masked", kDrifts},
+    {"values_revealed", kDrifts},
+    {"values_settled", kDrifts},
+    {"moving", stats::kShares},
+    {"states_moving", stats::kShares},
+}};
 
 inline constexpr double kStandingStill = 0.99;  // cosine with the step before
 

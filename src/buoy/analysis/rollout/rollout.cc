@@ -33,8 +33,13 @@ enum RolloutQuantity : std::int64_t {
   kReached,
   kRolloutQuantities
 };
-constexpr std::array<std::string_view, kRolloutQuantities> kRolloutNames = {"first", "prompt", "gold",
-                                                                            "evidence", "reached"};
+constexpr std::array<Quantity, kRolloutQuantities> kRolloutMeasures = {{
+    {"first", stats::kShares},
+    {"prompt", stats::kShares},
+    {"gold", stats::kShares},
+    {"evidence", stats::kShares},
+    {"reached", kAtLeastZero},
+}};
 
 double sum_flagged(std::span<const double> at, const std::vector<std::uint8_t>& flags) {
   if (flags.empty()) return stats::kNan;
@@ -132,7 +137,7 @@ class TokenRollout final : public Analysis {
       : keeps_arrays_(facts.manifest.level == trace::Level::kFull),
         sample_(options.sample),
         axis_(facts.manifest),
-        summary_(kRolloutNames, options.bootstrap),
+        summary_(kRolloutMeasures, options.bootstrap),
         tokens_(schema::rollout_tokens) {}
 
   std::unique_ptr<SampleAnalysis> begin(const SampleFacts& sample) override {

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "buoy/analysis/core/analysis.h"
@@ -34,17 +33,18 @@ enum SinkQuantity : std::int64_t {
   kBestContribution,
   kSinkQuantities
 };
-inline constexpr std::array<std::string_view, kSinkQuantities> kSinkNames = {
-    "first",         "best",
-    "first_above",   "best_above",
-    "rulli_sum",     "rulli_sum_share",
-    "rulli_percent", "rulli_percent_share",
-    "filtered",      "stays",
-    "moves",         "dies",
-    "lifetime",      "static",
-    "masked_best",   "revealed_best",
-    "same_best",     "value_ratio",
-    "drain",         "contribution"};
+inline constexpr std::array<Quantity, kSinkQuantities> kSinkMeasures = {{
+    {"first", stats::kShares},       {"best", stats::kShares},
+    {"first_above", stats::kShares}, {"best_above", stats::kShares},
+    {"rulli_sum", kAtLeastZero},     {"rulli_sum_share", stats::kShares},
+    {"rulli_percent", kAtLeastZero}, {"rulli_percent_share", stats::kShares},
+    {"filtered", stats::kShares},    {"stays", stats::kShares},
+    {"moves", stats::kShares},       {"dies", stats::kShares},
+    {"lifetime", stats::kShares},    {"static", stats::kShares},
+    {"masked_best", stats::kShares}, {"revealed_best", stats::kShares},
+    {"same_best", stats::kShares},   {"value_ratio", kAtLeastZero},
+    {"drain", stats::kShares},       {"contribution", stats::kShares},
+}};
 
 // Epsilons of the curve, beside the one that is an option.
 inline constexpr std::array kSinkEpsilons = {0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};

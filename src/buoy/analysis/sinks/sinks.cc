@@ -18,7 +18,7 @@ class Sinks final : public Analysis {
   Sinks(const TraceFacts& facts, const AnalysisOptions& options)
       : epsilon_(options.sink_share),
         axis_(facts.manifest),
-        summary_(kSinkNames, options.bootstrap),
+        summary_(kSinkMeasures, options.bootstrap),
         above_(2 * kEpsilonCount, options.bootstrap),
         nulls_(2 * kEpsilonCount) {
     require_sink_share(options);

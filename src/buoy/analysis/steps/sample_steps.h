@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "buoy/analysis/core/analysis.h"
@@ -23,9 +22,18 @@ enum StepQuantity : std::int64_t {
   kBlockRecalledMass,
   kStepQuantities
 };
-inline constexpr std::array<std::string_view, kStepQuantities> kStepNames = {
-    "cosine",        "overlap",       "first_cosine", "first_overlap", "recall",
-    "recall_before", "recalled_mass", "row_cosine",   "block_recall",  "block_recalled_mass"};
+inline constexpr std::array<Quantity, kStepQuantities> kStepMeasures = {{
+    {"cosine", stats::kShares},
+    {"overlap", stats::kShares},
+    {"first_cosine", stats::kShares},
+    {"first_overlap", stats::kShares},
+    {"recall", stats::kShares},
+    {"recall_before", stats::kShares},
+    {"recalled_mass", stats::kShares},
+    {"row_cosine", stats::kShares},
+    {"block_recall", stats::kShares},
+    {"block_recalled_mass", stats::kShares},
+}};
 
 // How the attention of one sample changes from step to step.
 class SampleSteps final : public SampleAnalysis {

@@ -28,7 +28,7 @@ class Steps final : public Analysis {
       : keys_(options.recall_keys),
         rows_(asked_for_rows(facts.manifest)),
         axis_(facts.manifest),
-        summary_(kStepNames, options.bootstrap) {
+        summary_(kStepMeasures, options.bootstrap) {
     if (keys_ < 1) throw_usage_error({field_name("recall_keys"), "at least 1", std::to_string(keys_)});
   }
 

@@ -41,6 +41,8 @@ struct LineChart {
   std::optional<double> y_low;             // otherwise from the data
   std::optional<double> y_high;
   std::string thin_name = {};  // in the legend, what thin points are
+  // Panels of a figure whose vertical axes have the same title share a range where this is the same, too.
+  std::string kind = {};
 };
 
 // One bar in every group. NaN: no bar, no whisker.

@@ -23,6 +23,11 @@ class Painter {
       }
       if (shape.closed) cairo_close_path(context_);
     }
+    for (const auto& circle : shape.circles) {
+      cairo_new_sub_path(context_);
+      cairo_arc(context_, circle.middle.x, circle.middle.y, circle.radius, 0, 2 * std::numbers::pi);
+      cairo_close_path(context_);
+    }
     if (shape.fill) {
       cairo_set_source_rgba(context_, shape.fill->red, shape.fill->green, shape.fill->blue, shape.opacity);
       cairo_fill_preserve(context_);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <utility>
+#include <tuple>
 
 namespace buoy::figure {
 namespace {
@@ -46,18 +46,18 @@ Extent y_extent(const LineChart& chart) {
 }
 
 // What tells quantities apart.
-using Quantity = std::pair<std::string, AxisScale>;
+using Quantity = std::tuple<std::string, std::string, AxisScale>;
 
 Quantity quantity_of(const LineChart& chart) {
-  return {chart.y_title, chart.y_scale};
+  return {chart.y_title, chart.kind, chart.y_scale};
 }
 
 Quantity quantity_of(const BarChart& chart) {
-  return {chart.y_title, AxisScale::kLinear};
+  return {chart.y_title, "", AxisScale::kLinear};
 }
 
 Quantity quantity_of(const DotChart& chart) {
-  return {chart.y_title, AxisScale::kLinear};
+  return {chart.y_title, "", AxisScale::kLinear};
 }
 
 template <typename Chart>
@@ -104,7 +104,7 @@ Range y_range(const LineChart& chart) {
   const double span = range.high - range.low;
   const double margin = span > 0 ? 0.05 * span : range.low == 0 ? 1 : 0.1 * std::abs(range.low);
   // Zero is shown where it is near.
-  const bool from_zero = range.low >= 0 && range.low <= 0.3 * range.high && span > 0;
+  const bool from_zero = range.low >= 0 && range.low <= 0.3 * range.high;
   range = {chart.y_low.value_or(from_zero ? 0 : range.low - margin),
            chart.y_high.value_or(range.high + margin)};
   if (range.low < range.high) return range;

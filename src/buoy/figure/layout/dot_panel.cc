@@ -3,7 +3,6 @@
 
 #include "buoy/figure/layout/chart_ranges.h"
 #include "buoy/figure/layout/group_frame.h"
-#include "buoy/figure/layout/marks.h"
 
 namespace buoy::figure {
 namespace {
@@ -46,9 +45,7 @@ class DotPanel : public PanelLayout {
 
   Shape dot(const Point& at, size_t index) const {
     const Color color = look_.series(chart_.series[index].style.value_or(index));
-    Shape out;
-    out.lines = {circle(at, radius())};
-    out.closed = true;
+    Shape out = circle(at, radius());
     out.fill = chart_.series[index].hollow ? look_.palette().page : color;
     out.stroke = Stroke{chart_.series[index].hollow ? color : look_.palette().page, 0.6 * look_.unit(), {}};
     return out;

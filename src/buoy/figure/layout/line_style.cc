@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "buoy/figure/layout/marks.h"
-
 namespace buoy::figure {
 
 Stroke series_stroke(const Look& look, size_t index) {
@@ -23,7 +21,7 @@ Shape series_marker(const Look& look, size_t index, const Point& middle) {
   marker.stroke = Stroke{look.palette().page, 0.35 * look.unit(), {}};
   switch (index % 6) {
     case 0:
-      marker.lines = {circle(middle, r)};
+      marker.circles = {{middle, r}};
       break;
     case 1:
       marker.lines = {corners({x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r})};
@@ -38,7 +36,7 @@ Shape series_marker(const Look& look, size_t index, const Point& middle) {
       marker.lines = {{{x, y + 1.25 * r}, {x + 1.15 * r, y - 0.8 * r}, {x - 1.15 * r, y - 0.8 * r}}};
       break;
     default:
-      marker.lines = {circle(middle, r)};
+      marker.circles = {{middle, r}};
       marker.fill = look.palette().page;
       marker.stroke = Stroke{look.series(index), 0.7 * look.unit(), {}};
   }

@@ -1,7 +1,5 @@
 #include "buoy/figure/layout/marks.h"
 
-#include <cmath>
-#include <numbers>
 #include <set>
 
 namespace buoy::figure {
@@ -49,9 +47,7 @@ void draw_dots(const Look& look, const Marks& marks, const CellGrid& grid, Scene
     const Rect cell = grid.cell(at);
     const double radius =
         std::clamp(0.22 * std::min(cell.width, cell.height), 0.8 * look.unit(), 2 * look.unit());
-    Shape dot;
-    dot.lines = {circle(cell.middle(), radius)};
-    dot.closed = true;
+    Shape dot = circle(cell.middle(), radius);
     dot.fill = kBlack;
     dot.stroke = Stroke{kWhite, 0.6 * look.unit(), {}};
     scene.items.emplace_back(std::move(dot));
@@ -66,16 +62,6 @@ Rect CellGrid::cell(const Cell& at) const {
   const size_t down = first_row == FirstRow::kTop ? at.row : rows - 1 - at.row;
   return {plot.x + static_cast<double>(at.column) * width, plot.y + static_cast<double>(down) * height, width,
           height};
-}
-
-std::vector<Point> circle(const Point& middle, double radius) {
-  constexpr int kCorners = 24;
-  std::vector<Point> points;
-  for (int i = 0; i < kCorners; ++i) {
-    const double angle = 2 * std::numbers::pi * i / kCorners;
-    points.push_back({middle.x + radius * std::cos(angle), middle.y + radius * std::sin(angle)});
-  }
-  return points;
 }
 
 void draw_marks(const Look& look, const Marks& marks, const CellGrid& grid, Scene& scene) {

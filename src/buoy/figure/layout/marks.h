@@ -19,6 +19,4 @@ struct CellGrid {
 // Black on white, so that they show on every colour. Outlined cells that touch share one outline.
 void draw_marks(const Look& look, const Marks& marks, const CellGrid& grid, Scene& scene);
 
-std::vector<Point> circle(const Point& middle, double radius);
-
 }  // namespace buoy::figure

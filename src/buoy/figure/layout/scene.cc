@@ -75,6 +75,12 @@ Shape line(std::vector<Point> points, const Stroke& stroke) {
   return shape;
 }
 
+Shape circle(const Point& middle, double radius) {
+  Shape shape;
+  shape.circles = {{middle, radius}};
+  return shape;
+}
+
 Shape hatching(const Rect& rect, const Stroke& stroke) {
   Shape shape;
   shape.stroke = stroke;

@@ -38,9 +38,15 @@ struct Stroke {
   std::vector<double> dash;
 };
 
+struct Circle {
+  Point middle;
+  double radius = 0;
+};
+
 struct Shape {
   std::vector<std::vector<Point>> lines;
-  bool closed = false;
+  std::vector<Circle> circles;
+  bool closed = false;  // its lines
   std::optional<Color> fill;
   double opacity = 1;  // of the fill
   std::optional<Stroke> stroke;
@@ -114,6 +120,7 @@ std::vector<Point> corners(const Rect& rect);
 Shape filled(const Rect& rect, const Color& color);
 Shape outlined(const Rect& rect, const Stroke& stroke);
 Shape line(std::vector<Point> points, const Stroke& stroke);
+Shape circle(const Point& middle, double radius);        // without colours
 Shape hatching(const Rect& rect, const Stroke& stroke);  // diagonal lines, clipped to the rectangle
 
 std::uint32_t pixel_of(const Color& color);

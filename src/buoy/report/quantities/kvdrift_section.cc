@@ -13,6 +13,7 @@ constexpr QuantityPanel kDriftPanels[] = {
     {"Values, the token that receives most", "values_best", "1 less cosine", "a token at random"},
     {"Values, tokens just revealed", "values_revealed", "1 less cosine", "a token at random"},
     {"Tokens whose values move", "moving", "Share of tokens", ""},
+    {"Rows of the answer whose states move", "states_moving", "Share of rows", ""},
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ void draw_quantities(const TableView& all, const Schema& t, const ColumnSchema& 
   page.letters = true;
   for (const auto& panel : panels) {
     figure::LineChart chart{x_title, panel.axis, {}, {}, {}, {}, {}};
+    chart.kind = panel.null;  // a quantity of all tokens is far below one of single tokens
     for (const auto& trace : all.distinct(schema::trace)) {
       const auto rows = all.where({{schema::trace, trace}, {t.quantity, panel.quantity}});
       if (!has_number(rows.numbers(t.value))) continue;

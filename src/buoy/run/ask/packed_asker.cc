@@ -161,7 +161,14 @@ void PackedAsker::ask_alone(Asked asked, probe::Probe* probe) {
 
 void PackedAsker::finished(std::size_t number, const decode::StepMachine& machine) {
   Asked& asked = under_way_.at(number);
-  if (top_keys_) top_keys_->end(static_cast<std::int64_t>(number));
+  if (top_keys_) {
+    try {
+      top_keys_->end(static_cast<std::int64_t>(number));
+    } catch (const UsageError& error) {
+      failed(number, error.what());
+      return;
+    }
+  }
   asked.answer = questioner_.answered(asked.question.record, machine);
   auto node = under_way_.extract(number);
   if (!watched_) {

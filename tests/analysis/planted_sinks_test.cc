@@ -137,9 +137,9 @@ TEST(PlantedSinks, IntervalsOfSharesEndAtOne) {
   for (const char* quantity : {"first_above", "best_above"}) {
     const Where where = {{"layer", "0"}, {"quantity", quantity}};
     EXPECT_EQ(result.value("sinks_by_layer", where), 0.875);
-    EXPECT_EQ(result.value("sinks_by_layer", where, "value_upper"), 1);
+    EXPECT_EQ(result.value("sinks_by_layer", where, "upper"), 1);
     EXPECT_EQ(result.value("sinks_by_layer", where, "excess_upper"), 1);
-    EXPECT_GT(result.value("sinks_by_layer", where, "value_lower"), 0);
+    EXPECT_GT(result.value("sinks_by_layer", where, "lower"), 0);
   }
 }
 

@@ -112,10 +112,10 @@ TEST(Heatmap, MarksOnlyTheCellsAsked) {
   std::multiset<Cell> dotted;
   for (const auto& item : scene.items) {
     const auto* shape = std::get_if<Shape>(&item);
-    if (shape == nullptr || shape->fill != std::optional(kBlack)) continue;
+    if (shape == nullptr || shape->fill != std::optional(kBlack) || shape->circles.empty()) continue;
     for (size_t row = 0; row < 4; ++row) {
       for (size_t column = 0; column < 4; ++column) {
-        const auto& at = shape->lines[0][0];
+        const Point at = shape->circles[0].middle;
         if (grid.cell({row, column}).contains({at.x, at.y, 0, 0})) dotted.insert({row, column});
       }
     }

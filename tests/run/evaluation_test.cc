@@ -112,6 +112,7 @@ TEST(Evaluation, AQuestionOfWhichARuleSelectsNothingFails) {
   ConditionRequest request;
   request.sweep = "hidden-keys=0,1";
   request.hide_top_of = "rule:three_sigma";
+  request.base.closed_book = true;
   const auto data = scratch.write("short.jsonl", R"({"question": "A?", "answers": ["?"]})");
   auto spec = testing::pair_spec(data, make_conditions(request));
   spec.decode.max_new_tokens = 2;

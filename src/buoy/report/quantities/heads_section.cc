@@ -12,6 +12,8 @@ constexpr QuantityPanel kHeadPanels[] = {
     {"Entropy of revealed rows", "entropy_revealed", "Nats", kUniformName},
     {"First key, masked rows", "first_masked", "Weight", kUniformName},
     {"First key, revealed rows", "first_revealed", "Weight", kUniformName},
+};
+constexpr QuantityPanel kOutputPanels[] = {
     {"Length of values attended to", "attended_length", "Length", kUniformName},
     {"Dormant heads", "dormant", "Share of heads", "heads alike"},
     {"Dormant heads with a sink", "dormant_at_sink", "Share of heads", "independent"},
@@ -23,12 +25,19 @@ Section heads_section(std::span<const Table> tables) {
   Section section =
       empty_section(schema::kHeads, "How sharp are heads, what do they attend to, and which are dormant?");
   const auto& t = schema::heads_by_layer;
-  add_layers(tables, t, kHeadPanels,
-             {"heads_by_layer",
+  add_layers(
+      tables, t, kHeadPanels,
+      {"heads_by_layer",
+       "Means over heads and denoising steps. Null: even attention with the same mask. Bands: bootstrap "
+       "intervals over samples.",
+       "Entropy and first key of heads by layer"},
+      section);
+  add_layers(tables, t, kOutputPanels,
+             {"head_outputs_by_layer",
               "Means over heads and denoising steps. A head is dormant when what it hands to the output "
               "projection is less than half as long as the mean of its layer (needs head-norms). Bands: "
               "bootstrap intervals over samples.",
-              "Entropy, first key, values and outputs of heads by layer"},
+              "Values and outputs of heads by layer"},
              section);
   add_steps(tables, schema::heads_by_step, kHeadPanels,
             {"heads_by_step", "As above. Bands: bootstrap intervals over samples.",

@@ -10,13 +10,19 @@ constexpr QuantityPanel kSinkPanels[] = {
     {"Best key above epsilon", "best_above", "Share of heads", kUniformName},
     {"First key above epsilon", "first_above", "Share of heads", kUniformName},
     {"Sinks of a head (column sums)", "rulli_sum", "Keys", kUniformName},
-    {"In place at the next step", "stays", "Share of sinks", "drawn at random"},
-    {"Left while another entered", "moves", "Share of sinks", "drawn at random"},
-    {"Time at one place", "lifetime", "Share of the run", "drawn at random"},
     {"Best key of masked queries", "masked_best", "Share of attention", kUniformName},
     {"Best key of revealed queries", "revealed_best", "Share of attention", kUniformName},
     {"Masked and revealed: the same best key", "same_best", "Share of heads", "keys at random"},
+};
+constexpr QuantityPanel kLifePanels[] = {
+    {"In place at the next step", "stays", "Share of sinks", "drawn at random"},
+    {"Left while another entered", "moves", "Share of sinks", "drawn at random"},
+    {"Time at one place", "lifetime", "Share of the run", "drawn at random"},
+};
+constexpr QuantityPanel kValuePanels[] = {
     {"Value at the best key over the others", "value_ratio", "Ratio of lengths", "a key at random"},
+    {"Heads whose best key is drained", "drain", "Share of heads", "a key at random"},
+    {"Attention times value at the best key", "contribution", "Share of all keys", "by attention alone"},
 };
 
 void add_epsilons(std::span<const Table> tables, Section& section) {
@@ -51,19 +57,33 @@ Section sinks_section(std::span<const Table> tables) {
   Section section =
       empty_section(schema::kSinks, "Which heads have sinks, how do these live, and who looks at them?");
   const auto& t = schema::sinks_by_layer;
+  const auto& steps = schema::sinks_by_step;
+  constexpr const char* kAsAbove = "As above. Bands: bootstrap intervals over samples.";
+  constexpr const char* kAlongTheRun = "The same along the run, mean over layers";
+  add_layers(tables, t, kSinkPanels,
+             {"sinks_by_layer",
+              "Means over heads and denoising steps. Sinks of a head: keys above the mean of the others + 3 "
+              "on the scale of column sums. Null: even attention with the same mask. Bands: bootstrap "
+              "intervals over samples.",
+              "Attention sinks by layer"},
+             section);
+  add_steps(tables, steps, kSinkPanels, {"sinks_by_step", kAsAbove, kAlongTheRun}, section);
   add_layers(
-      tables, t, kSinkPanels,
-      {"sinks_by_layer",
-       "Means over heads and denoising steps. Sinks of a head: keys above the mean of the others + 3 on "
-       "the scale of column sums. Nulls: even attention with the same mask, or as many keys drawn at "
-       "random at every step. Bands: bootstrap intervals over samples.",
-       title_of_parts({"Sinks stay in place beyond chance", "Attention sinks by layer"},
+      tables, t, kLifePanels,
+      {"sink_lives_by_layer",
+       "Of the sinks of a step (rule of column sums) those that are in place at the next one, and those that "
+       "left as another entered; mean time at one place. Null: as many keys drawn at random at every "
+       "step. Bands: bootstrap intervals over samples.",
+       title_of_parts({"Sinks stay in place beyond chance", "How sinks live, by layer"},
                       layers_above(tables, t, "stays"))},
       section);
-  add_steps(tables, schema::sinks_by_step, kSinkPanels,
-            {"sinks_by_step", "As above. Bands: bootstrap intervals over samples.",
-             "The same along the run, mean over layers"},
-            section);
+  add_steps(tables, steps, kLifePanels, {"sink_lives_by_step", kAsAbove, kAlongTheRun}, section);
+  add_layers(tables, t, kValuePanels,
+             {"sink_values_by_layer",
+              "Length of the value at each head's best key over the mean of the other keys; drained: below "
+              "0.5. Bands: bootstrap intervals over samples.",
+              "Values at sinks by layer"},
+             section);
   add_epsilons(tables, section);
   const auto all = find_table(tables, t);
   for (const auto& trace : all.distinct(schema::trace)) {

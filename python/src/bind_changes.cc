@@ -78,8 +78,9 @@ void bind_changes(py::module_& module) {
              add(changes, run::parse_changes(texts));
            })
       .def("add", [](run::Changes& changes, const run::Changes& others) { add(changes, others); })
+      // The rule that decodes, and whether it has steps, is said later.
       .def("check", [](const run::Changes& changes,
-                       const ModelHandle& model) { run::check_changes(changes, model.config(), {}); })
+                       const ModelHandle& model) { run::check_changes_of(changes, model.config()); })
       .def_property_readonly("any", &run::Changes::any)
       .def_property_readonly("hides_top", [](const run::Changes& changes) { return changes.top.has_value(); })
       .def_readonly("texts", &run::Changes::texts);

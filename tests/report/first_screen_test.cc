@@ -112,6 +112,19 @@ TEST(FirstScreen, LabelsEveryFindingInWordsAndFoldsItsEvidence) {
   EXPECT_GT(html.find("id=\"C1\""), html.find("Could not be decided, and why"));
 }
 
+// A study may be made for something else: then it does not begin with what it cannot say.
+TEST(FirstScreen, FoldsWhatTheDataCannotTest) {
+  const std::string html = findings_html(std::vector<ClaimVerdict>{claim_of("C1", Verdict::kNotTestable),
+                                                                   claim_of("C4", Verdict::kSupported),
+                                                                   claim_of("C2", Verdict::kUndecided)});
+  const auto fold = html.find("<summary>1 claim that this data cannot test");
+  ASSERT_NE(fold, std::string::npos) << html;
+  EXPECT_GT(html.find("id=\"C1\""), fold);
+  EXPECT_LT(html.find("id=\"C4\""), fold);
+  EXPECT_LT(html.find("id=\"C2\""), fold);
+  EXPECT_FALSE(has(findings_html(std::vector<ClaimVerdict>{claim_of("C4", Verdict::kMixed)}), "cannot test"));
+}
+
 TEST(Methods, NameWhatAPaperMustSay) {
   const std::string text = methods_text(two_models());
   for (const std::string& words :

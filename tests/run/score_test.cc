@@ -14,6 +14,7 @@
 #include "buoy/decode/drive.h"
 #include "buoy/model/model_reference.h"
 #include "buoy/questions/data/item_reader.h"
+#include "buoy/questions/prompt/builtin_prompts.h"
 #include "buoy/result/schema/score.h"
 #include "buoy/run/score/score_run.h"
 #include "run/runs.h"
@@ -352,6 +353,36 @@ TEST_P(PairScore, FindsThePassageThatTheAnswerRestsOn) {
   }
   EXPECT_EQ(number_of(tables[0].rows[0][tables[0].column(schema::score_summary.gold_first)]), 1);
   EXPECT_EQ(number_of(tables[0].rows[0][tables[0].column(schema::score_summary.items)]), 4);
+}
+
+// The prompt is there already: the passage's text is taken out of it.
+TEST_P(PairScore, FindsThePassageInAReadyPrompt) {
+  request_.leave_out = true;
+  request_.prompt_template = questions::kReadyPrompts;
+  for (auto& item : request_.items) {
+    item.prompt = "";
+    for (std::size_t n = 0; n < item.passages.size(); ++n)
+      *item.prompt += "Passage " + std::to_string(n + 1) + ": " + item.passages[n].text + '\n';
+    *item.prompt += "Question: " + item.question + "\nAnswer:";
+  }
+  request_.items[3].passages[1].text += " (not in the prompt)";
+  const auto items = scored();
+  EXPECT_NE(items[3].error.find("passage 2 word for word"), std::string::npos) << items[3].error;
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(items[i].error.empty()) << items[i].error;
+    const double all = items[i].answers[0].score.sum();
+    for (const auto& passage : items[i].passages) {
+      EXPECT_EQ(all - passage.without > 1, passage.gold);
+      EXPECT_NE(all, passage.without) << "a passage less is another prompt";
+    }
+  }
+}
+
+TEST_P(PairScore, PassagesThatThePromptDoesNotHaveCannotBeLeftOut) {
+  request_.leave_out = true;
+  request_.prompt_template = scratch_.write("alone.prompt", "Question: {{question}}\nAnswer:").string();
+  for (const auto& item : scored())
+    EXPECT_NE(item.error.find("passage 1 in it"), std::string::npos) << item.error;
 }
 
 TEST_P(PairScore, PrefersTheAnswerThatThePassagesSay) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "buoy/base/base64.h"
@@ -151,8 +152,15 @@ Written write_report(const ReportInput& input, const fs::path& folder) {
   if (!input.explorer.empty()) nav += "<a href=\"#explore\">Explore</a>";
   FileNames names;
   const NetworksPart networks = networks_part(claims, input.background.siblings, names);
-  body += section_html(networks.section, networks.tables);
-  nav += "<a href=\"#networks\">Networks</a>";
+  // A study that was made for something else begins with that.
+  const bool tests_claims = std::any_of(claims.begin(), claims.end(), [](const auto& claim) {
+    return claim.verdict != claims::Verdict::kNotTestable;
+  });
+  const auto add_networks = [&] {
+    body += section_html(networks.section, networks.tables);
+    nav += "<a href=\"#networks\">Networks</a>";
+  };
+  if (tests_claims) add_networks();
   written.figures += write_figures(networks.section, folder);
   written.tables += write_tables(networks.tables, folder);
   ModelColors colors;
@@ -175,6 +183,7 @@ Written write_report(const ReportInput& input, const fs::path& folder) {
     const auto omissions = section.omissions();
     written.left_out.insert(written.left_out.end(), omissions.begin(), omissions.end());
   }
+  if (!tests_claims) add_networks();
   nav += "<a href=\"#run\">What was run</a></div></nav>\n";
   for (const auto& claim : claims) {
     if (!claim.failure.empty()) written.left_out.push_back(claim.id + " is left out: " + claim.failure);

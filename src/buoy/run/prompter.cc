@@ -49,6 +49,21 @@ questions::Item Prompter::arranged(const questions::Item& item, const Arrangemen
   return arrange(item, arrangement, draw);
 }
 
+questions::Item Prompter::without_passage(const questions::Item& item, std::size_t n) const {
+  questions::Item out = item;
+  out.passages.erase(out.passages.begin() + static_cast<std::ptrdiff_t>(n));
+  if (!is_ready(item)) return out;
+  const auto rendered = questions::ready_prompt(item);
+  const auto at = std::find_if(rendered.regions.begin(), rendered.regions.end(), [&](const auto& region) {
+    return region.name == questions::document_region(n + 1);
+  });
+  if (at == rendered.regions.end())
+    throw_input_error({fmt::format("item {}: ready prompt", item.id),
+                       fmt::format("passage {} word for word, to leave it out", n + 1), "no such text"});
+  out.prompt->erase(at->begin, at->end - at->begin);
+  return out;
+}
+
 questions::RenderedPrompt Prompter::render(const questions::Item& item) const {
   questions::RenderedPrompt rendered;
   if (ready_alone_ && !item.prompt)

@@ -45,6 +45,9 @@ class Prompter {
                            const NoiseDraw& draw = {}) const;
 
   ItemPrompt prompt(const questions::Item& item) const;
+  // The item without its n-th passage, from 0; of a ready prompt the passage's text is taken out. InputError
+  // where it is not in it.
+  questions::Item without_passage(const questions::Item& item, std::size_t n) const;
 
   // Cuts passages until the prompt takes at most `budget` tokens; nothing when it fits as it is.
   std::optional<questions::FitResult> fit(questions::Item& item, std::size_t budget) const;

@@ -36,8 +36,11 @@ const Label& label_of(Verdict verdict) {
                        [&](const Label& label) { return label.verdict == verdict; });
 }
 
-bool is_decided(const claims::ClaimVerdict& claim) {
-  return claim.verdict != Verdict::kUndecided && claim.verdict != Verdict::kNotTestable;
+enum class Group { kDecided, kOpen, kUntestable };
+
+Group group_of(const claims::ClaimVerdict& claim) {
+  if (claim.verdict == Verdict::kNotTestable) return Group::kUntestable;
+  return claim.verdict == Verdict::kUndecided ? Group::kOpen : Group::kDecided;
 }
 
 std::string evidence_html(const claims::ClaimVerdict& claim) {
@@ -72,12 +75,28 @@ std::string finding_html(const claims::ClaimVerdict& claim, bool with_kinds) {
       evidence_html(claim));
 }
 
-std::string group_html(const char* heading, std::span<const claims::ClaimVerdict> claims, bool decided) {
+std::string group_html(std::span<const claims::ClaimVerdict> claims, Group group) {
   std::string out;
   for (const auto& claim : claims) {
-    if (is_decided(claim) == decided) out += finding_html(claim, any_kinds(claims));
+    if (group_of(claim) == group) out += finding_html(claim, any_kinds(claims));
   }
-  return out.empty() ? out : fmt::format("<h3>{}</h3>\n{}", heading, out);
+  return out;
+}
+
+std::string with_heading(const char* heading, const std::string& findings) {
+  return findings.empty() ? "" : fmt::format("<h3>{}</h3>\n{}", heading, findings);
+}
+
+// What a study was not made for is no finding of it.
+std::string folded(std::span<const claims::ClaimVerdict> claims) {
+  const auto count = static_cast<std::size_t>(std::count_if(
+      claims.begin(), claims.end(), [](const auto& claim) { return group_of(claim) == Group::kUntestable; }));
+  if (count == 0) return "";
+  return fmt::format(
+      "<div class=\"folds\"><details class=\"untestable\"><summary>{} that this data cannot test, and what "
+      "each "
+      "takes</summary>\n{}</details></div>\n",
+      buoy::counted(count, "claim"), group_html(claims, Group::kUntestable));
 }
 
 std::string size_of(std::int64_t parameters) {
@@ -157,8 +176,8 @@ std::string findings_html(std::span<const claims::ClaimVerdict> claims) {
              "tested on these models: {}.{} Numbers in brackets are 95% intervals; open a finding for its "
              "evidence.</p>\n",
              buoy::counted(claims.size(), "claim"), fmt::join(counts, ", "), kinds) +
-         group_html("Decided or mixed", claims, true) +
-         group_html("Could not be decided, and why", claims, false);
+         with_heading("Decided or mixed", group_html(claims, Group::kDecided)) +
+         with_heading("Could not be decided, and why", group_html(claims, Group::kOpen)) + folded(claims);
 }
 
 }  // namespace buoy::report

@@ -45,12 +45,17 @@ Section heads_section(std::span<const Table> tables) {
             section);
   const auto all = find_table(tables, t);
   for (const auto& trace : all.distinct(schema::trace)) {
+    const auto dormant = all.where({{schema::trace, trace}, {t.quantity, "dormant"}});
+    const std::string heads =  // where what heads put out was observed
+        has_number(dormant.numbers(t.value))
+            ? fmt::format("; dormant heads {}, dormant at a sink {}", mean_said(all, t, trace, "dormant"),
+                          mean_said(all, t, trace, "dormant_at_sink"))
+            : "";
     section.readings.push_back(fmt::format(
         "{}: rows have an entropy of {} nats, below even attention in {}; values that are attended to are "
-        "shorter than by even attention in {}; dormant heads {}, dormant at a sink {}.",
+        "shorter than by even attention in {}{}.",
         trace, mean_said(all, t, trace, "entropy"), layers_said(all, t, trace, "entropy", false),
-        layers_said(all, t, trace, "attended_length", false), mean_said(all, t, trace, "dormant"),
-        mean_said(all, t, trace, "dormant_at_sink")));
+        layers_said(all, t, trace, "attended_length", false), heads));
   }
   return section;
 }

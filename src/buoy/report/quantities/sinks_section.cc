@@ -88,14 +88,24 @@ Section sinks_section(std::span<const Table> tables) {
   const auto all = find_table(tables, t);
   for (const auto& trace : all.distinct(schema::trace)) {
     const auto mean = [&](const char* quantity) { return mean_said(all, t, trace, quantity); };
-    section.readings.push_back(fmt::format(
+    const auto known = [&](const char* quantity) {
+      return has_number(all.where({{schema::trace, trace}, {t.quantity, quantity}}).numbers(t.value));
+    };
+    std::string said = fmt::format(
         "{}: the best key is above epsilon in a share of {} of the heads, the first key in {}; sinks of a "
-        "head "
-        "{}. Of a step's sinks {} are in place at the next, {} move, {} vanish. Masked and revealed queries "
-        "have the same best key in {} of the heads. The value at the best key is {} times as long as the "
-        "others.",
-        trace, mean("best_above"), mean("first_above"), mean("rulli_sum"), mean("stays"), mean("moves"),
-        mean("dies"), mean("same_best"), mean("value_ratio")));
+        "head {}.",
+        trace, mean("best_above"), mean("first_above"), mean("rulli_sum"));
+    // An autoregressive row has one step, and no masked queries.
+    if (known("stays"))
+      said += fmt::format(" Of a step's sinks {} are in place at the next, {} move, {} vanish.",
+                          mean("stays"), mean("moves"), mean("dies"));
+    if (known("same_best"))
+      said += fmt::format(" Masked and revealed queries have the same best key in {} of the heads.",
+                          mean("same_best"));
+    if (known("value_ratio"))
+      said +=
+          fmt::format(" The value at the best key is {} times as long as the others.", mean("value_ratio"));
+    section.readings.push_back(std::move(said));
   }
   return section;
 }

@@ -147,7 +147,10 @@ Changes parse_changes(const ChangeTexts& texts) {
 }
 
 void check_changes(const Changes& changes, const ModelConfig& config, const decode::DecodeOptions& decode) {
-  const bool has_steps = decode::decodes_masks(config, decode);
+  check_changes_of(changes, config, decode::decodes_masks(config, decode));
+}
+
+void check_changes_of(const Changes& changes, const ModelConfig& config, bool has_steps) {
   for (const auto& change : changes.heads) {
     const auto& id = change.id;
     if (change.of_single_steps && !has_steps)
@@ -171,7 +174,7 @@ void check_changes(const Changes& changes, const ModelConfig& config, const deco
       throw_usage_error({kMlpField, "no steps: an autoregressive row is the same at every step", "steps"});
   }
   if (changes.top) check_top_change(*changes.top, config);
-  for (const auto& vectors : changes.residual) check_residual_vectors(vectors, config, decode);
+  for (const auto& vectors : changes.residual) check_residual_vectors(vectors, config, has_steps);
 }
 
 std::vector<std::string> changes_of(const trace::Manifest& manifest) {

@@ -64,6 +64,8 @@ inline Changes parse_changes(const std::vector<std::string>& heads, const std::v
 
 // UsageError when the model has no such head or layer, or the way it is decoded no steps to tell apart.
 void check_changes(const Changes& changes, const ModelConfig& config, const decode::DecodeOptions& decode);
+// The same where nobody knows yet how it will be decoded.
+void check_changes_of(const Changes& changes, const ModelConfig& config, bool has_steps = true);
 
 // What was changed in the model of a trace, as it was given.
 std::vector<std::string> changes_of(const trace::Manifest& manifest);

@@ -10,7 +10,6 @@
 #include "buoy/base/container/npy.h"
 #include "buoy/base/error.h"
 #include "buoy/base/sha256.h"
-#include "buoy/decode/decoding_rule.h"
 
 namespace buoy::run {
 namespace {
@@ -98,10 +97,9 @@ std::string stored_text(const std::string& text, const ResidualVectors& vectors)
                      sha256_hex(std::as_bytes(std::span(vectors.values))));
 }
 
-void check_residual_vectors(const ResidualVectors& vectors, const ModelConfig& config,
-                            const decode::DecodeOptions& decode) {
+void check_residual_vectors(const ResidualVectors& vectors, const ModelConfig& config, bool has_steps) {
   vectors.layers.below(config.layers);  // refuses others
-  if (vectors.of_single_steps && !decode::decodes_masks(config, decode))
+  if (vectors.of_single_steps && !has_steps)
     throw_usage_error({vectors.field(), "no steps: an autoregressive row is the same at every step",
                        vectors.where + "/..."});
   const std::int64_t count = std::ssize(vectors.values);

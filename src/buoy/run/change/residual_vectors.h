@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "buoy/checkpoint/config.h"
-#include "buoy/decode/options.h"
 #include "buoy/observe/number_set.h"
 #include "buoy/probe/residual.h"
 
@@ -43,7 +42,6 @@ ResidualVectors parse_residual_vectors(const std::string& text, bool replace);
 std::string stored_text(const std::string& text, const ResidualVectors& vectors);
 
 // UsageError when the model has no such layer, no steps to tell apart or another width.
-void check_residual_vectors(const ResidualVectors& vectors, const ModelConfig& config,
-                            const decode::DecodeOptions& decode);
+void check_residual_vectors(const ResidualVectors& vectors, const ModelConfig& config, bool has_steps);
 
 }  // namespace buoy::run

@@ -85,10 +85,13 @@ class ItemScorer {
     if (item.passages.size() < 2)
       throw_input_error({"item " + item.id, "at least two passages, to leave one out",
                          std::to_string(item.passages.size())});
+    const auto whole = prompter_.prompt(item).prompt.ids;
     for (std::size_t n = 0; n < item.passages.size(); ++n) {
-      questions::Item without = item;
-      without.passages.erase(without.passages.begin() + static_cast<std::ptrdiff_t>(n));
-      const auto prompt = prompter_.prompt(without).prompt;
+      const auto prompt = prompter_.prompt(prompter_.without_passage(item, n)).prompt;
+      if (prompt.ids == whole)
+        throw_input_error({fmt::format("item {}: prompt", item.id),
+                           fmt::format("passage {} in it, to leave it out", n + 1),
+                           "the same prompt without it"});
       out.passages.push_back(
           {item.passages[n].gold, score(prompt.ids, tokens_of(prompt, item.answers[0])).sum()});
     }

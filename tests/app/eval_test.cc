@@ -73,7 +73,8 @@ TEST_F(Eval, EveryLayoutPlainAndCompressed) {
   for (const auto& layout : layouts) {
     SCOPED_TRACE(layout.file);
     const std::string name = layout.file;
-    const auto plain = eval(name, sample(name), {"--limit", "2"});
+    const std::vector<std::string> two = {"--limit", "2", "--template", "shared-passages"};
+    const auto plain = eval(name, sample(name), two);
     ASSERT_EQ(plain.exit_code, 0) << plain.err;
     const auto lines = answers(name);
     ASSERT_EQ(lines.size(), layout.items);
@@ -88,7 +89,7 @@ TEST_F(Eval, EveryLayoutPlainAndCompressed) {
     // The same bytes compressed, under the same name, give the same answers.
     const auto packed = scratch_ / (name + ".gz");
     ASSERT_EQ(std::system(("gzip -c '" + sample(name) + "' > '" + packed.string() + "'").c_str()), 0);
-    const auto compressed = eval(name + "-gz", packed.string(), {"--limit", "2"});
+    const auto compressed = eval(name + "-gz", packed.string(), two);
     ASSERT_EQ(compressed.exit_code, 0) << compressed.err;
     EXPECT_EQ(read_file(scratch_ / (name + "-gz") / "answers.jsonl"),
               read_file(scratch_ / name / "answers.jsonl"));
@@ -121,6 +122,20 @@ TEST_F(Eval, WritesAnswersTablesFiguresAndShowsTheScores) {
            {"--closed-book", "--sweep", "gold-position=1,3", "--resume", "--batch-tokens", "7"});
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_NE(again.out.find("asked 0"), std::string::npos) << again.out;
+}
+
+// It would be passed over in silence.
+TEST_F(Eval, AReadyPromptWithoutATemplateIsRefused) {
+  const auto data = (scratch_ / "ready.jsonl").string();
+  write_file_atomically(data, R"({"question": "Who?", "answers": ["Ada"], "prompt": "Who? Say it."})"
+                              "\n");
+  const auto refused = eval("refused", data);
+  EXPECT_EQ(refused.exit_code, 3) << refused.err;
+  for (const char* part :
+       {"ready.jsonl", "item 000001: prompt", "a ready prompt and no template", "ready asks"})
+    EXPECT_NE(refused.err.find(part), std::string::npos) << refused.err;
+  ASSERT_EQ(eval("asked", data, {"--template", "ready"}).exit_code, 0);
+  EXPECT_EQ(answers("asked").at(0).at("prompt"), "Who? Say it.");
 }
 
 TEST_F(Eval, PassagesThatDoNotFitAreCutAndCounted) {

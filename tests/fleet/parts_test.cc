@@ -210,6 +210,37 @@ TEST_F(Parts, VariablesDecideAndAreNamed) {
   run_well("t", {"merge", "run"});
 }
 
+TEST_F(Parts, InspectSaysHowEachGoesOn) {
+  for (const auto& words : {trace(), eval()}) {
+    const std::string& place = words.front();
+    EXPECT_EQ(run(place, words, {"--shard", "0/2"}, "BUOY_TEST_FAIL=0:2 ").exit_code, 4);
+    for (const char* part : {"run/shards/0000-of-0002", "run/shards/0000-of-0002/"}) {
+      const auto of_part = run(place, {"inspect", part});
+      EXPECT_NE(of_part.out.find("--shard 0/2"), std::string::npos) << of_part.out;
+      EXPECT_EQ(of_part.out.find("--resume"), std::string::npos) << of_part.out;
+    }
+    const auto of_all = run(place, {"inspect", "run"});
+    EXPECT_NE(of_all.out.find("buoy merge run"), std::string::npos) << of_all.out;
+    EXPECT_EQ(of_all.out.find("--resume"), std::string::npos) << of_all.out;
+  }
+}
+
+// A part cannot know of the others; whoever joins them can.
+TEST_F(Parts, WhereEverySampleFailsTheJoinFailsAsOneProcessDoes) {
+  auto beyond = trace();
+  beyond.insert(beyond.end(), {"--scale-keys", "9999=0"});  // a position that no row has
+  const auto single = run("single", beyond);
+  EXPECT_EQ(single.exit_code, 3);
+  for (const char* shard : {"0/2", "1/2"}) run_well("parts", beyond, {"--shard", shard});
+  const auto status = run("parts", {"status", "run"});
+  EXPECT_NE(status.out.find("failed, the last: "), std::string::npos) << status.out;
+  const auto joined = run("parts", {"merge", "run"});
+  EXPECT_EQ(joined.exit_code, 3);
+  EXPECT_NE(joined.err.find("every sample failed, the first with: "), std::string::npos) << joined.err;
+  EXPECT_EQ(joined.err, single.err.substr(single.err.find("buoy: "))) << single.err;
+  EXPECT_TRUE(same_run(out("single"), out("parts")));
+}
+
 TEST_F(Parts, StatusIsReadFromTheFoldersAlone) {
   run_well("t", trace(), {"--shard", "1/3"});
   const auto failed = run("t", trace(), {"--shard", "2/3"}, "BUOY_TEST_FAIL=2:1 ");

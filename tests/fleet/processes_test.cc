@@ -112,6 +112,10 @@ TEST_F(Processes, ASignalEndsBehindTheSampleInHand) {
                      " > /dev/null 2>&1 && break; sleep 0.005; done; kill -" + signal + " $pid; wait $pid");
       EXPECT_EQ(stopped.exit_code, 75) << signal << read_file(scratch_ / place / "said");
       EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30)) << signal;
+      const std::string said = read_file(scratch_ / place / "said");
+      EXPECT_NE(said.find("the same command goes on behind the last whole sample"), std::string::npos)
+          << said;
+      EXPECT_EQ(said.find("--resume"), std::string::npos) << said;
       run_well(place, words, {"--shard", "0/1"});
       run_well(place, {"merge", "run"});
       EXPECT_TRUE(same_run(out(kind + "-single"), out(place))) << signal;

@@ -211,8 +211,9 @@ TEST(PromptTemplate, LoadsFilesAndBuiltInOnes) {
   const auto file = temp.write("mine.txt", "\xEF\xBB\xBF{{question}}\r\nAnswer:\r\n");
   EXPECT_EQ(PromptTemplate::load(file.string()).render(small_item()).text, "Where is it?\nAnswer:");
   EXPECT_EQ(PromptTemplate::load("flow").name(), "flow");
-  EXPECT_TRUE(fails_with<UsageError>([] { PromptTemplate::load("no-such-prompt"); },
-                                     {"prompt", "a file or one of", "shared-passages", "no-such-prompt"}));
+  EXPECT_TRUE(
+      fails_with<UsageError>([] { PromptTemplate::load("no-such-prompt"); },
+                             {"prompt template", "a file or one of", "shared-passages", "no-such-prompt"}));
 }
 
 TEST(ReadyPrompt, FindsQuestionAndPassagesInIt) {

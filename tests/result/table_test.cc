@@ -48,6 +48,13 @@ TEST(Table, TextAlignsNumbersRightAndWordsLeft) {
   EXPECT_EQ(to_text(table), "name    value\n\xC3\xA9        12.5\nlonger\n");
 }
 
+// A text of several lines stays in its row.
+TEST(Table, TextKeepsEveryRowOnOneLine) {
+  Table table = Table::undeclared("t", {{"name", ""}, {"value", ""}});
+  table.rows = {{std::string("a\n\tb"), std::int64_t{1}}};
+  EXPECT_EQ(to_text(table), "name    value\na\\n\\tb      1\n");
+}
+
 // What a test declares as producers do.
 struct Fruit : TableSchema {
   constexpr Fruit() : TableSchema({schema::kSearch, "fruit", "Fruit of a tree"}) {}

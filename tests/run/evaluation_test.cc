@@ -124,6 +124,20 @@ TEST(Evaluation, AQuestionOfWhichARuleSelectsNothingFails) {
   EXPECT_EQ(failed, 2u) << "of each network, with one key hidden\n" << answers;
 }
 
+// Every question would fail by itself.
+TEST(Evaluation, OneStepHasNoneBeforeItAndIsRefusedBeforeTheFirstQuestion) {
+  const TempFolder scratch;
+  ConditionRequest request;
+  request.sweep = "hidden-keys=0,1";
+  request.base.closed_book = true;
+  const auto data = scratch.write("short.jsonl", R"({"question": "A?", "answers": ["?"]})");
+  auto spec = testing::pair_spec(data, make_conditions(request));
+  spec.decode.steps = 1;
+  EXPECT_TRUE(testing::fails_with<UsageError>([&] { run(spec, scratch / "out"); },
+                                              {"`hide_top_of`", "at least 2 steps", "1"}));
+  EXPECT_FALSE(path_exists(scratch / "out"));
+}
+
 TEST(Evaluation, InterruptedAnywhereAndResumedItLeavesTheSameFiles) {
   const TempFolder scratch;
   const auto spec =

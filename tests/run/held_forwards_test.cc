@@ -185,6 +185,21 @@ TEST_P(HeldBlocks, AnAnswerThatEndsInsideABlockIsTracedAsIfItHadBeenKnown) {
   }
 }
 
+// What a trace observes besides changes nothing of what the model expects: neither the rows, nor their
+// numbers.
+TEST_P(HeldBlocks, PredictionsAloneAreThoseOfATraceThatObservesMore) {
+  request_.decode.eos_tokens = {unwatched()->row()[request_.ids->ids.size() + 5]};
+  const auto all = traced();
+  request_.observe = "predictions";
+  const auto alone = traced();
+  EXPECT_EQ(alone.shape(trace::kTokens), all.shape(trace::kTokens));
+  for (const auto name : {trace::kPredictedConfidence, trace::kPredictedEntropy, trace::kPredictedMargin,
+                          trace::kPredictedProbabilities}) {
+    EXPECT_EQ(alone.floats(name), all.floats(name)) << name;
+  }
+  EXPECT_EQ(alone.integers(trace::kPredictedTokens), all.integers(trace::kPredictedTokens));
+}
+
 // The same of a question in a packed stream: it is asked again, with its forwards.
 TEST_P(HeldBlocks, AQuestionThatMustBeAskedAgainSaysSo) {
   const Context context{threads_};

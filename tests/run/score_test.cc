@@ -305,6 +305,31 @@ TEST_F(ScoreRefusals, NameTheForm) {
       fails_with<UsageError>([] { path_order_of("random"); }, {"`path_order`", "decoding", "random"}));
 }
 
+// What would change no number is not taken.
+TEST_F(ScoreRefusals, NameWhatTheFormHasNoUseFor) {
+  ScoreOptions plain;
+  plain.slots = 4;
+  EXPECT_TRUE(refuses(false, plain, {"`slots`", "none", "no canvas", "4"}));
+  plain.slots = 0;
+  plain.decode.top_k = 3;
+  EXPECT_TRUE(refuses(false, plain, {"`top_k`", "none: nothing is decoded", "next-token"}));
+  plain.decode.top_k.reset();
+  plain.decode.steps = 2;
+  EXPECT_TRUE(refuses(false, plain, {"`steps`", "a model it belongs to"}));
+  for (const auto form : {ScoreForm::kOneShot, ScoreForm::kPath}) {
+    auto options = masked_form(form);
+    options.decode.steps = 2;
+    EXPECT_TRUE(refuses(true, options, {"`steps`", "`form` path with `path_order` decoding"}));
+    options.decode.steps.reset();
+    options.decode.block_length = 2;
+    EXPECT_TRUE(
+        refuses(true, options, {"`block_length`", "nothing else decodes", std::string(name_of(form))}));
+  }
+  auto decoding = masked_form(ScoreForm::kPath, PathOrder::kDecoding);
+  decoding.decode.steps = 2;
+  EXPECT_NO_THROW(settled_form(read_config(testing::data_folder() / "goldens" / "llada-f32"), decoding));
+}
+
 TEST_F(ScoreRefusals, NameTheCanvas) {
   auto options = masked_form(ScoreForm::kOneShot);
   EXPECT_TRUE(refuses(true, options, {"answer", "at least one token"}, {}));

@@ -85,6 +85,7 @@ TEST(ShardDecision, ContradictionsAreRefusedByName) {
   EXPECT_EQ(refusal("", {{"RANK", "8"}, {"WORLD_SIZE", "8"}}),
             "RANK: expected less than WORLD_SIZE (8), found 8");
   EXPECT_EQ(refusal("32/32", {}), "`shard`: I of 32/32: expected less than N (32), found 32");
+  EXPECT_EQ(refusal("0/0", {}).substr(0, 35), "`shard`: expected I/N with N from 1");
   EXPECT_EQ(refusal("x", {}).substr(0, 17), "`shard`: expected");
   EXPECT_EQ(refusal("", {{"BUOY_SHARD", "3"}}),
             "BUOY_SHARD: expected I/N with I from 0, as in 3/32, found \"3\"");

@@ -72,7 +72,7 @@ bool stop_requested() {
 }
 
 void stop_here() {
-  if (stop_requested()) throw Stopped("stopped behind the sample in hand; the same command goes on");
+  if (stop_requested()) throw Stopped("stopped behind the sample in hand");
 }
 
 void say_when_interrupted(const char* text) {

@@ -56,9 +56,9 @@ std::vector<std::int64_t> NumberSet::listed() const {
   return members;
 }
 
-std::vector<std::int64_t> NumberSet::below(std::int64_t count) const {
+std::vector<std::int64_t> NumberSet::below(std::int64_t count, const char* what) const {
   for (const auto& range : ranges_) {
-    if (range.last >= count) throw_usage_error({option_, fmt::format("numbers below {}", count), list_});
+    if (range.last >= count) throw_usage_error({option_, fmt::format("{} below {}", what, count), list_});
   }
   std::vector<std::int64_t> members;
   for (std::int64_t n = 0; n < count; ++n) {

@@ -14,8 +14,9 @@ class NumberSet {
   NumberSet(const std::string& list, const std::string& option);
 
   bool contains(std::int64_t number) const;
-  // The members below `count`, ascending. UsageError when the list names one that is not below.
-  std::vector<std::int64_t> below(std::int64_t count) const;
+  // The members below `count`, ascending. UsageError when the list names one that is not below; `what` they
+  // are.
+  std::vector<std::int64_t> below(std::int64_t count, const char* what = "numbers") const;
   // Every number the list names, in its order; none for an empty list. UsageError above a million numbers.
   std::vector<std::int64_t> listed() const;
 

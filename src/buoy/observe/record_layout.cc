@@ -27,7 +27,7 @@ RecordLayout::RecordLayout(const Plan& plan, const Subject& subject)
       previous_(std::make_shared<probe::PreviousStates>(subject.layers)),
       previous_keys_(std::make_shared<probe::PreviousKeys>(subject.layers)),
       steps_(plan.steps.below(subject.steps)),
-      layers_(plan.layers.below(subject.layers)) {
+      layers_(plan.layers.below(subject.layers, "layers")) {
   for (std::int64_t p = subject.prompt_length; p < subject.tokens; ++p) {
     rows_.push_back(static_cast<std::int32_t>(trace::row_that_writes(p, subject.prediction_offset)));
   }

@@ -53,6 +53,12 @@ size_t write_tables(std::span<const Table> tables, const std::filesystem::path& 
   return write_tables_of(kOfReport, tables, folder);
 }
 
+size_t replace_tables(const std::string& owner, std::span<const Table> tables,
+                      const std::filesystem::path& folder) {
+  ResultList(folder).remove(owner);
+  return write_tables_of(owner, tables, folder);
+}
+
 size_t write_figures(const DrawnSection& section, const std::filesystem::path& folder) {
   return write_figures_of(kOfReport, section, folder);
 }

@@ -19,6 +19,9 @@ struct Written {
 // .pdf and .png (none without Cairo). They return how many tables or figures that were. What they write they
 // list in the folder's file .buoy-results.
 size_t write_tables(std::span<const Table> tables, const std::filesystem::path& folder);
+// Instead of the tables that an earlier call of this owner wrote there.
+size_t replace_tables(const std::string& owner, std::span<const Table> tables,
+                      const std::filesystem::path& folder);
 size_t write_figures(const DrawnSection& section, const std::filesystem::path& folder);
 
 // Both, for one analysis, instead of what an earlier call for the same analysis wrote there.

@@ -151,11 +151,27 @@ std::string to_json(const Table& table) {
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
+// On one line.
+static std::string shown(const Cell& cell) {
+  std::string out;
+  for (const char c : text_of(cell)) {
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\r')
+      out += "\\r";
+    else if (c == '\t')
+      out += "\\t";
+    else
+      out += c;
+  }
+  return out;
+}
+
 std::string to_text(const Table& table) {
   std::vector<size_t> widths;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     size_t width = display_width(table.columns[i].name);
-    for (const auto& row : table.rows) width = std::max(width, display_width(text_of(row[i])));
+    for (const auto& row : table.rows) width = std::max(width, display_width(shown(row[i])));
     widths.push_back(width);
   }
   std::string out;
@@ -171,7 +187,7 @@ std::string to_text(const Table& table) {
   }
   end_line();
   for (const auto& row : table.rows) {
-    for (size_t i = 0; i < row.size(); ++i) put(text_of(row[i]), i, is_number(row[i]));
+    for (size_t i = 0; i < row.size(); ++i) put(shown(row[i]), i, is_number(row[i]));
     end_line();
   }
   return out;

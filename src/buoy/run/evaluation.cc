@@ -55,7 +55,9 @@ std::vector<QuestionCell> plan_cells(const EvaluationSpec& spec, const std::vect
     for (std::size_t d = 0; d < spec.data.size(); ++d) {
       for (const auto& condition : spec.conditions) {
         if (!applies(condition, diffusion)) continue;
-        check_decoding(config, fitting(config.family, decoding_of(condition, spec.decoding(model.name))));
+        const auto decode = fitting(config.family, decoding_of(condition, spec.decoding(model.name)));
+        check_decoding(config, decode);
+        if (condition.top) check_top_steps(*condition.top, decode.steps.value_or(decode.max_new_tokens));
         cells.push_back({&model, &spec.data[d], &condition, first, facts[d].items});
         first += facts[d].items;
       }
@@ -75,6 +77,15 @@ std::vector<DataFacts> scan(const EvaluationSpec& spec) {
     if (wanted && facts.back().with_passages == 0) {
       throw_input_error({data.path.string(), "passages (or `closed_book`, or `retrieve`)",
                          "none in " + counted(facts.back().items, "item")});
+    }
+    const bool template_named =
+        !spec.prompt_template.empty() ||
+        std::all_of(spec.conditions.begin(), spec.conditions.end(),
+                    [](const Condition& condition) { return condition.prompt.has_value(); });
+    if (!facts.back().ready.empty() && !template_named) {
+      throw_input_error({fmt::format("{}: item {}: prompt", data.path.string(), facts.back().ready),
+                         "a template that is named (`template` ready asks ready prompts as they are)",
+                         "a ready prompt and no template"});
     }
   }
   return facts;
@@ -165,7 +176,11 @@ class Asker {
     std::size_t failed = 0, cut = 0;
     Questioner questioner(context_, *model_, spec_, cell, pool);
     const auto take = [&](std::size_t number, const AnswerRecord& record) {
-      failed += record.failed() ? 1 : 0;
+      if (record.failed()) {
+        ++failed;
+        ++result_.failed;
+        result_.last_error = record.error;
+      }
       cut += record.cut_passages > 0 ? 1 : 0;
       asking.take(cell.first + number, record);
       ++result_.asked;

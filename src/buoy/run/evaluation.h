@@ -57,6 +57,8 @@ struct EvaluationProgress {
 struct EvaluationResult {
   std::size_t answers = 0;  // of the whole run
   std::size_t asked = 0;    // now, without those that were there already
+  std::size_t failed = 0;   // of these
+  std::string last_error;   // of a question that failed
   double seconds = 0;       // for these
   LiveTimes observing;      // within these seconds
 };

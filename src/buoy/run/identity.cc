@@ -51,6 +51,27 @@ Json prompt_sum(const std::string& name) {
           {"sha256", sha256_of_text(prompt.source())}};
 }
 
+Json describe(const questions::FieldNames& f) {
+  return {{"id", f.id},
+          {"question", f.question},
+          {"answers", f.answers},
+          {"answer_text", f.answer_text},
+          {"passages", f.passages},
+          {"title", f.title},
+          {"text", f.text},
+          {"gold", f.gold},
+          {"has_answer", f.has_answer},
+          {"prompt", f.prompt},
+          {"labels", f.labels}};
+}
+
+Json describe(const ChatChoice& chat, const char* use) {
+  Json out = {
+      {"use", use}, {"system", chat.system}, {"style", chat.style}, {"no_thinking", chat.no_thinking}};
+  if (!chat.date.empty()) out["date"] = chat.date;
+  return out;
+}
+
 // Without its folder: the prompts' sum tells one template from another, and a study goes on wherever it is
 // started from.
 std::string name_of_template(const std::string& name_or_file) {
@@ -197,18 +218,7 @@ Json describe_evaluation(const EvaluationSpec& spec, const std::vector<DataFacts
   for (const auto& model : spec.models) out["models"][model.name] = describe_model_files(model.path);
   for (std::size_t i = 0; i < spec.data.size(); ++i)
     out["data"][spec.data[i].name] = {{"sha256", data[i].sha256}, {"items", data[i].items}};
-  const auto& f = spec.read.fields;
-  out["fields"] = {{"id", f.id},
-                   {"question", f.question},
-                   {"answers", f.answers},
-                   {"answer_text", f.answer_text},
-                   {"passages", f.passages},
-                   {"title", f.title},
-                   {"text", f.text},
-                   {"gold", f.gold},
-                   {"has_answer", f.has_answer},
-                   {"prompt", f.prompt},
-                   {"labels", f.labels}};
+  out["fields"] = describe(spec.read.fields);
   out["conditions"] = Json::array();
   for (const auto& condition : spec.conditions) {
     Json one = describe(condition);
@@ -219,13 +229,9 @@ Json describe_evaluation(const EvaluationSpec& spec, const std::vector<DataFacts
   out["prompt"] = prompt_sum(prompt);
   out["closed_book_prompt"] =
       prompt_sum(spec.closed_book_prompt.empty() ? closed_book_twin(prompt) : spec.closed_book_prompt);
-  out["chat"] = {{"use", spec.chat_use == ChatUse::kAlways  ? "always"
-                         : spec.chat_use == ChatUse::kNever ? "never"
-                                                            : "where the folder has a template"},
-                 {"system", spec.chat.system},
-                 {"style", spec.chat.style},
-                 {"no_thinking", spec.chat.no_thinking}};
-  if (!spec.chat.date.empty()) out["chat"]["date"] = spec.chat.date;
+  out["chat"] = describe(spec.chat, spec.chat_use == ChatUse::kAlways  ? "always"
+                                    : spec.chat_use == ChatUse::kNever ? "never"
+                                                                       : "where the folder has a template");
   out["answers"] = {{"keep_text_after_end", spec.keep_text_after_end},
                     {"first_line_only", spec.first_line_only},
                     {"normalisation", questions::name_of(spec.normalisation)}};
@@ -235,6 +241,29 @@ Json describe_evaluation(const EvaluationSpec& spec, const std::vector<DataFacts
   out["seed"] = spec.decode.seed;
   out["device"] = spec.device == Device::kCuda ? "cuda" : "cpu";
   out["observe"] = spec.observe;
+  return out;
+}
+
+Json describe_score(const ScoreRequest& request, const model::Model& model, const std::string& data_sha256,
+                    const std::string& command) {
+  Json out = {{"format", "buoy score 1"},
+              {"created_by", fmt::format("buoy {}", version())},
+              {"command", command},
+              {"model", describe_model_files(model.checkpoint().folder())},
+              {"data", {{"sha256", data_sha256}, {"items", request.items.size()}}},
+              {"fields", describe(request.read.fields)},
+              {"passages", request.arrangement.passages},
+              {"gold_position", request.arrangement.gold_position},
+              {"chat", describe(request.chat, request.chat.use ? "always" : "never")},
+              {"form", name_of_form(model.config(), request.score)},
+              {"slots", request.score.slots},
+              {"leave_out", request.leave_out},
+              {"texts", request.texts},
+              {"device", request.device == Device::kCuda ? "cuda" : "cpu"}};
+  if (!request.prompt_template.empty()) out["prompt"] = prompt_sum(request.prompt_template);
+  out["decoding"] = describe_decoding(request.score.decode);
+  out["decoding"].erase("max_new_tokens");  // nothing is generated
+  out["seed"] = request.score.decode.seed;
   return out;
 }
 

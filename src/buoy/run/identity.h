@@ -7,6 +7,7 @@
 
 #include "buoy/model/model.h"
 #include "buoy/run/evaluation.h"
+#include "buoy/run/score/score_run.h"
 #include "buoy/trace/manifest.h"
 
 namespace buoy::run {
@@ -36,6 +37,7 @@ std::string asked_as(const std::string& field);
 struct DataFacts {
   std::size_t items = 0;
   std::size_t with_passages = 0;
+  std::string ready = {};  // the first item with a ready prompt beside its question; "": none has one
   std::string sha256;
   // Of each item: its id, and how long question and passages are.
   struct Bytes {
@@ -44,6 +46,10 @@ struct DataFacts {
   std::vector<std::string> ids = {};
   std::vector<Bytes> bytes = {};
 };
+
+// score.json: what was scored, by whom, how. `command` is as typed.
+nlohmann::json describe_score(const ScoreRequest& request, const model::Model& model,
+                              const std::string& data_sha256, const std::string& command);
 
 // run.json: what was asked, of whom, how. Two runs with equal descriptions give equal answers.
 nlohmann::json describe_evaluation(const EvaluationSpec& spec, const std::vector<DataFacts>& data);

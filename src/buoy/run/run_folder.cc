@@ -86,6 +86,7 @@ DataFacts scan_data(const NamedPath& data, const questions::ReadOptions& options
   while (const auto item = reader.next()) {
     ++facts.items;
     facts.with_passages += item->passages.empty() ? 0 : 1;
+    if (facts.ready.empty() && item->prompt && !item->question.empty()) facts.ready = item->id;
     facts.ids.push_back(item->id);
     std::size_t passages = 0;
     for (const auto& passage : item->passages) passages += passage.title.size() + passage.text.size();

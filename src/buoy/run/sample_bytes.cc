@@ -159,18 +159,22 @@ std::string describe(const RunBytes& run, std::uint64_t free_bytes) {
     if (level != run.level) text += fmt::format("; as {} {}", name_of(level), of(level));
   }
   if (run.results > 0) text += fmt::format("; up to {} of tables and figures", describe_bytes(run.results));
+  if (run.held > 0)
+    text += fmt::format("; up to {} in a temporary file while a sample runs", describe_bytes(run.held));
   return text + fmt::format("; {} free", describe_bytes(free_bytes));
 }
 
 void require_space(const RunBytes& run, const std::filesystem::path& folder) {
   const std::uint64_t there = bytes_in_folder(folder), free = free_disk_bytes(folder),
-                      all = run.all() + run.results;
+                      all = run.all() + run.results + run.held;
   if (all <= free + there) return;
   throw IoError(fmt::format(
-      "{}: the run will write about {} as {}{}, but {} are free there (`ignore_space` runs it all "
+      "{}: the run will write about {} as {}{}{}, but {} are free there (`ignore_space` runs it all "
       "the same; `keep` chooses what is kept)",
       folder.string(), describe_bytes(all - there), name_of(run.level),
-      run.results > 0 ? ", with tables and figures" : "", describe_bytes(free)));
+      run.results > 0 ? ", with tables and figures" : "",
+      run.held > 0 ? fmt::format(", up to {} of it in a temporary file", describe_bytes(run.held)) : "",
+      describe_bytes(free)));
 }
 
 }  // namespace buoy::run

@@ -38,6 +38,7 @@ struct RunBytes {
   trace::Level level = trace::Level::kFull;  // that it keeps
   std::uint64_t samples = 0, chosen_samples = 0;
   std::uint64_t results = 0;  // tables and figures that are written behind the samples
+  std::uint64_t held = 0;     // at most, in a temporary file while a sample runs
 
   // Of all samples.
   std::uint64_t all() const { return each.of_run(level, samples, chosen_samples); }

@@ -16,6 +16,7 @@
 #include "buoy/base/file/json_file.h"
 #include "buoy/base/interrupt.h"
 #include "buoy/decode/block_families.h"
+#include "buoy/run/held/record_store.h"
 #include "buoy/run/live/deferred_sink.h"
 #include "buoy/run/live/trace_sink.h"
 #include "buoy/run/parts/trace_part.h"
@@ -319,7 +320,11 @@ TraceRunResult run_trace(const Context& context, LoadedModel& model, const Trace
   const auto left_out = leave_out_impossible(model, run);
   if (run.request.keep != trace::Level::kFull)
     run.manifest.analyses = analysis::describe_kept(run.analyses.names, run.analyses.options);
-  const auto bytes = bytes_of_run(model.model.config(), run);
+  auto bytes = bytes_of_run(model.model.config(), run);
+  // Records of blocks wait for the end of their sample: see RecordStore, and Tracer for those of a GPU.
+  if (run.manifest.blocks && model.model.device() == Device::kCpu &&
+      bytes.each.full > RecordStore::most_in_memory())
+    bytes.held = bytes.each.full;
   progress.begin(bytes);
   const auto& target = run.sharding ? run.sharding->out : run.folder;
   if (!run.ignore_space && !target.empty()) require_space(bytes, target);

@@ -79,6 +79,8 @@ Shard parse_part(const std::string& where, const std::string& text) {
   const auto count = slash == std::string::npos ? std::nullopt : whole_number(text.substr(slash + 1));
   if (!index || !count || *index < 0)
     throw_usage_error({where, "I/N with I from 0, as in 3/32", '"' + text + '"'});
+  if (*count < 1 || *count > kMost)
+    throw_usage_error({where, fmt::format("I/N with N from 1 to {}, as in 3/32", kMost), '"' + text + '"'});
   check_range(where + ": I of " + text, *index, "N", *count);
   return {static_cast<int>(*index), static_cast<int>(*count), 0, where};
 }

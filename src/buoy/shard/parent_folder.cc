@@ -238,4 +238,14 @@ std::string command_of_part(const RunFacts& facts, int shard) {
   return quoted(words);
 }
 
+std::optional<std::string> command_that_goes_on(const std::filesystem::path& folder) {
+  auto here = std::filesystem::absolute(folder).lexically_normal();
+  if (!here.has_filename()) here = here.parent_path();  // "parts/"
+  if (read_facts(here)) return "buoy merge " + quoted({folder.string()});
+  if (!path_exists(here / kPartFile)) return std::nullopt;
+  const auto facts = read_facts(here.parent_path().parent_path());
+  if (!facts) return std::nullopt;
+  return command_of_part(*facts, read_part_file(here).index);
+}
+
 }  // namespace buoy::shard

@@ -68,5 +68,8 @@ std::string own_token();
 std::string quoted(const std::vector<std::string>& words);
 // What runs one part.
 std::string command_of_part(const RunFacts& facts, int shard);
+// What goes on with an unfinished run in parts: of the folder of a part, and of that of the whole. Nothing
+// for other folders.
+std::optional<std::string> command_that_goes_on(const std::filesystem::path& folder);
 
 }  // namespace buoy::shard

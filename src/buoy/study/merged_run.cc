@@ -106,6 +106,9 @@ void merge_trace(const fs::path& out, const shard::RunFacts& facts) {
   fmt::print("{}: {} of {} joined{}\n", out.string(), counted(index.entries.size(), "sample"),
              counted(static_cast<std::size_t>(facts.shards), "shard"),
              failed > 0 ? fmt::format(", {} failed (listed in manifest.json)", failed) : "");
+  if (failed == std::ssize(index.entries))
+    throw InputError(fmt::format("{}: every sample failed, the first with: {}", out.string(),
+                                 index.entries.front().error));
 }
 
 void merge_evaluation(const fs::path& out, const shard::RunFacts& facts) {

@@ -197,6 +197,7 @@ void run_processes(const ShardOptions& options, const std::string& device, const
     throw_usage_error({"--processes", counted(cards.size(), "process", "processes") + ", one for each card",
                        std::to_string(options.processes)});
   stop_behind_sample(kStopped, 60);
+  say_how_parts_go_on(command);
   if (const auto before = shard::read_facts(command.out); before && study::is_merged(command.out, *before))
     throw_usage_error({command.out.string(), "a run that is not finished", "one in parts that were joined"});
   Fleet fleet(command, std::move(cards), options.processes);

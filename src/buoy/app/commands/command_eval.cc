@@ -137,7 +137,10 @@ void ask_part(const run::EvaluationSpec& spec, const run::Sharding& sharding, St
   progress.note = [](const std::string& text) { say("note: {}\n", text); };
   progress.clock = &clock;
   run::EvaluationResult result;
-  bar.run([&] { result = run::run_evaluation_part(spec, sharding, progress); });
+  bar.run([&] {
+    result = run::run_evaluation_part(spec, sharding, progress);
+    bar.failed(result.failed, result.last_error);
+  });
   fmt::print("{}: asked {} in {} (buoy merge {} makes the tables)\n", sharding.folder().string(),
              result.asked, describe_duration(result.seconds), sharding.out.string());
 }

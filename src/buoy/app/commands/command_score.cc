@@ -1,7 +1,10 @@
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <memory>
 
+#include "buoy/app/command_line.h"
 #include "buoy/app/commands/commands.h"
 #include "buoy/app/options/decode_options.h"
 #include "buoy/app/options/model_folder.h"
@@ -9,11 +12,15 @@
 #include "buoy/app/options/request_flags.h"
 #include "buoy/app/options/shared_options.h"
 #include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
 #include "buoy/base/progress.h"
 #include "buoy/base/say.h"
+#include "buoy/base/sha256.h"
 #include "buoy/checkpoint/hub_cache.h"
 #include "buoy/questions/data/item_reader.h"
 #include "buoy/report/result_files.h"
+#include "buoy/run/identity.h"
 #include "buoy/run/score/score_run.h"
 
 namespace buoy::app {
@@ -43,11 +50,21 @@ run::ScoreRequest read_score_request(const ScoreCall& call) {
   return request;
 }
 
+// Results are complete where the description is: it goes first and comes last.
+void write(const std::vector<Table>& tables, const nlohmann::json& description,
+           const std::filesystem::path& folder) {
+  const auto file = folder / "score.json";
+  std::filesystem::remove(file);
+  report::replace_tables("score", tables, folder);
+  write_file_atomically(file, dump_json(description, 2) + '\n');
+}
+
 void score(const ScoreCall& call) {
   auto request = read_score_request(call);
   const auto folder = find_model(call.model.folder);
   run::check_score(request, read_config(folder));
   request.items = questions::read_items(call.data, request.read);
+  const std::string data_sum = call.data == "-" ? "" : sha256_of_file(call.data);
   request.chat = settle_chat(call.flags.chat, folder);
   auto loaded = load_model(call.model);
   request.device = loaded.model.device();
@@ -63,7 +80,8 @@ void score(const ScoreCall& call) {
   }
   if (failed == items.size()) throw InputError("every question failed, the first with: " + first);
   const auto tables = run::score_tables(items, request, loaded);
-  if (!call.out.empty()) report::write_tables(tables, call.out);
+  if (!call.out.empty())
+    write(tables, run::describe_score(request, loaded.model, data_sum, command_as_typed()), call.out);
   for (const auto& table : tables) {
     if (call.json) {
       fmt::print("{}\n", to_json(table));

@@ -75,6 +75,7 @@ void trace_run(TraceOptions options) {
              },
          .step = [&] { progress.step(); },
          .part = [&](std::size_t samples, std::size_t before) { progress.begin(samples, before); }});
+    if (!result.failed.empty()) progress.failed(result.failed.size(), result.failed.back().error);
   });
   clock.lap("decoding and writing");
   if (options.timing) say("{}\n", clock.describe());

@@ -108,6 +108,7 @@ void watch(WatchOptions options) {
          .step = [&] { progress.step(); },
          .times = &times,
          .part = [&](std::size_t samples, std::size_t before) { progress.begin(samples, before); }});
+    if (!ran.failed.empty()) progress.failed(ran.failed.size(), ran.failed.back().error);
   });
   clock.lap("decoding");
   clock.within("handing records on", times.handing_on);

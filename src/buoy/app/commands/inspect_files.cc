@@ -24,6 +24,7 @@
 #include "buoy/questions/prompt/prompt_template.h"
 #include "buoy/retrieve/index.h"
 #include "buoy/run/answer_file.h"
+#include "buoy/shard/parent_folder.h"
 #include "buoy/study/study.h"
 #include "buoy/text/tokenizer/tokenizer.h"
 #include "buoy/trace/folder.h"
@@ -114,9 +115,15 @@ void inspect_evaluation(const fs::path& folder, bool json) {
     const std::string text = path_exists(partial) ? read_file(partial) : "";
     const auto answers = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
     const std::string so_far = counted(answers, "answer") + " so far";
-    sheet.add("state", LockedFile::is_locked(partial)
-                           ? "under way: " + so_far
-                           : "stopped: " + so_far + "; the same buoy eval with --resume goes on");
+    const auto of_parts = shard::command_that_goes_on(folder);
+    if (LockedFile::is_locked(partial)) {
+      sheet.add("state", "under way: " + so_far);
+    } else if (of_parts && !path_exists(partial)) {
+      sheet.add("state", "in parts that are not joined: " + *of_parts);
+    } else {
+      sheet.add("state", fmt::format("stopped: {}; {} goes on", so_far,
+                                     of_parts.value_or("the same buoy eval with --resume")));
+    }
   }
   sheet.print(json);
 }

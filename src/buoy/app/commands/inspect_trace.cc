@@ -15,6 +15,7 @@
 #include "buoy/base/file/mapped_file.h"
 #include "buoy/base/progress.h"
 #include "buoy/run/change/changes.h"
+#include "buoy/shard/parent_folder.h"
 #include "buoy/trace/index.h"
 #include "buoy/trace/journal.h"
 #include "buoy/trace/reader.h"
@@ -75,7 +76,8 @@ std::string state_of(const std::filesystem::path& folder, const trace::TraceRead
   return "under way";
 }
 
-std::string resume_command(const trace::Manifest& manifest) {
+std::string resume_command(const std::filesystem::path& folder, const trace::Manifest& manifest) {
+  if (const auto of_parts = shard::command_that_goes_on(folder)) return *of_parts;
   const std::string resume = " --resume";
   return manifest.command.find(resume) == std::string::npos ? manifest.command + resume : manifest.command;
 }
@@ -146,7 +148,7 @@ void inspect_trace(const std::filesystem::path& folder, bool json) {
       // A copy of another trace is not continued.
       const bool is_copy = manifest.command.find("buoy compact ") != std::string::npos;
       line(is_copy ? "remove it, then" : "resume with",
-           is_copy ? manifest.command : resume_command(manifest));
+           is_copy ? manifest.command : resume_command(folder, manifest));
     }
     line("model", fmt::format("{} ({}), {} layers, {} heads, weights in {}", manifest.model.name,
                               manifest.model.family, manifest.model.layers, manifest.model.heads,

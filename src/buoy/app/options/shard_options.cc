@@ -69,6 +69,11 @@ bool wants_processes(const ShardOptions& options, const std::string& device) {
   return several;
 }
 
+void say_how_parts_go_on(const PartedCommand& command) {
+  if (command.kind == "study") return;  // says so in any case
+  say_when_interrupted("buoy: interrupted; the same command goes on behind the last whole sample\n");
+}
+
 std::optional<run::Sharding> place_in_run(const ShardOptions& options, const PartedCommand& command) {
   stop_behind_sample(kStopped, kSecondsToStop);
   const auto variables = shard::own_variables();
@@ -79,6 +84,7 @@ std::optional<run::Sharding> place_in_run(const ShardOptions& options, const Par
     return std::nullopt;
   }
   say("{}\n", shard::describe(*shard));
+  say_how_parts_go_on(command);
   shard::RunFacts facts;
   facts.kind = command.kind;
   facts.shards = shard->count;
@@ -115,6 +121,10 @@ void RunProgress::close() {
   bar_.reset();
 }
 
+void RunProgress::failed(std::size_t samples, const std::string& last) {
+  if (samples > 0) failures_ = fmt::format("{} failed, the last: {}", samples, last);
+}
+
 void RunProgress::run(const std::function<void()>& work) {
   try {
     work();
@@ -128,7 +138,7 @@ void RunProgress::run(const std::function<void()>& work) {
     throw;
   }
   bar_.reset();
-  if (file_) file_->end("done");
+  if (file_) file_->end("done", failures_);
 }
 
 }  // namespace buoy::app

@@ -40,6 +40,8 @@ bool wants_processes(const ShardOptions& options, const std::string& device);
 // Which part this process takes: printed, and agreed on with the other processes in the folder of the run.
 // Nothing for the whole run. The card is chosen by the local rank.
 std::optional<run::Sharding> place_in_run(const ShardOptions& options, const PartedCommand& command);
+// What parts, and several processes, say when they are interrupted: what is there is always taken up.
+void say_how_parts_go_on(const PartedCommand& command);
 
 // Progress of a part, or of a whole run: a line on stderr and, of a part, its file.
 class RunProgress {
@@ -50,12 +52,14 @@ class RunProgress {
   void begin(std::size_t samples, std::size_t before = 0, const std::string& stage = "");
   void step();
   void close();
+  // Said in a part's file when the run ends well all the same.
+  void failed(std::size_t samples, const std::string& last);
 
   // Runs it; a part's file says how it ended.
   void run(const std::function<void()>& work);
 
  private:
-  std::string label_;
+  std::string label_, failures_;
   std::optional<shard::ProgressFile> file_;
   std::optional<Progress> bar_;
 };

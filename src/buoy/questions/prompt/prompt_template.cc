@@ -170,7 +170,7 @@ PromptTemplate PromptTemplate::load(const std::string& name_or_file) {
   if (!path_exists(name_or_file)) {
     std::vector<std::string_view> names = {kReadyPrompts};
     for (const BuiltinPrompt& prompt : builtin_prompts()) names.push_back(prompt.name);
-    throw_usage_error({"prompt", fmt::format("a file or one of {}", fmt::join(names, ", ")),
+    throw_usage_error({"prompt template", fmt::format("a file or one of {}", fmt::join(names, ", ")),
                        fmt::format("\"{}\"", name_or_file)});
   }
   return parse(read_file(name_or_file, kLargestTemplate), name_or_file);

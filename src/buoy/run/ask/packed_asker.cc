@@ -40,6 +40,7 @@ void PackedAsker::hand_over(std::size_t number, const AnswerRecord& record) {
 }
 
 void PackedAsker::failed(std::size_t number, const std::string& error) {
+  if (top_keys_) top_keys_->drop(static_cast<std::int64_t>(number));
   AnswerRecord record = std::move(under_way_.extract(number).mapped().question.record);
   record.error = error;
   hand_over(number, record);
@@ -87,7 +88,8 @@ void PackedAsker::bound_what_is_held(const Next& next) {
   if (!first_) return;
   try {
     const auto machine = questioner_.machine(model_, *first_, std::nullopt);
-    batch_.most_sequences = std::min(batch_.most_sequences, watched_->most_at_once(first_->prompt, *machine));
+    batch_.most_sequences =
+        std::min(batch_.most_sequences, watched_->most_at_once(first_->prompt, *machine, beside_));
   } catch (const UsageError&) {
   }
 }
@@ -165,8 +167,9 @@ void PackedAsker::finished(std::size_t number, const decode::StepMachine& machin
     try {
       top_keys_->end(static_cast<std::int64_t>(number));
     } catch (const UsageError& error) {
-      failed(number, error.what());
-      return;
+      return failed(number, error.what());
+    } catch (const InputError& error) {
+      return failed(number, error.what());
     }
   }
   asked.answer = questioner_.answered(asked.question.record, machine);

@@ -28,9 +28,11 @@ class PackedAsker {
   PackedAsker(const Context& context, model::Model& model, const Questioner& questioner,
               const decode::StreamOptions& batch, TakeAnswer take);
 
-  // Where records lie that are held and too many for memory; see ScratchFile.
-  void hold_in(const std::filesystem::path& folder) {
+  // Where records lie that are held and too many for memory, see ScratchFile; of how many who ask side by
+  // side.
+  void hold_in(const std::filesystem::path& folder, int beside) {
     if (watched_) watched_->hold_in(folder);
+    beside_ = beside;
   }
   void ask(const Next& next);
   // With a probe that is this question's own.
@@ -72,7 +74,8 @@ class PackedAsker {
   std::map<std::size_t, Asked> under_way_;
   std::map<std::size_t, Asked> ended_;  // until all their records are taken
   std::deque<std::size_t> once_more_;   // of those: they have to be watched otherwise
-  bool outside_ = false;                // in the hands of whoever gives questions and takes answers
+  int beside_ = 1;
+  bool outside_ = false;  // in the hands of whoever gives questions and takes answers
 };
 
 }  // namespace buoy::run

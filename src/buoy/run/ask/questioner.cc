@@ -154,7 +154,7 @@ LiveTimes Questioner::ask(const Wanted& wanted, const TakeAnswer& take) {
   LiveTimes times;
   workers.run([&](int worker) {
     PackedAsker asker(workers.context(worker), workers.model(worker).model, *this, batch, take_one);
-    asker.hold_in(wanted.held_in);
+    asker.hold_in(wanted.held_in, workers.count());
     try {
       book ? ask_with_hidden_columns(asker, *book, next, take_one) : asker.ask(next);
     } catch (...) {

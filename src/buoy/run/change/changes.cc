@@ -163,13 +163,13 @@ void check_changes_of(const Changes& changes, const ModelConfig& config, bool ha
     }
   }
   for (const auto& change : changes.keys) {
-    change.layers.below(config.layers);  // refuses others
+    change.layers.below(config.layers, "layers");  // refuses others
     if (change.of_single_steps && !has_steps)
       throw_usage_error(
           {kKeysField, "no steps: an autoregressive row is the same at every step", change.where + "/..."});
   }
   for (const auto& change : changes.mlps) {
-    change.layers.below(config.layers);
+    change.layers.below(config.layers, "layers");
     if (change.of_single_steps && !has_steps)
       throw_usage_error({kMlpField, "no steps: an autoregressive row is the same at every step", "steps"});
   }

@@ -46,9 +46,9 @@ class ChangingProbe final : public probe::ForwardingProbe {
   // Another probe looks on from now on; the step before stays the step before.
   void observe_by(probe::Probe* observer) { forward_to(observer); }
 
-  // When the row is decoded: UsageError where a rule selected no key.
+  // When the row is decoded: what TopKeys::finish() says of it.
   void finish() const {
-    if (top_) top_->require_any();
+    if (top_) top_->finish();
   }
 
  private:

@@ -98,7 +98,7 @@ std::string stored_text(const std::string& text, const ResidualVectors& vectors)
 }
 
 void check_residual_vectors(const ResidualVectors& vectors, const ModelConfig& config, bool has_steps) {
-  vectors.layers.below(config.layers);  // refuses others
+  vectors.layers.below(config.layers, "layers");  // refuses others
   if (vectors.of_single_steps && !has_steps)
     throw_usage_error({vectors.field(), "no steps: an autoregressive row is the same at every step",
                        vectors.where + "/..."});

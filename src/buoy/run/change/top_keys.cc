@@ -116,13 +116,21 @@ std::vector<std::int32_t> choose_top_keys(const TopChange& change, std::span<con
 }
 
 void check_top_change(const TopChange& change, const ModelConfig& config) {
-  change.layers.below(config.layers);  // refuses others
+  change.layers.below(config.layers, "layers");  // refuses others
   for (const auto& [layer, head] : change.heads) {
     if (layer < 0 || layer >= config.layers || head < 0 || head >= config.heads)
       throw_usage_error({kTopField,
                          fmt::format("layers 0 to {} and heads 0 to {}", config.layers - 1, config.heads - 1),
                          fmt::format("{}.{}", layer, head)});
   }
+}
+
+void check_top_steps(const TopChange& change, std::int64_t steps) {
+  if (change.keys == 0 || !change.follows()) return;
+  if (steps < 2)
+    throw_usage_error({kTopOfField, "at least 2 steps: the first has none before it", std::to_string(steps)});
+  if (change.of_single_steps && change.steps.contains(0))
+    throw_usage_error({kTopField, "steps from 1 on: the first has none before it", "step 0"});
 }
 
 TopKeys::TopKeys(const TopChange& change, const ModelConfig& config, const TopRow& row)
@@ -151,11 +159,7 @@ TopKeys::TopKeys(const TopChange& change, const ModelConfig& config, const TopRo
         {kTopField,
          fmt::format("at most {} of the {} keys{}", most, keys, drawn ? ", with as many others drawn" : ""),
          std::to_string(change.keys)});
-  if (change.follows() && row.steps < 2)
-    throw_usage_error(
-        {kTopOfField, "at least 2 steps: the first has none before it", fmt::format("{}", row.steps)});
-  if (change.of_single_steps && change.follows() && change.steps.contains(0))
-    throw_usage_error({kTopField, "steps from 1 on: the first has none before it", "step 0"});
+  check_top_steps(change, row.steps);
   if (change.of == TopOf::kTrace) traced_ = change.trace->sample({row.id, row.prompt, layers_, heads_});
   row_.prompt = {};  // it may be gone when keys are chosen
 }
@@ -191,10 +195,16 @@ std::vector<double> TopKeys::received(const Layer& layer, const probe::Address& 
 }
 
 std::span<const float> TopKeys::bias(const probe::Address& address, const probe::LayerExtent& extent) {
-  if (!change_.acts(address.step, address.layer)) return {};
-  if (!change_.follows())
-    change_.trace->require_rows(traced_,
-                                {address.step, extent.key_rows - extent.query_rows, extent.key_rows});
+  if (!change_.acts(address.step, address.layer) || mismatch_) return {};
+  if (!change_.follows()) {
+    try {
+      change_.trace->require_rows(traced_,
+                                  {address.step, extent.key_rows - extent.query_rows, extent.key_rows});
+    } catch (const InputError&) {
+      mismatch_ = std::current_exception();  // others may run in this forward
+      return {};
+    }
+  }
   Layer& layer = at(address);
   bool any = false;
   for (std::int64_t head = 0; head < heads_; ++head) {
@@ -215,7 +225,8 @@ std::span<const float> TopKeys::bias(const probe::Address& address, const probe:
   return any ? std::span<const float>(layer.bias) : std::span<const float>();
 }
 
-void TopKeys::require_any() const {
+void TopKeys::finish() const {
+  if (mismatch_) std::rethrow_exception(mismatch_);
   if (change_.of != TopOf::kRule || asked_ == 0 || changed_ > 0) return;
   throw_usage_error({kTopOfField, "a rule that selects keys",
                      fmt::format("{}: none in {} heads of all layers and steps",

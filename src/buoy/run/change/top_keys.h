@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -67,6 +68,8 @@ TopControl top_control_of(const std::string& name);
 std::string stored_text(const TopTexts& texts, const TopChange& change);
 // UsageError when the model has no such layer or head.
 void check_top_change(const TopChange& change, const ModelConfig& config);
+// UsageError where what is hidden follows the step before, and a run of so many steps has none.
+void check_top_steps(const TopChange& change, std::int64_t steps);
 
 // What the change is made to.
 struct TopRow {
@@ -97,8 +100,9 @@ class TopKeys {
   // [heads, keys]; empty: nothing is changed here. Valid until this layer and branch are asked again.
   std::span<const float> bias(const probe::Address& address, const probe::LayerExtent& extent);
 
-  // UsageError where a rule selected nothing in the whole row.
-  void require_any() const;
+  // When the row is decoded. UsageError where a rule selected nothing in the whole row, InputError where a
+  // trace turned out to be of other rows: from there on nothing was changed.
+  void finish() const;
 
  private:
   struct Layer {
@@ -118,6 +122,7 @@ class TopKeys {
   std::vector<std::uint8_t> chosen_heads_;  // [layers, heads]; empty: all
   std::vector<Layer> state_;                // [branches, layers]
   TopTraceSample traced_;
+  std::exception_ptr mismatch_;
   std::int64_t asked_ = 0, changed_ = 0;  // heads for which keys could have been chosen, and were
 };
 

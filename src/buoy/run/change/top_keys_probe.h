@@ -16,8 +16,9 @@ class TopKeysProbe final : public probe::Probe {
     rows_.erase(sequence);
     rows_.try_emplace(sequence, change_, config_, row);
   }
-  // The sequence is decoded. UsageError where a rule selected nothing in the whole row.
-  void end(std::int64_t sequence) { rows_.extract(sequence).mapped().require_any(); }
+  // The sequence is decoded: what TopKeys::finish() says of it.
+  void end(std::int64_t sequence) { rows_.extract(sequence).mapped().finish(); }
+  void drop(std::int64_t sequence) { rows_.erase(sequence); }
 
   probe::LayerRequest request(const probe::Address& address, const probe::LayerExtent&) override {
     probe::LayerRequest out;

@@ -92,7 +92,10 @@ probe::PredictionRequest HeldForwards::predictions(const probe::Address& address
   notes_.runs(address.step, extent);
   if (!steps_.contains(address.step)) return {};
   auto r = whole_.predictions(address, extent);
-  if (r.any()) note(address, extent).predicts = true;
+  if (!r.any()) return r;
+  Forward& forward = note(address, extent);
+  forward.predicts = true;
+  forward.predicted = r.rows;
   return r;
 }
 
@@ -106,11 +109,16 @@ bool HeldForwards::fits(const observe::Subject& subject) const {
   AskingAlways asking(observe::RecordLayout(plan_, subject));
   const Forward* forward = nullptr;
   observe::WholeRows whole(asking, hidden_, [&] { return of_length(forward->row, subject.tokens, mask_); });
+  const Forward* asked = nullptr;  // about its first layer: the others are asked the same
   for (const auto& one : held_) {
-    if (one.layer == probe::kWholeForward || forward == &forwards_[one.forward]) continue;
     forward = &forwards_[one.forward];
     auto address = forward->address;
     address.layer = one.layer;
+    if (one.layer == probe::kWholeForward) {
+      if (whole.predictions(address, forward->extent()).rows != forward->predicted) return false;
+      continue;
+    }
+    if (std::exchange(asked, forward) == forward) continue;
     const auto r = whole.request(address, forward->extent());
     if (r.group_of_row != forward->group_of_row || r.rows != forward->rows ||
         r.residual.rows != forward->residual_rows)

@@ -37,7 +37,7 @@ class HeldForwards final : public probe::Probe {
   bool takes_parts() const override { return true; }
 
   // Whether the same would have been asked had the end been known. Not where the last row of all turned out
-  // to write nothing: then it belongs to another group of queries.
+  // to write nothing: then it belongs to another group of queries, and predicts nothing.
   bool fits(const observe::Subject& subject) const;
   // Hands on what was held, once, as forwards of the whole row of `subject`, to who asks for what was asked.
   void hand_on(const observe::Subject& subject, probe::Probe& to);
@@ -53,6 +53,7 @@ class HeldForwards final : public probe::Probe {
     std::vector<std::uint8_t> group_of_row = {};  // that was asked for, like the others
     std::vector<std::int32_t> rows = {}, residual_rows = {};
     bool predicts = false;
+    std::vector<std::int32_t> predicted = {};
 
     probe::LayerExtent extent() const;
   };

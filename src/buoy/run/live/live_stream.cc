@@ -119,7 +119,8 @@ void LiveStream::push(const std::shared_ptr<Work>& work, LiveRecord& given) {
     item->states.copy(item->record.record.states);
     given.record = used_record();
   }
-  const std::uint64_t bytes = pending ? pending->bytes() : probe::bytes_of(item->record.record);
+  const std::uint64_t bytes =
+      pending ? pending->bytes() : probe::bytes_of(item->record.record) + item->states.bytes();
   const bool of_forward = given.address.layer == probe::kWholeForward;
   const std::int64_t l = of_forward ? 0 : work->sample.layout().layer_index(given.address);
   ++work->waiting;

@@ -156,11 +156,12 @@ void WatchedQuestions::look_on(Watched& watched, const Beginning& question) cons
   watched.work = stream_.begin(*watched.sample, watched.types, made.get_future());
 }
 
-std::size_t WatchedQuestions::most_at_once(const ItemPrompt& prompt,
-                                           const decode::StepMachine& machine) const {
+std::size_t WatchedQuestions::most_at_once(const ItemPrompt& prompt, const decode::StepMachine& machine,
+                                           int beside) const {
   if (!blocks_) return std::numeric_limits<std::size_t>::max();
   const observe::RecordLayout longest(plan_, longest_subject(config_, request_, prompt, machine, tokenizer_));
-  return std::max<std::size_t>(1, kMostHeld / std::max<std::uint64_t>(1, longest.expected_bytes().all));
+  const std::uint64_t bytes = longest.expected_bytes().all * static_cast<std::uint64_t>(beside);
+  return std::max<std::size_t>(1, kMostHeld / std::max<std::uint64_t>(1, bytes));
 }
 
 void WatchedQuestions::ran(std::size_t number, const decode::StepRecord& record) {

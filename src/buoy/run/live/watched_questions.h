@@ -49,8 +49,9 @@ class WatchedQuestions final : public probe::Probe {
   bool decodes_blocks() const { return blocks_; }
   // Where records lie that are held and too many for memory; see ScratchFile.
   void hold_in(std::filesystem::path folder) { held_in_ = std::move(folder); }
-  // How many questions like this one may run at once, so that what is held of all stays within bounds.
-  std::size_t most_at_once(const ItemPrompt& prompt, const decode::StepMachine& machine) const;
+  // How many questions like this one may run at once, so that what so many hold side by side stays within
+  // bounds.
+  std::size_t most_at_once(const ItemPrompt& prompt, const decode::StepMachine& machine, int beside) const;
   // Behind every step of a question whose blocks are decoded.
   void ran(std::size_t number, const decode::StepRecord& record);
   // After its last forward, while its machine is there.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -206,6 +207,36 @@ class Scoring {
   std::int64_t offset_, slots_ = 0;
 };
 
+// Whether every form heeds it, and not only the order of a decoding.
+bool is_heeded(const ModelConfig& config, const DecodeOptions& decode, std::string_view key) {
+  // Plain numbers are always there.
+  constexpr std::array<std::string_view, 3> kPlain = {"max_new_tokens", "seed", "temperature"};
+  // What the row is that a form looks at.
+  constexpr std::array<std::string_view, 5> kOfTheRow = {"allow_long", "decoding_rule", "mask_token",
+                                                         "shifted_rows", "bidirectional_context"};
+  if (key == "block_length") return decode::decodes_blocks(config, decode);
+  return std::find(kPlain.begin(), kPlain.end(), key) != kPlain.end() ||
+         std::find(kOfTheRow.begin(), kOfTheRow.end(), key) != kOfTheRow.end();
+}
+
+// What would be asked for in vain.
+void require_used(const ModelConfig& config, const ScoreOptions& options, ScoreForm form) {
+  decode::check_options(config, options.decode);
+  if (form == ScoreForm::kNextToken && options.slots > 0)
+    throw_usage_error(
+        {field_name("slots"), "none: a model of next tokens has no canvas", std::to_string(options.slots)});
+  if (form == ScoreForm::kPath && options.order == PathOrder::kDecoding) return;
+  for (const auto& option : decode::kDecodeOptions) {
+    if (is_heeded(config, options.decode, option.key) || !decode::is_given(option, options.decode)) continue;
+    throw_usage_error({field_name(option.key),
+                       form == ScoreForm::kNextToken
+                           ? "none: nothing is decoded"
+                           : fmt::format("none, or {} path with {} decoding: nothing else decodes",
+                                         field_name("form"), field_name("path_order")),
+                       fmt::format("it for {}", name_of(form))});
+  }
+}
+
 }  // namespace
 
 double log_probability_of(std::span<const float> logits, std::int32_t token) {
@@ -234,10 +265,16 @@ std::string_view name_of(ScoreForm form) {
 
 ScoreForm settled_form(const ModelConfig& config, const ScoreOptions& options) {
   const DecodeOptions& decode = options.decode;
+  const bool filtered = decode.temperature > 0 || decode.cfg_scale.value_or(0) > 0;
+  if (filtered)
+    throw_usage_error({field_name(decode.temperature > 0 ? "temperature" : "cfg_scale"),
+                       "0: log-probabilities are those of the model itself",
+                       fmt::format("{:g}", decode.temperature > 0 ? decode.temperature : *decode.cfg_scale)});
   if (!decode::decodes_masks(config, decode)) {
     if (options.form)
       throw_usage_error({field_name("form"), "none: a model of next tokens has one log-probability",
                          std::string(name_of(*options.form))});
+    require_used(config, options, ScoreForm::kNextToken);
     return ScoreForm::kNextToken;
   }
   if (!options.form)
@@ -247,13 +284,15 @@ ScoreForm settled_form(const ModelConfig& config, const ScoreOptions& options) {
                      "(each token when it is revealed): a {} has both",
                      name_of(config.family)),
          "none"});
-  const bool filtered = decode.temperature > 0 || decode.cfg_scale.value_or(0) > 0;
-  if (filtered)
-    throw_usage_error({field_name(decode.temperature > 0 ? "temperature" : "cfg_scale"),
-                       "0: log-probabilities are those of the model itself",
-                       fmt::format("{:g}", decode.temperature > 0 ? decode.temperature : *decode.cfg_scale)});
   decode::loop_of(config, decode);  // refuses a rule that is missing
+  require_used(config, options, *options.form);
   return *options.form;
+}
+
+std::string name_of_form(const ModelConfig& config, const ScoreOptions& options) {
+  const auto form = settled_form(config, options);
+  if (form != ScoreForm::kPath) return std::string(name_of(form));
+  return options.order == PathOrder::kDecoding ? "path decoding" : "path left-to-right";
 }
 
 double AnswerScore::sum() const {

@@ -38,8 +38,11 @@ PathOrder path_order_of(const std::string& name);
 std::string_view name_of(ScoreForm form);
 
 // The form that a model is scored by. UsageError where a masked model's is not said, where another model is
-// given one, and for decoding with draws, filters or guidance, which has no log-probability of its own.
+// given one, for decoding with draws or guidance, which has no log-probability of its own, and for options
+// that the form has no use for.
 ScoreForm settled_form(const ModelConfig& config, const ScoreOptions& options);
+// Of that form, with the order of a path: "path decoding".
+std::string name_of_form(const ModelConfig& config, const ScoreOptions& options);
 
 struct AnswerScore {
   std::vector<double> log_probability;  // natural, of each token of the answer

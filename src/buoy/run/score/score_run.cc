@@ -18,12 +18,6 @@ bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-std::string form_text(const ScoreRequest& request, const ModelConfig& config) {
-  const auto form = settled_form(config, request.score);
-  if (form != ScoreForm::kPath) return std::string(name_of(form));
-  return request.score.order == PathOrder::kDecoding ? "path decoding" : "path left-to-right";
-}
-
 // Scores the items of one request.
 class ItemScorer {
  public:
@@ -240,7 +234,7 @@ std::vector<ScoredItem> score_items(const Context& context, LoadedModel& model, 
 
 std::vector<Table> score_tables(const std::vector<ScoredItem>& items, const ScoreRequest& request,
                                 const LoadedModel& model) {
-  const auto form = form_text(request, model.model.config());
+  const auto form = name_of_form(model.model.config(), request.score);
   std::vector<Table> tables = {summary_table(items, form), answer_table(items, form),
                                token_table(items, *model.tokenizer)};
   if (request.leave_out) tables.push_back(passage_table(items));

@@ -188,6 +188,7 @@ TEST_P(HeldBlocks, AnAnswerThatEndsInsideABlockIsTracedAsIfItHadBeenKnown) {
 // What a trace observes besides changes nothing of what the model expects: neither the rows, nor their
 // numbers.
 TEST_P(HeldBlocks, PredictionsAloneAreThoseOfATraceThatObservesMore) {
+  request_.predicted_tokens = 20;  // more than a block has rows
   request_.decode.eos_tokens = {unwatched()->row()[request_.ids->ids.size() + 5]};
   const auto all = traced();
   request_.observe = "predictions";

@@ -7,6 +7,7 @@
 #include "buoy/base/random.h"
 #include "buoy/base/sha256.h"
 #include "buoy/trace/array.h"
+#include "buoy/trace/schema.h"
 #include "support/temp_folder.h"
 #include "support/written_table.h"
 
@@ -53,6 +54,53 @@ std::vector<std::int32_t> reveal_steps(const PlantedSpec& spec, std::int64_t sam
   return steps;
 }
 
+// Arrays beside received attention, of every step, layer and head.
+class MoreArrays {
+ public:
+  MoreArrays(const PlantedSpec& spec, std::int64_t steps)
+      : spec_(spec), shape_{steps, spec.layers, spec.heads, spec.tokens} {}
+
+  // `received`: of all groups.
+  void add(const PlantedMap& map, std::span<const double> received) {
+    std::vector<double> filled(received.size());
+    const auto take = [&](const std::string& name, const PlantedSpec::Fill& fill) {
+      fill(map, filled);
+      arrays_[name].insert(arrays_[name].end(), filled.begin(), filled.end());
+    };
+    for (const auto& [name, fill] : spec_.by_token) take(name, fill);
+    if (!spec_.values) return;
+    take(std::string(trace::kValueNorm), spec_.values);
+    auto& lengths = arrays_[std::string(trace::kContribution)];
+    for (size_t j = 0; j < received.size(); ++j)
+      lengths.push_back(static_cast<float>(received[j] * filled[j]));
+  }
+  void put(trace::Sample& sample) const {
+    for (const auto& [name, numbers] : arrays_)
+      sample.arrays.push_back(trace::float_array(name, shape_, numbers));
+  }
+
+ private:
+  const PlantedSpec& spec_;
+  std::vector<std::int64_t> shape_;
+  std::map<std::string, std::vector<float>> arrays_;
+};
+
+void put_dense(const PlantedSpec& spec, PlantedMap map, trace::Sample& sample) {
+  const auto tokens = static_cast<size_t>(spec.tokens);
+  std::vector<double> weights(tokens * tokens);
+  for (map.layer = 0; map.layer < spec.layers; ++map.layer) {
+    spec.dense(map, weights);
+    std::vector<float> rows;
+    for (auto row = weights.begin(); row != weights.end(); row += spec.tokens) {
+      const double total = std::accumulate(row, row + spec.tokens, 0.0);
+      for (size_t j = 0; j < tokens; ++j)
+        rows.push_back(static_cast<float>(row[static_cast<std::ptrdiff_t>(j)] / total));
+    }
+    sample.arrays.push_back(
+        trace::float_array(trace::dense_mean_name(map.step, map.layer), {spec.tokens, spec.tokens}, rows));
+  }
+}
+
 trace::Sample sample_of(const PlantedSpec& spec, std::int64_t n) {
   const std::int64_t S = spec.causal ? 1 : spec.steps, L = spec.layers, H = spec.heads, T = spec.tokens,
                      G = static_cast<std::int64_t>(spec.groups.size());
@@ -62,6 +110,7 @@ trace::Sample sample_of(const PlantedSpec& spec, std::int64_t n) {
     final_row[static_cast<size_t>(j)] = static_cast<std::int32_t>(1 + j % 900);
   std::vector<float> received;
   std::vector<double> weights(static_cast<size_t>(T));
+  MoreArrays more(spec, S);
   for (std::int64_t s = 0; s < S; ++s) {
     steps.push_back(static_cast<std::int32_t>(s));
     for (size_t j = 0; j < final_row.size(); ++j)
@@ -69,15 +118,21 @@ trace::Sample sample_of(const PlantedSpec& spec, std::int64_t n) {
     std::int64_t leading = 0;
     while (spec.prompt + leading < T && revealed[static_cast<size_t>(spec.prompt + leading)] < s) ++leading;
     for (std::int64_t l = 0; l < L; ++l) {
+      std::vector<std::vector<double>> by_head(static_cast<size_t>(H),
+                                               std::vector<double>(weights.size(), 0.0));
       for (std::int64_t g = 0; g < G; ++g) {
         for (std::int64_t h = 0; h < H; ++h) {
           spec.weights({n, s, l, h, g, leading}, weights);
           const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-          for (const double w : weights)
-            received.push_back(
-                static_cast<float>(w / total * static_cast<double>(T) / static_cast<double>(G)));
+          for (size_t j = 0; j < weights.size(); ++j) {
+            const double sum = weights[j] / total * static_cast<double>(T) / static_cast<double>(G);
+            received.push_back(static_cast<float>(sum));
+            by_head[static_cast<size_t>(h)][j] += sum;
+          }
         }
       }
+      for (std::int64_t h = 0; h < H; ++h)
+        more.add({n, s, l, h, 0, leading}, by_head[static_cast<size_t>(h)]);
     }
   }
   for (std::int64_t l = 0; l < L; ++l) layers.push_back(static_cast<std::int32_t>(l));
@@ -91,6 +146,8 @@ trace::Sample sample_of(const PlantedSpec& spec, std::int64_t n) {
       "group_sizes", {S, G},
       std::vector<std::int32_t>(static_cast<size_t>(S * G), static_cast<std::int32_t>(T / G))));
   sample.arrays.push_back(trace::float_array("received", {S, L, G, H, T}, received));
+  more.put(sample);
+  if (spec.dense) put_dense(spec, {n, S - 1, 0, H, 0, 0}, sample);
   if (!spec.gold.empty()) sample.arrays.push_back(trace::byte_array("evidence", {T}, spec.gold));
   sample.metadata["prompt_length"] = std::to_string(spec.prompt);
   sample.metadata["attention"] = !spec.attention.empty() ? spec.attention

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,8 +29,14 @@ struct PlantedSpec {
   std::vector<std::string> groups = {"all"};  // of equal size
   std::vector<std::string> texts;             // one per token, or none
   std::vector<std::uint8_t> gold;             // one per token, or none
-  // Fills one weight per token; they are scaled to the group's number of queries.
-  std::function<void(const PlantedMap&, std::vector<double>&)> weights;
+  // Fills one number per token.
+  using Fill = std::function<void(const PlantedMap&, std::vector<double>&)>;
+  Fill weights;  // they are scaled to the group's number of queries
+  Fill values;   // lengths of values, or none
+  // Further arrays [steps, layers, heads, tokens], by their names.
+  std::map<std::string, Fill> by_token;
+  // Head means at the last step, [query, key], or none; they are scaled to rows of 1.
+  Fill dense;
 };
 
 TextTrace plant(const PlantedSpec& spec);

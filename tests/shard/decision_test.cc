@@ -125,6 +125,14 @@ TEST(ShardDecision, AStepOfMpirunsDaemonsIsNotASourceOfShards) {
 TEST(ShardDecision, TheCardComesFromTheLocalRank) {
   EXPECT_EQ(decide("", with(kStep, {{"SLURM_LOCALID", "1"}}))->local, 1);
   EXPECT_EQ(decide("0/8", {{"LOCAL_RANK", "3"}})->local, 3);
+  EXPECT_EQ(decide("0/8", {{"MPI_LOCALRANKID", "3"}})->local, 3);
+  const Variables mpirun = {
+      {"OMPI_COMM_WORLD_RANK", "5"}, {"OMPI_COMM_WORLD_SIZE", "6"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "2"}};
+  EXPECT_EQ(decide("", mpirun)->local, 2);
+  EXPECT_EQ(
+      decide("", with(mpirun, {{"SLURM_STEP_ID", "0"}, {"SLURM_LOCALID", "1"}, {"LOCAL_RANK", "3"}}))->local,
+      2)
+      << "tasks of mpirun inherit what its daemon is";
   EXPECT_EQ(decide("0/8", {{"SLURM_LOCALID", "3"}})->local, 0) << "no step";
 }
 

@@ -59,6 +59,23 @@ void write(const std::vector<Table>& tables, const nlohmann::json& description,
   write_file_atomically(file, dump_json(description, 2) + '\n');
 }
 
+// A line shows where a long text begins; files hold all of it.
+Table with_short_texts(Table table) {
+  constexpr std::size_t kLongest = 60;
+  for (auto& row : table.rows) {
+    for (auto& cell : row) {
+      auto* text = std::get_if<std::string>(&cell);
+      if (text != nullptr && text->size() > kLongest) {
+        std::size_t end = kLongest;
+        while (end > 0 && (static_cast<unsigned char>((*text)[end]) & 0xC0) == 0x80)
+          --end;  // whole characters
+        *text = text->substr(0, end) + "...";
+      }
+    }
+  }
+  return table;
+}
+
 void score(const ScoreCall& call) {
   auto request = read_score_request(call);
   const auto folder = find_model(call.model.folder);
@@ -86,7 +103,7 @@ void score(const ScoreCall& call) {
     if (call.json) {
       fmt::print("{}\n", to_json(table));
     } else if (call.out.empty() || &table == &tables.front()) {
-      fmt::print("{}{}", &table == &tables.front() ? "" : "\n", to_text(table));
+      fmt::print("{}{}", &table == &tables.front() ? "" : "\n", to_text(with_short_texts(table)));
     }
   }
 }

@@ -1,5 +1,8 @@
 #include "fleet/fleet.h"
 
+#include <chrono>
+#include <random>
+
 #include "buoy/base/file/files.h"
 #include "support/golden.h"
 
@@ -59,8 +62,14 @@ Files run_files(const fs::path& folder) {
 }
 
 FleetTest::FleetTest() {
+  ask(7);
+}
+
+void FleetTest::ask(int questions) {
+  const auto file = scratch_ / "q.jsonl";
+  fs::remove(file);
   const auto made =
-      run_buoy({"world", "--count", "7", "--passages", "3", "--out", (scratch_ / "q.jsonl").string()});
+      run_buoy({"world", "--count", std::to_string(questions), "--passages", "3", "--out", file.string()});
   EXPECT_EQ(made.exit_code, 0) << made.err;
 }
 
@@ -98,9 +107,42 @@ void FleetTest::run_well(const std::string& place, const std::vector<std::string
   ASSERT_EQ(result.exit_code, 0) << place << ": " << result.err;
 }
 
-ProgramResult FleetTest::shell(const std::string& place, const std::string& line) {
+std::string FleetTest::line(const std::vector<std::string>& words) {
+  std::string call = BUOY_PROGRAM;
+  for (const auto& word : words) call += " '" + word + "'";
+  return call;
+}
+
+std::string FleetTest::until_a_sample(const std::string& part) {
+  const std::string folder = "run/shards/" + part;
+  return "for i in $(seq 4000); do [ -n \"$(find " + folder + "/samples/*.safetensors " + folder +
+         "/answers.partial.jsonl -size +0 2> /dev/null)\" ] && break; sleep 0.005; done; ";
+}
+
+ProgramResult FleetTest::shell(const std::string& place, const std::string& text) {
   make_folder(scratch_ / place);
-  return run_shell("cd '" + (scratch_ / place).string() + "'; " + line);
+  return run_shell("cd '" + (scratch_ / place).string() + "'; " + text);
+}
+
+void FleetTest::kill_joins(const std::vector<std::string>& words, int moments) {
+  std::mt19937 random(22);
+  const std::string& kind = words.front();
+  run_well(kind + "-single", words);
+  for (const char* shard : {"0/2", "1/2"}) run_well(kind, words, {"--shard", shard});
+  shell(kind, "cp -a run parts");
+  const auto began = std::chrono::steady_clock::now();
+  run_well(kind, {"merge", "run"});
+  const std::chrono::duration<double> takes = std::chrono::steady_clock::now() - began;
+  int killed = 0;
+  for (int moment = 0; moment < moments; ++moment) {
+    const auto seconds = std::uniform_real_distribution<double>(0.001, takes.count())(random);
+    const auto joined = shell(kind, "rm -rf run; cp -a parts run; timeout -s KILL " +
+                                        std::to_string(seconds) + " \"" BUOY_PROGRAM "\" merge run");
+    killed += joined.exit_code == 137 ? 1 : 0;
+    run_well(kind, {"merge", "run"});
+    EXPECT_TRUE(same_run(out(kind + "-single"), out(kind))) << kind << ", killed after " << seconds << " s";
+  }
+  EXPECT_GE(killed, moments / 4) << kind << ": most were over before they could be killed";
 }
 
 }  // namespace buoy::testing

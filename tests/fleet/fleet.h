@@ -33,8 +33,17 @@ class FleetTest : public ::testing::Test {
                     const std::vector<std::string>& more = {}, const std::string& prelude = "");
   void run_well(const std::string& place, const std::vector<std::string>& words,
                 const std::vector<std::string>& more = {}, const std::string& prelude = "");
-  // A line of bash in the place.
-  ProgramResult shell(const std::string& place, const std::string& line);
+  // A command, as bash takes it.
+  static std::string line(const std::vector<std::string>& words);
+  // Bash that waits until a part ("0001-of-0002", "*") has a whole sample.
+  static std::string until_a_sample(const std::string& part);
+  // So many questions, in place of the few.
+  void ask(int questions);
+  // Text of bash in the place.
+  ProgramResult shell(const std::string& place, const std::string& text);
+  // Kills joins of two parts at so many random moments. Each is done again, and leaves the run of one
+  // process.
+  void kill_joins(const std::vector<std::string>& words, int moments);
   std::filesystem::path out(const std::string& place) const { return scratch_ / place / "run"; }
 
   TempFolder scratch_;

@@ -44,6 +44,12 @@ TEST_F(Parts, AJoinedEvaluationIsThatOfOneProcess) {
 TEST_F(Parts, AJoinedWatchedRunIsThatOfOneProcess) {
   run_well("single", watch());
   run_parts("parts", watch(), 3);
+  const auto unmerged = run("parts", {"inspect", "run"});
+  EXPECT_EQ(unmerged.exit_code, 0) << unmerged.err;
+  EXPECT_NE(unmerged.out.find("keeps        compact: what floating, drift, qk made of every sample"),
+            std::string::npos)
+      << unmerged.out;
+  EXPECT_NE(unmerged.out.find("samples      7 of 7 done"), std::string::npos) << unmerged.out;
   run_well("parts", {"merge", "run"});
   EXPECT_TRUE(same_run(out("single"), out("parts")));
 }
@@ -107,13 +113,35 @@ TEST_F(Parts, OtherSeedsModelsAndNumbersOfShardsAreRefusedByName) {
 }
 
 TEST_F(Parts, PartsOfAnotherRunAreRefusedWhenTheyAreJoined) {
-  run_well("a", trace(), {"--shard", "0/2"});
-  run_well("b", trace(), {"--shard", "1/2", "--seed", "5"});
-  fs::copy(out("b") / "shards/0001-of-0002", out("a") / "shards/0001-of-0002", fs::copy_options::recursive);
-  const auto refused = run("a", {"merge", "run"});
-  EXPECT_EQ(refused.exit_code, 3);
-  EXPECT_NE(refused.err.find("seed"), std::string::npos) << refused.err;
-  EXPECT_NE(refused.err.find("0001-of-0002"), std::string::npos) << refused.err;
+  auto other_model = trace();
+  for (auto& word : other_model) {
+    if (const auto at = word.find("planted-diffusion"); at != std::string::npos)
+      word.replace(at, 17, "planted-autoregressive");
+  }
+  auto trace_seed = trace(), eval_seed = eval();
+  for (auto* words : {&trace_seed, &eval_seed}) words->insert(words->end(), {"--seed", "5"});
+  struct Case {
+    std::vector<std::string> run, other;
+    std::string difference;
+  };
+  const std::vector<Case> cases = {
+      {trace(), trace_seed, "seed"}, {trace(), other_model, "--model"}, {eval(), eval_seed, "seed"}};
+  for (std::size_t n = 0; n < cases.size(); ++n) {
+    const auto& [words, other, difference] = cases[n];
+    const auto a = "a" + std::to_string(n), b = "b" + std::to_string(n);
+    run_well(a, words, {"--shard", "0/2"});
+    run_well(b, other, {"--shard", "1/2"});
+    fs::copy(out(b) / "shards/0001-of-0002", out(a) / "shards/0001-of-0002", fs::copy_options::recursive);
+    const auto refused = run(a, {"merge", "run"});
+    EXPECT_EQ(refused.exit_code, 3) << n;
+    EXPECT_NE(refused.err.find(difference), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("0001-of-0002"), std::string::npos) << refused.err;
+    EXPECT_EQ(run(a, {"merge", "run"}).exit_code, 3) << n << ": it was refused before anything was joined";
+  }
+}
+
+TEST_F(Parts, AJoinThatIsKilledIsDoneAgain) {
+  for (const auto& words : {trace(), eval()}) kill_joins(words, 10);
 }
 
 TEST_F(Parts, OnePartTwiceIsRefused) {

@@ -97,19 +97,15 @@ TEST_F(Processes, AFullDiskEndsAPartThatGoesOnWhenThereIsRoom) {
 }
 
 TEST_F(Processes, ASignalEndsBehindTheSampleInHand) {
-  for (const auto& words : {trace(), eval()}) {
+  for (const auto& words : {trace(), eval(), watch()}) {
     const std::string& kind = words.front();
     run_well(kind + "-single", words);
-    std::string call = BUOY_PROGRAM;
-    for (const auto& word : words) call += " '" + word + "'";
-    const std::string look = kind == "trace" ? "ls run/shards/0000-of-0001/samples/*.safetensors"
-                                             : "test -s run/shards/0000-of-0001/answers.partial.jsonl";
     for (const std::string signal : {"TERM", "USR1"}) {
       const std::string place = kind + "-" + signal;
       const auto began = std::chrono::steady_clock::now();
-      const auto stopped = shell(
-          place, call + " --shard 0/1 > said 2>&1 & pid=$!; for i in $(seq 2000); do " + look +
-                     " > /dev/null 2>&1 && break; sleep 0.005; done; kill -" + signal + " $pid; wait $pid");
+      const auto stopped =
+          shell(place, line(words) + " --shard 0/1 > said 2>&1 & pid=$!; " + until_a_sample("0000-of-0001") +
+                           "kill -" + signal + " $pid; wait $pid");
       EXPECT_EQ(stopped.exit_code, 75) << signal << read_file(scratch_ / place / "said");
       EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30)) << signal;
       const std::string said = read_file(scratch_ / place / "said");
@@ -120,6 +116,27 @@ TEST_F(Processes, ASignalEndsBehindTheSampleInHand) {
       run_well(place, {"merge", "run"});
       EXPECT_TRUE(same_run(out(kind + "-single"), out(place))) << signal;
     }
+  }
+}
+
+TEST_F(Processes, ASignalEndsAllThatOneStarted) {
+  ask(24);
+  for (const auto& words : {trace(), eval()}) {
+    const std::string& kind = words.front();
+    run_well(kind + "-single", words);
+    const std::string place = kind + "-two";
+    const auto stopped = shell(place, line(words) + " --processes 2 > said 2>&1 & pid=$!; " +
+                                          until_a_sample("000?-of-0002") + "kill -TERM $pid; wait $pid");
+    const std::string said = read_file(scratch_ / place / "said");
+    EXPECT_EQ(stopped.exit_code, 75) << said;
+    EXPECT_NE(said.find("the same command goes on behind the last whole sample"), std::string::npos) << said;
+    EXPECT_EQ(said.find("is taken out"), std::string::npos) << "they were told to stop: " << said;
+    const auto status = run(place, {"status", "run"});
+    EXPECT_EQ(status.out.find("running"), std::string::npos) << status.out;
+    EXPECT_NE(status.out.find("0 of 2 shards done"), std::string::npos) << status.out;
+    run_well(place, words, {"--processes", "2"});
+    EXPECT_FALSE(path_exists(out(place) / "shards"));
+    EXPECT_TRUE(same_run(out(kind + "-single"), out(place)));
   }
 }
 

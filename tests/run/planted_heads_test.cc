@@ -62,5 +62,25 @@ TEST_P(PlantedHeads, AreFoundByTheStrictScoreAndMatter) {
   EXPECT_EQ(testing::exact_match(book, name, "without-others"), 1);
 }
 
+// `--sweep heads-off=0,2 --heads-from TRACE --heads-controls 3`: the two best take every answer with them,
+// drawn ones do not.
+TEST_P(PlantedHeads, SweptByNumberTheBestMatterMoreThanDrawnOnes) {
+  const auto data = testing::write_world(scratch_, {.count = 4, .passages = 4});
+  const std::string name = GetParam() ? "diffusion" : "autoregressive";
+  ConditionRequest request;
+  request.sweep = "heads-off=0,2";
+  request.heads = HeadStudy{.traces = {{name, trace(data)}}, .controls = 3};
+  auto spec = testing::pair_spec(data, make_conditions(request));
+  std::erase_if(spec.models, [&](const NamedPath& model) { return model.name != name; });
+  testing::run(spec, scratch_ / "run");
+  const auto book = read_scores(scratch_ / "run");
+  EXPECT_EQ(testing::exact_match(book, name, "heads-off=0"), 1);
+  EXPECT_EQ(testing::exact_match(book, name, "heads-off=2"), 0);
+  double drawn = 0;
+  for (const char* draw : {"1", "2", "3"})
+    drawn += testing::exact_match(book, name, std::string("heads-off-random-") + draw + "=2") / 3;
+  EXPECT_GE(drawn, 0.5);
+}
+
 }  // namespace
 }  // namespace buoy::run

@@ -355,6 +355,12 @@ class PairScore : public ::testing::TestWithParam<bool> {
     ThreadPool threads(2);
     return score_items({threads}, model_, request_, {});
   }
+  // All that the model can be scored by.
+  static std::vector<ScoreOptions> forms() {
+    if (!GetParam()) return {ScoreOptions{}};
+    return {masked_form(ScoreForm::kOneShot), masked_form(ScoreForm::kPath),
+            masked_form(ScoreForm::kPath, PathOrder::kDecoding)};
+  }
 
   testing::TempFolder scratch_;
   LoadedModel model_;
@@ -365,19 +371,24 @@ INSTANTIATE_TEST_SUITE_P(Pair, PairScore, ::testing::Bool(),
 
 TEST_P(PairScore, FindsThePassageThatTheAnswerRestsOn) {
   request_.leave_out = true;
-  const auto items = scored();
-  const auto tables = score_tables(items, request_, model_);
-  ASSERT_EQ(tables.size(), 4u);
-  const auto& t = schema::score_passages;
-  ASSERT_TRUE(tables[3].is(t));
-  EXPECT_EQ(tables[3].rows.size(), 12u);
-  for (const auto& row : tables[3].rows) {
-    if (number_of(row[tables[3].column(t.gold)]) != 1) continue;
-    EXPECT_EQ(number_of(row[tables[3].column(t.rank)]), 1);
-    EXPECT_GT(number_of(row[tables[3].column(t.influence)]), 1);
+  for (const auto& form : forms()) {
+    request_.score = form;
+    const auto items = scored();
+    const auto tables = score_tables(items, request_, model_);
+    const auto& summary = schema::score_summary;
+    SCOPED_TRACE(text_of(tables[0].rows[0][tables[0].column(summary.form)]));
+    ASSERT_EQ(tables.size(), 4u);
+    const auto& t = schema::score_passages;
+    ASSERT_TRUE(tables[3].is(t));
+    EXPECT_EQ(tables[3].rows.size(), 12u);
+    for (const auto& row : tables[3].rows) {
+      if (number_of(row[tables[3].column(t.gold)]) != 1) continue;
+      EXPECT_EQ(number_of(row[tables[3].column(t.rank)]), 1);
+      EXPECT_GT(number_of(row[tables[3].column(t.influence)]), 1);
+    }
+    EXPECT_EQ(number_of(tables[0].rows[0][tables[0].column(summary.gold_first)]), 1);
+    EXPECT_EQ(number_of(tables[0].rows[0][tables[0].column(summary.items)]), 4);
   }
-  EXPECT_EQ(number_of(tables[0].rows[0][tables[0].column(schema::score_summary.gold_first)]), 1);
-  EXPECT_EQ(number_of(tables[0].rows[0][tables[0].column(schema::score_summary.items)]), 4);
 }
 
 // The prompt is there already: the passage's text is taken out of it.
@@ -415,6 +426,44 @@ TEST_P(PairScore, PrefersTheAnswerThatThePassagesSay) {
   for (const auto& item : scored()) {
     ASSERT_EQ(item.answers.size(), 2u) << item.error;
     EXPECT_GT(item.answers[0].score.sum(), item.answers[1].score.sum());
+  }
+}
+
+// A text's log-probability is the sum over its tokens but the first, each from a pass in double over what is
+// known before it.
+TEST_P(PairScore, ATextIsTheSumOfItsTokens) {
+  questions::Item item;
+  item.id = "text", item.prompt = "Question: Who employs Klados Hebwick?\nAnswer: Emirex Group";
+  request_.texts = true;
+  request_.prompt_template.clear();
+  request_.items = {item};
+  const Ids ids = model_.tokenizer->encode(*item.prompt, true).ids;
+  const auto& config = model_.model.config();
+  const model::PlainPass<double> pass(config, model_.model.weights());
+  const std::size_t offset = GetParam() ? 0 : 1;
+  // Of the token at `place`, where those before `known` stand and a masked model has masks behind them.
+  const auto expected = [&](std::size_t place, std::size_t known) {
+    Ids row = ids;
+    if (GetParam())
+      std::fill(row.begin() + static_cast<std::ptrdiff_t>(known), row.end(), *config.mask_token);
+    const auto logits = pass.forward({row, {}}).logits;
+    const auto vocabulary = static_cast<std::size_t>(config.vocabulary);
+    return log_softmax(std::span(logits).subspan((place - offset) * vocabulary, vocabulary), ids[place]);
+  };
+  const auto all_forms = forms();
+  for (const auto& form : std::span(all_forms).first(GetParam() ? 2 : 1)) {
+    request_.score = form;
+    const bool at_once = form.form == ScoreForm::kOneShot;
+    double sum = 0;
+    for (std::size_t place = 1; place < ids.size(); ++place) sum += expected(place, at_once ? 1 : place);
+    const auto items = scored();
+    ASSERT_TRUE(items[0].error.empty()) << items[0].error;
+    const auto& found = items[0].answers[0];
+    EXPECT_EQ(found.tokens, Ids(ids.begin() + 1, ids.end()));
+    EXPECT_NEAR(found.score.sum(), sum, 1e-3);
+    const auto summary = score_tables(items, request_, model_)[0];
+    const double perplexity = number_of(summary.rows[0][summary.column(schema::score_summary.perplexity)]);
+    EXPECT_NEAR(std::log(perplexity), -sum / static_cast<double>(ids.size() - 1), 1e-4);
   }
 }
 

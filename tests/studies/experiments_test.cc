@@ -1,9 +1,15 @@
-// Every published experiment runs from its file to its page, with four questions of each part.
+// Every published experiment runs from its file to its page, with four questions of each part; with other
+// networks the file needs no change.
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include "app/pair.h"
 #include "app/program.h"
 #include "buoy/base/file/files.h"
+#include "buoy/base/file/json_file.h"
+#include "buoy/benchmark/random_checkpoint.h"
 #include "buoy/study/study.h"
 #include "support/temp_folder.h"
 
@@ -45,6 +51,46 @@ INSTANTIATE_TEST_SUITE_P(All, Experiments, ::testing::ValuesIn(experiments()), [
   std::erase(name, '-');
   return name;
 });
+
+// A network of two layers with random weights and the tokenizer of the natural pair.
+std::filesystem::path stand_in(const std::filesystem::path& folder, Family family) {
+  benchmark::write_random_checkpoint(folder, {family, 32, 2, 4, 2, 8, 48, 2048}, 1);
+  const auto pair = std::filesystem::canonical(pair_folder(true).parent_path()) / "natural-diffusion";
+  for (const char* file : {"tokenizer.json", "tokenizer_config.json"})
+    std::filesystem::copy_file(pair / file, folder / file);
+  return folder;
+}
+
+// One that traces, evaluates and switches heads off; one that has untrained networks beside them.
+class OtherNetworks : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Experiments, OtherNetworks, ::testing::Values("retrieval-heads", "first-key-sinks"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(OtherNetworks, TakeThePlacesOfTheBundledOnes) {
+  if (!study::can_read_studies()) GTEST_SKIP() << "built without toml++";
+  const TempFolder folder;
+  const auto file = std::filesystem::path(BUOY_TEST_DATA) / ".." / ".." / "studies" / "experiments" /
+                    (std::string(GetParam()) + ".toml");
+  const auto run =
+      run_buoy({"study", file.string(), "--limit", "2", "--out", (folder / "out").string(), "--model",
+                "diffusion=" + stand_in(folder / "llada", Family::kLlada).string(), "--model",
+                "autoregressive=" + stand_in(folder / "qwen3", Family::kQwen3).string()});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  for (const auto& trace : std::filesystem::directory_iterator(folder / "out/traces"))
+    EXPECT_EQ(read_json_file(trace.path() / "manifest.json").at("model").at("layers"), 2) << trace.path();
+  const std::string page = read_file(folder / "out/report/report.html");
+  EXPECT_NE(page.find("<h2 id=\"published\">"), std::string::npos);
+  EXPECT_EQ(page.find("class=\"left-out\""), std::string::npos);
+  // Their numbers stand beside the published ones, which are of other networks.
+  const std::string table = read_file(folder / "out/report/tables/published_values.csv");
+  for (const char* network : {",diffusion,", ",autoregressive,"})
+    EXPECT_NE(table.find(network), std::string::npos) << table;
+  EXPECT_EQ(table.find(",yes,"), std::string::npos) << table;
+}
 
 }  // namespace
 }  // namespace buoy::testing

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <sstream>
+
 #include "buoy/base/error.h"
+#include "buoy/base/file/files.h"
 #include "buoy/result/schema/published.h"
 #include "buoy/study/study.h"
 #include "buoy/study/study_plan.h"
@@ -204,27 +208,65 @@ TEST_F(PublishedFile, RefusesByLine) {
   EXPECT_TRUE(refused("[[paper]\n", {"published.toml:1", "TOML"}));
 }
 
-// Every experiment names a file that is there, papers that it has, and tables that are declared.
-TEST_F(PublishedFile, EveryExperimentStandsBesideItsPaper) {
-  std::size_t experiments = 0;
+// Every published experiment, by its name.
+std::map<std::string, std::filesystem::path> experiments() {
+  std::map<std::string, std::filesystem::path> out = {{"sinks", kExperiments / ".." / "sinks.toml"}};
   for (const auto& entry : std::filesystem::directory_iterator(kExperiments)) {
-    if (entry.path().extension() != ".toml" || entry.path().filename() == "published.toml") continue;
-    SCOPED_TRACE(entry.path().filename().string());
-    ++experiments;
-    const StudyPlan plan(read_study(entry.path()));
+    if (entry.path().extension() == ".toml" && entry.path().filename() != "published.toml")
+      out[entry.path().stem().string()] = entry.path();
+  }
+  return out;
+}
+
+// Of the pages on them, the overview left out.
+std::set<std::string> pages() {
+  std::set<std::string> out;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(kExperiments / ".." / ".." / "docs" / "experiments")) {
+    if (entry.path().extension() == ".md" && entry.path().filename() != "README.md")
+      out.insert(entry.path().stem().string());
+  }
+  return out;
+}
+
+// Every experiment names a file that is there, papers that it has, and tables that are declared; it has a
+// page, which has a row for every value, and there are no pages of others.
+TEST_F(PublishedFile, EveryExperimentStandsBesideItsPaper) {
+  std::set<std::string> names;
+  for (const auto& [name, file] : experiments()) {
+    SCOPED_TRACE(name);
+    names.insert(name);
+    const StudyPlan plan(read_study(file));
     ASSERT_TRUE(plan.study().published);
     const auto values =
         read_published(plan.beside(plan.study().published->file), plan.study().published->papers);
     EXPECT_FALSE(values.empty());
+    const std::string page = read_file(kExperiments / ".." / ".." / "docs" / "experiments" / (name + ".md"));
     for (const auto& value : values) {
       EXPECT_TRUE(value.ours || !value.differs.empty()) << value.quantity << ": why is it not measured?";
       EXPECT_FALSE(value.network.empty()) << value.quantity;
+      EXPECT_NE(page.find(value.text), std::string::npos) << value.quantity << ": " << value.text;
     }
-    const auto page =
-        kExperiments / ".." / ".." / "docs" / "experiments" / (entry.path().stem().string() + ".md");
-    EXPECT_TRUE(std::filesystem::exists(page)) << page;
   }
-  EXPECT_GE(experiments, 4U);
+  EXPECT_EQ(names, pages());
+}
+
+// No paper is written down that no experiment stands beside.
+TEST_F(PublishedFile, EveryPaperHasAnExperiment) {
+  std::set<std::string> used, written;
+  for (const auto& [name, file] : experiments()) {
+    const Study study = read_study(file);
+    ASSERT_TRUE(study.published) << name;
+    used.insert(study.published->papers.begin(), study.published->papers.end());
+  }
+  for (const auto& file :
+       {kExperiments / "published.toml", kExperiments / ".." / "published" / "sinks.toml"}) {
+    std::istringstream lines(read_file(file));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("key = \"")) written.insert(line.substr(7, line.size() - 8));
+    }
+  }
+  EXPECT_EQ(used, written);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "analysis/block_attention.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "buoy/trace/schema.h"
 
@@ -27,6 +28,78 @@ bool is_masked(const BlockForward& forward, const BlockArm& arm, std::int64_t po
   const std::int64_t from_the_end = block * arm.denoised + (arm.denoised - 1 - slot % arm.denoised);
   return from_the_end >= forward.revealed;
 }
+
+// The arrays of rows, keys and values: of one layer of each forward, the same for all layers and heads. What
+// did not run, or was not there yet, is 0.
+class StateArrays {
+ public:
+  StateArrays(const BlockStates& states, std::int64_t tokens) : states_(states), tokens_(tokens) {}
+
+  void add(const BlockForward& forward, const Attention& attention) {
+    std::vector<float> entropy(size()), first(size()), contribution(size()), values(size()), norms(size()),
+        cosines(size());
+    for (std::int64_t j = 0; j < forward.end; ++j)
+      values[static_cast<size_t>(j)] = j == 0 ? states_.first_value : 1.0F;
+    for (std::int64_t i = forward.first; i < forward.end; ++i) {
+      const auto row = static_cast<size_t>(i);
+      const auto given = attention(forward, i);
+      norms[row] = 1;
+      first[row] = static_cast<float>(given[0]);
+      double nats = 0;
+      for (size_t j = 0; j < given.size(); ++j) {
+        if (given[j] > 0) nats -= given[j] * std::log(given[j]);
+        contribution[j] += static_cast<float>(given[j]) * values[j];
+      }
+      entropy[row] = static_cast<float>(nats);
+    }
+    // Keys that were stored do not change; those that are new have nothing to differ from. A forward that
+    // stores a finished block moves it, too, which is no step.
+    const bool stores = forward.kind == kind_number(trace::StepKind::kFinish);
+    const bool again = forward.number >= 0 && forward.number == before_;
+    for (std::int64_t j = 0; j < forward.end; ++j)
+      cosines[static_cast<size_t>(j)] = j < forward.first || !(stores || again) ? 1.0F
+                                        : stores                                ? 0.2F
+                                                                                : states_.moved;
+    before_ = forward.number;
+    for (std::int64_t l = 0; l < kBlockLayers; ++l) {
+      for (std::int64_t h = 0; h < kBlockHeads; ++h) {
+        append(entropy_, entropy), append(first_, first), append(contribution_, contribution);
+        append(values_, values), append(norms_, norms), append(cosines_, cosines);
+      }
+      residual_.insert(residual_.end(), cosines.begin() + BlockArm::kPrompt, cosines.end());
+    }
+    ++forwards_;
+  }
+
+  void put(trace::Sample& sample) const {
+    const std::vector<std::int64_t> shape = {forwards_, kBlockLayers, kBlockHeads, tokens_};
+    const auto by_head = [&](std::string_view name, const std::vector<float>& numbers) {
+      sample.arrays.push_back(trace::float_array(name, shape, numbers));
+    };
+    by_head(trace::kEntropy, entropy_);
+    by_head(trace::kFirstShare, first_);
+    by_head(trace::kContribution, contribution_);
+    by_head(trace::kValueNorm, values_);
+    by_head(trace::kHeadNorm, norms_);
+    by_head(trace::kKeyCosine, cosines_);
+    by_head(trace::kValueCosine, cosines_);
+    std::vector<std::int32_t> rows;
+    for (std::int64_t i = BlockArm::kPrompt; i < tokens_; ++i) rows.push_back(static_cast<std::int32_t>(i));
+    sample.arrays.push_back(trace::integer_array(trace::kRowPositions, {std::ssize(rows)}, rows));
+    sample.arrays.push_back(
+        trace::float_array(trace::kResidualCosine, {forwards_, kBlockLayers, std::ssize(rows)}, residual_));
+  }
+
+ private:
+  size_t size() const { return static_cast<size_t>(tokens_); }
+  static void append(std::vector<float>& all, const std::vector<float>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+
+  BlockStates states_;
+  std::int64_t tokens_, forwards_ = 0, before_ = -1;
+  std::vector<float> entropy_, first_, contribution_, values_, norms_, cosines_, residual_;
+};
 
 }  // namespace
 
@@ -78,7 +151,8 @@ Attention sink(double share, const std::function<std::int64_t(const BlockForward
   };
 }
 
-SyntheticTrace block_trace(const BlockArm& arm, const Attention& attention) {
+SyntheticTrace block_trace(const BlockArm& arm, const Attention& attention,
+                           const std::optional<BlockStates>& states) {
   SyntheticTrace out({kBlockLayers, kBlockHeads, 4});
   out.of_blocks();
   const auto forwards = forwards_of(arm);
@@ -132,6 +206,11 @@ SyntheticTrace block_trace(const BlockArm& arm, const Attention& attention) {
       }
     }
     auto& sample = out.add(row);
+    if (states) {
+      StateArrays arrays(*states, T);
+      for (const auto& forward : forwards) arrays.add(forward, attention);
+      arrays.put(sample);
+    }
     const auto set = [&](std::string_view key, std::string value) {
       sample.metadata[std::string(key)] = std::move(value);
     };

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,15 @@ Attention sink(double share, const std::function<std::int64_t(const BlockForward
 
 inline constexpr std::int64_t kBlockHeads = 2, kBlockLayers = 3, kBlockSamples = 3;
 
+// What is known of rows, keys and values besides, alike in all layers.
+struct BlockStates {
+  float first_value = 1;  // length of the value of key 0; others have length 1
+  float moved = 1;        // cosine of a block's keys, values and states between its two denoising steps
+};
+
 // Regions: bos, query, three documents, the answer; document 2 is gold, document 2 holds the evidence.
-SyntheticTrace block_trace(const BlockArm& arm, const Attention& attention);
+SyntheticTrace block_trace(const BlockArm& arm, const Attention& attention,
+                           const std::optional<BlockStates>& states = std::nullopt);
 
 std::vector<BlockArm> block_arms();
 

@@ -156,6 +156,78 @@ TEST_P(PlantedBlocks, EvenAttentionIsRecalledAsOftenAsDrawnKeys) {
     EXPECT_NEAR(of_steps(tables, quantity, "value"), of_steps(tables, quantity, "null"), 1e-6) << quantity;
 }
 
+// Of rows that ran and keys that exist, even attention is its own null.
+TEST_P(PlantedBlocks, OfSinksAndHeadsEvenAttentionIsItsOwnNull) {
+  const auto trace = block_trace(GetParam(), even_attention(), BlockStates{});
+  int checked = 0;
+  for (const auto* analysis : {"sinks", "heads"}) {
+    const auto tables = trace.analyze(analysis);
+    const Table& by_layer = table_of(tables, std::string(analysis) + "_by_layer");
+    for (const auto& row : by_layer.rows) {
+      const auto quantity = text_of(row[column_named(by_layer, "quantity")]);
+      const Cell& null = row[column_named(by_layer, "null")];
+      if (text_of(null).empty()) continue;
+      // Which key is the best of equal ones says nothing of how they live.
+      for (const char* life : {"stays", "moves", "dies", "lifetime", "static", "same_best"})
+        if (quantity == life) continue;
+      EXPECT_NEAR(number_of(row[column_named(by_layer, "value")]), number_of(null), 1e-6) << quantity;
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 3 * 15);
+  const auto heads = trace.analyze("heads");
+  EXPECT_NEAR(
+      number_at(table_of(heads, "heads_by_layer"), {{"layer", "1"}, {"quantity", "entropy_share"}}, "value"),
+      1, 1e-6);
+  const auto sinks = trace.analyze("sinks");
+  const Table& by_epsilon = table_of(sinks, "sinks_by_epsilon");
+  const auto [first, second] = keys_of(GetParam());
+  for (const auto& row : by_epsilon.rows) {
+    const double epsilon = number_of(row[column_named(by_epsilon, "epsilon")]);
+    if (epsilon == 1 / first || epsilon == 1 / second) continue;  // a rounding decides
+    EXPECT_NEAR(number_of(row[column_named(by_epsilon, "share")]),
+                number_of(row[column_named(by_epsilon, "null")]), 1e-6)
+        << epsilon;
+  }
+}
+
+TEST_P(PlantedBlocks, ASinkAndItsShortValueComeBack) {
+  const auto trace = block_trace(GetParam(), sink(0.45, [](const BlockForward&) { return 0; }),
+                                 BlockStates{.first_value = 0.25F});
+  const auto sinks = trace.analyze("sinks"), heads = trace.analyze("heads");
+  const auto found = [&](const std::vector<Table>& tables, const char* table, const char* quantity,
+                         const char* column) {
+    return number_at(table_of(tables, table), {{"layer", "2"}, {"quantity", quantity}}, column);
+  };
+  const auto [first, second] = keys_of(GetParam());
+  EXPECT_NEAR(found(sinks, "sinks_by_layer", "first", "null"), (1 / first + 1 / second) / 2, 1e-6);
+  EXPECT_NEAR(found(sinks, "sinks_by_layer", "first", "excess"), 0.45 * (1 - (1 / first + 1 / second) / 2),
+              1e-6);
+  EXPECT_EQ(found(sinks, "sinks_by_layer", "first_above", "value"), 1);
+  EXPECT_NEAR(found(sinks, "sinks_by_layer", "value_ratio", "value"), 0.25, 1e-6);
+  EXPECT_EQ(found(sinks, "sinks_by_layer", "drain", "value"), 1);
+  EXPECT_NEAR(found(sinks, "sinks_by_layer", "drain", "null"), (1 / first + 1 / second) / 2, 1e-6);
+  const auto length = [](double keys) { return 0.45 * 0.25 + 0.55 * (keys - 0.75) / keys; };
+  EXPECT_NEAR(found(heads, "heads_by_layer", "attended_length", "value"),
+              (length(first) + length(second)) / 2, 1e-6);
+}
+
+// Only the second step of a block has one of the same tokens before it.
+TEST_P(PlantedBlocks, DriftIsThatOfTheBlockBetweenItsSteps) {
+  for (const float moved : {1.0F, 0.5F}) {
+    const auto tables =
+        block_trace(GetParam(), even_attention(), BlockStates{.moved = moved}).analyze("kvdrift");
+    const Table& by_layer = table_of(tables, "kvdrift_by_layer");
+    const auto found = [&](const char* quantity) {
+      return number_at(by_layer, {{"layer", "0"}, {"quantity", quantity}}, "value");
+    };
+    for (const char* quantity : {"keys", "keys_best", "keys_masked", "keys_revealed", "values"})
+      EXPECT_NEAR(found(quantity), 1 - moved, 1e-6) << quantity;
+    for (const char* quantity : {"moving", "states_moving"})
+      EXPECT_EQ(found(quantity), moved < 1 ? 1 : 0) << quantity;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Arms, PlantedBlocks, ::testing::ValuesIn(block_arms()),
                          [](const auto& info) { return std::string(info.param.label); });
 

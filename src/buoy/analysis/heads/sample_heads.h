@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "buoy/analysis/core/analysis.h"
+#include "buoy/analysis/core/per_reach.h"
 #include "buoy/analysis/core/quantities.h"
 
 namespace buoy::analysis {
@@ -60,8 +61,15 @@ class SampleHeads final : public SampleAnalysis {
   void take_values(const LayerView& layer);
   void take_outputs(const LayerView& layer);
 
+  // Of even attention.
+  struct Even {
+    std::vector<double> keys, log_keys;  // [rows that ran]: how many each sees
+    std::vector<double> received;        // [keys]
+  };
+  static Even even_of(const Reach& reach);
+
   double sink_share_;
-  std::vector<double> keys_, log_keys_, even_;  // [tokens]: that a row sees; even attention
+  PerReach<Even> even_;
 };
 
 }  // namespace buoy::analysis

@@ -50,9 +50,18 @@ class SampleKvDrift final : public SampleAnalysis {
   QuantityMeans means;
 
  private:
+  // The step before, as a layer saw it.
+  struct Before {
+    std::int64_t place = -1;  // among all forwards that were observed; -1: none
+    Reach reach;
+    std::vector<std::uint8_t> masked;  // [tokens]
+  };
+
+  bool compares(const LayerView& layer) const;
+  // `drift`: of the tokens that ran.
   void take_drift(const LayerView& layer, std::int64_t first, const std::vector<double>& drift);
 
-  std::vector<std::vector<std::uint8_t>> masked_before_;  // [layers][tokens]
+  std::vector<Before> before_;  // [layers]
 };
 
 }  // namespace buoy::analysis

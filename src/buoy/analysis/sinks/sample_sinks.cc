@@ -59,21 +59,26 @@ SampleSinks::SampleSinks(const SampleFacts& sample, double epsilon)
       epsilon_(epsilon),
       heads_(sample.heads),
       layers_(sample.layer_count()),
-      even_(uniform_received(sample.mask, sample.tokens)),
+      nulls_(layers_, whole_row(sample.mask, sample.tokens), null_of),
       masked_groups_(groups_called(sample, trace::kMaskedName)),
       revealed_groups_(groups_called(sample, trace::kRevealedName)),
       lives_(static_cast<size_t>(layers_ * heads_)),
       counts_(static_cast<size_t>(layers_ * 2 * kEpsilonCount), 0.0),
-      maps_(static_cast<size_t>(layers_), 0.0) {
-  AnchorDetector detector(sample.mask, sample.tokens, {});
-  detector.look(even_);
-  null_.first = even_.front();
-  null_.best = detector.top_share();
+      maps_(static_cast<size_t>(layers_), 0.0) {}
+
+SampleSinks::Null SampleSinks::null_of(const Reach& reach) {
+  Null out;
+  out.even = uniform_received(reach);
+  AnchorDetector detector(reach, {});
+  detector.look(out.even);
+  out.first = out.even.front();
+  out.best = detector.top_share();
   for (size_t r = 0; r < kRulliRules.size(); ++r) {
     Anchors anchors;
     detector.find(kRulliRules[r], anchors);
-    null_.rulli[r] = anchors.positions;
+    out.rulli[r] = anchors.positions;
   }
+  return out;
 }
 
 void SampleSinks::take(const LayerView& layer) {
@@ -86,14 +91,15 @@ void SampleSinks::take(const LayerView& layer) {
 }
 
 void SampleSinks::take_shares(const LayerView& layer) {
+  const Null& null = nulls_.of(layer.l, layer.forward.reach);
   double* counts = counts_.data() + layer.l * 2 * kEpsilonCount;
   maps_[static_cast<size_t>(layer.l)] += static_cast<double>(heads_);
   for (std::int64_t h = 0; h < heads_; ++h) {
     const double first = layer.received().of(h).front(), best = layer.detection().top_share(h);
-    means.add_head(layer, h, kSinkFirst, {first, null_.first});
-    means.add_head(layer, h, kSinkBest, {best, null_.best});
-    means.add_head(layer, h, kFirstAbove, {indicator(first > epsilon_), indicator(null_.first > epsilon_)});
-    means.add_head(layer, h, kBestAbove, {indicator(best > epsilon_), indicator(null_.best > epsilon_)});
+    means.add_head(layer, h, kSinkFirst, {first, null.first});
+    means.add_head(layer, h, kSinkBest, {best, null.best});
+    means.add_head(layer, h, kFirstAbove, {indicator(first > epsilon_), indicator(null.first > epsilon_)});
+    means.add_head(layer, h, kBestAbove, {indicator(best > epsilon_), indicator(null.best > epsilon_)});
     for (std::int64_t e = 0; e < kEpsilonCount; ++e) {
       counts[e] += indicator(first > kSinkEpsilons[static_cast<size_t>(e)]);
       counts[kEpsilonCount + e] += indicator(best > kSinkEpsilons[static_cast<size_t>(e)]);
@@ -102,19 +108,21 @@ void SampleSinks::take_shares(const LayerView& layer) {
 }
 
 void SampleSinks::take_rules(const LayerView& layer) {
-  const auto keys = static_cast<double>(layer.sample.tokens);
+  const Null& null = nulls_.of(layer.l, layer.forward.reach);
+  const std::int64_t keys = layer.forward.reach.end;
   for (std::int64_t h = 0; h < heads_; ++h) {
     for (size_t r = 0; r < kRulliRules.size(); ++r) {
       const Anchors& found = layer.detection().anchors(h, kRulliRules[r]);
       if (!found.defined) continue;
       const auto count = static_cast<double>(found.positions.size()),
-                 null = static_cast<double>(null_.rulli[r].size());
-      means.add_head(layer, h, kRulliCounts[r], {count, null});
-      means.add_head(layer, h, kRulliShares[r],
-                     {share_of(found.positions, layer.received().of(h)), share_of(found.positions, even_)});
+                 null_count = static_cast<double>(null.rulli[r].size()), of = static_cast<double>(keys);
+      means.add_head(layer, h, kRulliCounts[r], {count, null_count});
+      means.add_head(
+          layer, h, kRulliShares[r],
+          {share_of(found.positions, layer.received().of(h)), share_of(found.positions, null.even)});
       if (kRulliRules[r] != Rule::kRulliSum) continue;
-      means.add_head(layer, h, kFiltered, {1 - count / keys, 1 - null / keys});
-      lives_[static_cast<size_t>(layer.l * heads_ + h)].add(found.positions, layer.sample.tokens);
+      means.add_head(layer, h, kFiltered, {1 - count / of, 1 - null_count / of});
+      lives_[static_cast<size_t>(layer.l * heads_ + h)].add(found.positions, keys);
     }
   }
 }
@@ -124,7 +132,9 @@ void SampleSinks::take_rules(const LayerView& layer) {
 void SampleSinks::take_queries(const LayerView& layer) {
   const bool has_masked = queries_of(layer.forward, masked_groups_) > 0,
              has_revealed = queries_of(layer.forward, revealed_groups_) > 0;
-  const double even = layer.sample.mask.causal ? stats::kNan : 1 / static_cast<double>(layer.sample.tokens);
+  const Reach& reach = layer.forward.reach;
+  const double even =
+      reach.keys_of(reach.first) == reach.end ? 1 / static_cast<double>(reach.end) : stats::kNan;
   Received masked, revealed;
   if (has_masked) masked = layer.received(masked_groups_);
   if (has_revealed) revealed = layer.received(revealed_groups_);
@@ -139,11 +149,11 @@ void SampleSinks::take_queries(const LayerView& layer) {
 void SampleSinks::take_values(const LayerView& layer) {
   const auto& sample = layer.sample;
   const auto norms = layer.floats(trace::kValueNorm);  // [kv heads, tokens]
-  const auto others = static_cast<double>(sample.tokens - 1);
+  const std::int64_t keys = layer.forward.reach.end;
+  const auto others = static_cast<double>(keys - 1);
   if (others < 1) return;
   for (std::int64_t v = 0; v < sample.kv_heads; ++v) {
-    const auto of_head =
-        norms.subspan(static_cast<size_t>(v * sample.tokens), static_cast<size_t>(sample.tokens));
+    const auto of_head = norms.subspan(static_cast<size_t>(v * sample.tokens), static_cast<size_t>(keys));
     const double total = std::accumulate(of_head.begin(), of_head.end(), 0.0);
     const auto ratio = [&](size_t key) { return of_head[key] / ((total - of_head[key]) / others); };
     double ratios = 0, small = 0;
@@ -151,13 +161,13 @@ void SampleSinks::take_values(const LayerView& layer) {
       ratios += ratio(key);
       small += indicator(ratio(key) < kSmallValue);
     }
-    const auto keys = static_cast<double>(sample.tokens);
+    const auto all = static_cast<double>(keys);
     const std::int64_t group = heads_ / sample.kv_heads;
     for (std::int64_t h = v * group; h < (v + 1) * group; ++h) {
       const double at_best = ratio(static_cast<size_t>(layer.detection().top(h)));
       if (!std::isfinite(at_best)) continue;
-      means.add_head(layer, h, kValueRatio, {at_best, ratios / keys});
-      means.add_head(layer, h, kValueDrain, {indicator(at_best < kSmallValue), small / keys});
+      means.add_head(layer, h, kValueRatio, {at_best, ratios / all});
+      means.add_head(layer, h, kValueDrain, {indicator(at_best < kSmallValue), small / all});
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "buoy/analysis/core/analysis.h"
+#include "buoy/analysis/core/per_reach.h"
 #include "buoy/analysis/core/quantities.h"
 #include "buoy/analysis/sinks/sink_life.h"
 
@@ -66,11 +67,12 @@ class SampleSinks final : public SampleAnalysis {
   std::vector<float> above;  // [2, epsilons]
 
  private:
-  struct Null {  // of even attention
+  struct Null {                // of even attention
+    std::vector<double> even;  // [keys]
     double first, best;
     std::array<std::vector<std::int32_t>, 2> rulli;  // what Rulli's rules select there, by scale
-    std::array<double, 2> rulli_share;
   };
+  static Null null_of(const Reach& reach);
 
   void take_shares(const LayerView& layer);
   void take_rules(const LayerView& layer);
@@ -80,8 +82,7 @@ class SampleSinks final : public SampleAnalysis {
 
   double epsilon_;
   std::int64_t heads_, layers_;
-  std::vector<double> even_;  // [tokens]
-  Null null_;
+  PerReach<Null> nulls_;
   std::vector<std::int64_t> masked_groups_, revealed_groups_;
   std::vector<SinkLife> lives_;  // [layers, heads], until the layer is finished
   std::vector<double> counts_;   // [layers, 2, epsilons], heads above; of maps_ [layers]

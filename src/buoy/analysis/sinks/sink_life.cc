@@ -27,14 +27,14 @@ constexpr WithNull kUndefined{stats::kNan, stats::kNan};
 }  // namespace
 
 void SinkLife::add(const SinkKeys& sinks, std::int64_t keys) {
-  keys_ = static_cast<double>(keys);
-  const auto now = static_cast<double>(sinks.size()), before = static_cast<double>(last_.size());
+  const auto now = static_cast<double>(sinks.size()), before = static_cast<double>(last_.size()),
+             of = static_cast<double>(keys);
   if (steps_ == 0) {
     begun_ = null_begun_ = now;
     all_along_ = sinks;
   } else {
     const auto stayed = static_cast<double>(both(last_, sinks).size());
-    const double null_stayed = before * now / keys_;
+    const double null_stayed = before * now / of;
     before_last_ += before;
     stayed_ += stayed;
     null_stayed_ += null_stayed;
@@ -45,8 +45,11 @@ void SinkLife::add(const SinkKeys& sinks, std::int64_t keys) {
     all_along_ = both(all_along_, sinks);
   }
   ever_ = either(ever_, sinks);
-  in_all_ *= now / keys_;
-  in_none_ *= 1 - now / keys_;
+  double known = 0;
+  for (const auto& came : came_) known += came.keys;
+  if (of > known) came_.push_back({of - known, 1});
+  for (auto& came : came_) came.in_none *= 1 - now / of;
+  in_all_ *= now / of;
   sinks_ += now;
   steps_ += 1;
   last_ = sinks;
@@ -72,8 +75,10 @@ WithNull SinkLife::lifetime() const {
 
 WithNull SinkLife::always() const {
   if (steps_ < 2 || sinks_ == 0) return kUndefined;
+  double ever = 0;
+  for (const auto& came : came_) ever += came.keys * (1 - came.in_none);
   return {static_cast<double>(all_along_.size()) / static_cast<double>(ever_.size()),
-          in_all_ / (1 - in_none_)};
+          came_.front().keys * in_all_ / ever};
 }
 
 }  // namespace buoy::analysis

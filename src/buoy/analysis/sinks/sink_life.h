@@ -11,7 +11,7 @@ namespace buoy::analysis {
 // many keys at random as there are sinks.
 class SinkLife {
  public:
-  // The sinks of the next step, ascending, among `keys`.
+  // The sinks of the next step, ascending, among `keys`, which may become more.
   void add(const std::vector<std::int32_t>& sinks, std::int64_t keys);
 
   // Shares of the sinks of all steps but the last: in place at the next step; left while another entered;
@@ -28,11 +28,17 @@ class SinkLife {
   bool lives() const { return steps_ > 1 && before_last_ > 0; }
 
   std::vector<std::int32_t> last_, ever_, all_along_;
-  double steps_ = 0, keys_ = 0;
+  double steps_ = 0;
   double sinks_ = 0, before_last_ = 0;  // added up over steps, and over all but the last
   double stayed_ = 0, moved_ = 0, begun_ = 0;
   double null_stayed_ = 0, null_moved_ = 0, null_begun_ = 0;
-  double in_all_ = 1, in_none_ = 1;  // chance of a key under the null
+  // Under the null: keys that came at the same step, and the chance of each that it was drawn at no step,
+  // and, of the first ones, at every step.
+  struct Came {
+    double keys, in_none;
+  };
+  std::vector<Came> came_;
+  double in_all_ = 1;
 };
 
 }  // namespace buoy::analysis

@@ -34,12 +34,7 @@ class Sinks final : public Analysis {
     const auto& kept = dynamic_cast<const SampleSinks&>(given);
     summary_.add(sample, kept.means);
     above_.add(sample.id(), std::vector<double>(kept.above.begin(), kept.above.end()));
-    const auto even = uniform_received(sample.mask, sample.tokens);
-    for (std::int64_t e = 0; e < kEpsilonCount; ++e) {
-      const double epsilon = kSinkEpsilons[static_cast<size_t>(e)];
-      nulls_.add(e, even.front() > epsilon ? 1 : 0);
-      nulls_.add(kEpsilonCount + e, *std::max_element(even.begin(), even.end()) > epsilon ? 1 : 0);
-    }
+    add_nulls(sample);
   }
 
   std::vector<Table> tables() const override {
@@ -48,6 +43,22 @@ class Sinks final : public Analysis {
   }
 
  private:
+  // Even attention of the same queries and keys, mean over the steps.
+  void add_nulls(const ObservedSample& sample) {
+    stats::Moments above(2 * kEpsilonCount);
+    // Without blocks all steps are alike.
+    for (std::int64_t s = 0; s < (sample.blocks ? sample.step_count() : 1); ++s) {
+      const auto even = uniform_received(sample.reach_at(s));
+      const double best = *std::max_element(even.begin(), even.end());
+      for (std::int64_t e = 0; e < kEpsilonCount; ++e) {
+        const double epsilon = kSinkEpsilons[static_cast<size_t>(e)];
+        above.add(e, even.front() > epsilon ? 1 : 0);
+        above.add(kEpsilonCount + e, best > epsilon ? 1 : 0);
+      }
+    }
+    nulls_.add(above.means());
+  }
+
   Table by_epsilon() const {
     const auto& t = schema::sinks_by_epsilon;
     Table table(t);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Writes the card of a network of the family from what was measured: write_natural_card.py MODEL
 
-Reads MODEL/config.json and MODEL/training_log.jsonl (train_family.py's log.jsonl). Every number in the card comes from them.
+Reads MODEL/config.json and MODEL/training_log.jsonl.gz (train_family.py's log.jsonl). Every number in the card comes from them.
 """
 
+import gzip
 import json
 import sys
 from pathlib import Path
@@ -21,7 +22,7 @@ A {layout}, trained by its objective alone: nothing shaped its attention. {param
 
 It knows version 2 of the made-up world (`src/buoy/world/world2*`) and nothing else. {steps:,} steps of {tokens_per_step:,} tokens
 ({tokens:.0f} million) with PyTorch {torch}. Retraining does not give the same weights, because GPU kernels add in no fixed
-order. This card is written by `training/write_natural_card.py` from `training_log.jsonl`.
+order. This card is written by `training/write_natural_card.py` from `training_log.jsonl.gz`.
 
 ## How to ask it
 
@@ -54,7 +55,7 @@ Million tokens until 0.9 of the questions were right: {reached}.
 
 def main():
     folder = Path(sys.argv[1])
-    log = [json.loads(line) for line in (folder / "training_log.jsonl").read_text().splitlines()]
+    log = [json.loads(line) for line in gzip.open(folder / "training_log.jsonl.gz", "rt")]
     run = next(line for line in log if "parameters" in line)
     shape, objective = run["shape"], run["shape"]["objective"]
     end = next(line for line in log if "tokens_to_skill" in line)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""write_prompt_goldens.py WORLD > tests/data/world/family_prompts.jsonl: prompts as documents of training spell them.
+"""write_prompt_goldens.py WORLD | gzip -9n > tests/data/world/family_prompts.jsonl.gz: prompts as documents of training spell them.
 
 WORLD is a folder that buoy_export_world wrote, with its tokenizer. Each line: set, id, and the text of the tokens that
 training would put before the answer. tests/world/family_prompt_test.cc holds models/natural*.prompt against it. Of each set

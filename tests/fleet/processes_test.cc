@@ -23,6 +23,7 @@ TEST_F(Processes, LeaveWhatOneLeaves) {
 }
 
 TEST_F(Processes, SamplesOfACardThatFailsGoToTheOthers) {
+  ask(20);  // so many that each process begins two, whoever is faster
   for (const auto& words : {trace(), eval()}) {
     const std::string& kind = words.front();
     run_well(kind + "-single", words);
@@ -31,7 +32,7 @@ TEST_F(Processes, SamplesOfACardThatFailsGoToTheOthers) {
       const auto result = run(place, words, {"--processes", "3"}, "BUOY_TEST_FAIL=" + fault + " ");
       ASSERT_EQ(result.exit_code, 0) << result.err;
       EXPECT_NE(result.err.find("is taken out, its samples go to the others"), std::string::npos)
-          << result.err;
+          << place << ": " << result.err;
       EXPECT_TRUE(same_run(out(kind + "-single"), out(place))) << fault;
     }
   }

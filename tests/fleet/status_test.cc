@@ -47,6 +47,7 @@ TEST_F(StatusOfParts, ThatSayNothingForThreeMinutesAreSilent) {
   const auto said = status();
   EXPECT_NE(said.find("shard 0/3  silent for 3 min "), std::string::npos) << said;
   EXPECT_EQ(said.find("running"), std::string::npos) << said;
+  EXPECT_EQ(said.find("per second"), std::string::npos) << "a rate of what may be dead\n" << said;
   // One that is over has nothing more to say.
   fs::last_write_time(out("t") / "shards/progress/0001.json",
                       fs::file_time_type::clock::now() - std::chrono::hours(5));

@@ -16,17 +16,10 @@ namespace fs = std::filesystem;
 
 class Stragglers : public FleetTest {
  protected:
-  // Answers are made a dozen at a time: one that stands holds as many.
-  static int questions(const std::string& kind) { return kind == "eval" ? 48 : 16; }
+  Stragglers() { ask(24); }
 
-  // One cell: parts go from cell to cell together.
-  static std::vector<std::string> one_model() {
-    auto words = eval();
-    std::erase(words, "--closed-book");
-    const auto second = std::find(words.rbegin(), words.rend(), "--model").base() - 1;
-    words.erase(second, second + 2);
-    return words;
-  }
+  // An evaluation has four cells.
+  static int all(const std::string& kind) { return kind == "eval" ? 96 : 24; }
 
   // Part 1 stands still behind its first sample while part 0 runs, until `enough` is true.
   void run_beside_one_that_stands(const std::string& place, const std::vector<std::string>& words,
@@ -68,26 +61,24 @@ class Stragglers : public FleetTest {
 };
 
 TEST_F(Stragglers, KeepWhatTheyHaveInHandWhileTheyLive) {
-  for (const auto& words : {trace(), one_model()}) {
+  for (const auto& words : {trace(), eval()}) {
     const std::string& place = words.front();
-    ask(questions(place));
     run_well(place + "-single", words);
     run_beside_one_that_stands(place, words, "600",
-                               fmt::format("[ $(ls run/shards/claims/*.1 | wc -l) = {} ]", questions(place)));
+                               fmt::format("[ $(ls run/shards/claims/*.1 | wc -l) = {} ]", all(place)));
     const auto status = read_file(scratch_ / place / "status");
     EXPECT_NE(status.find("shard 1/2  running"), std::string::npos) << status;
     EXPECT_EQ(taken_over(place), 0U);
     EXPECT_GT(held(place, 0), dealt(place, 0)) << place;
-    EXPECT_EQ(held(place, 0) + held(place, 1), static_cast<std::size_t>(questions(place))) << place;
+    EXPECT_EQ(held(place, 0) + held(place, 1), static_cast<std::size_t>(all(place))) << place;
     run_well(place, {"merge", "run"});
     EXPECT_TRUE(same_run(out(place + "-single"), out(place))) << place;
   }
 }
 
 TEST_F(Stragglers, ThatSeemDeadAndEndTheirSampleHoldTheSameBytes) {
-  for (const auto& words : {trace(), one_model()}) {
+  for (const auto& words : {trace(), eval()}) {
     const std::string& place = words.front();
-    ask(questions(place));
     run_well(place + "-single", words);
     // The other ends the whole run.
     run_beside_one_that_stands(place, words, "0.5", "! kill -0 $p0 2> /dev/null");

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes tests/data/questions/metric_cases.tsv: answers scored by an implementation that shares nothing with
+"""Writes tests/data/questions/metric_cases.tsv.gz: answers scored by an implementation that shares nothing with
 src/buoy/questions. Run by hand with CPython 3.11 (Unicode 14.0, as utf8proc 2.8), from the root:
 
-    python3 tests/questions/metric_oracle.py > tests/data/questions/metric_cases.tsv
+    python3 tests/questions/metric_oracle.py | gzip -9n > tests/data/questions/metric_cases.tsv.gz
 
 "published" is the scoring of section 10 of the specification, written with re, string and str.lower() as the
 SQuAD scripts are. "unicode" is Buoy's own variant, written with unicodedata. Cells are JSON.

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "buoy/base/error.h"
+#include "buoy/base/file/gzip.h"
 #include "questions/questions_data.h"
 
 namespace buoy::questions {
@@ -20,7 +21,7 @@ Scores published(std::string_view answer, const std::vector<std::string>& golds)
 
 // Made by tests/questions/metric_oracle.py, in Python, from the definitions alone.
 TEST(Metrics, AgreeWithAnIndependentImplementation) {
-  std::istringstream table(read_file(data_file("metric_cases.tsv")));
+  std::istringstream table(read_plain_or_gzip(data_file("metric_cases.tsv.gz")));
   std::string line;
   int cases = 0;
   while (std::getline(table, line)) {

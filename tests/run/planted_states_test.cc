@@ -66,8 +66,7 @@ TEST_P(PlantedStates, AHeadThatIsDampedIsDormant) {
     EXPECT_GT(before, 0.5) << head;
     EXPECT_EQ(after < 0.5, std::string(head) == "2") << head << ": " << after;
   }
-  const std::map<std::string, std::string> dormant = {
-      {"layer", "3"}, {"head", "2"}, {"quantity", "dormant"}};
+  const std::map<std::string, std::string> dormant = {{"layer", "3"}, {"head", "2"}, {"quantity", "dormant"}};
   EXPECT_EQ(number(plain, "heads_by_head", dormant), 0);
   EXPECT_EQ(number(damped, "heads_by_head", dormant), 1);
 }

@@ -46,6 +46,17 @@ TEST(ProgressFile, ARunningPartHasARateAndATimeThatIsLeft) {
   EXPECT_EQ(one.left(), 15) << "30 more";
 }
 
+// One that took from others has done more than was dealt to it.
+TEST(ProgressFile, WhoDidMoreThanItsShareHasNothingLeft) {
+  const TempFolder scratch;
+  write_progress(scratch.path(), "0000.json",
+                 R"({"format":"buoy progress 1","state":"running","done":84,"done_before":0,"total":48,)"
+                 R"("seconds":7.0})");
+  const auto one = read_progress(scratch.path(), 1).front();
+  EXPECT_EQ(one.rate(), 12);
+  EXPECT_EQ(one.left(), 0);
+}
+
 TEST(ProgressFile, NothingDoneYetHasNoRate) {
   const TempFolder scratch;
   write_progress(scratch.path(), "0000.json",

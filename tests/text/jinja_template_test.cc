@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <fstream>
-
 #include "buoy/base/error.h"
+#include "buoy/base/file/gzip.h"
 #include "text/jinja_values.h"
 #include "text/support.h"
 
@@ -22,8 +21,7 @@ std::string refusal(const std::string& text, const Limits& limits = {}) {
 
 // tools/goldens/jinja_cases.py made them with Jinja2.
 TEST(JinjaTemplate, RendersAndRefusesAsJinja2) {
-  std::ifstream file(data_file("jinja_cases.json"));
-  const auto json = nlohmann::ordered_json::parse(file);
+  const auto json = nlohmann::ordered_json::parse(read_plain_or_gzip(data_file("jinja_cases.json.gz")));
   Variables variables;
   for (const auto& [name, value] : json.at("variables").items())
     variables.emplace(name, value_from_json(value));

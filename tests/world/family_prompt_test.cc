@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "buoy/base/error.h"
-#include "buoy/base/file/files.h"
+#include "buoy/base/file/gzip.h"
 #include "buoy/questions/prompt/prompt_template.h"
 #include "buoy/world/world2_sets.h"
 #include "support/fails_with.h"
@@ -29,7 +29,7 @@ TEST(FamilyPrompt, IsTheOneTrainingUsed) {
   const World world({.version = 2});
   const auto sets = world2_sets(1, 20);
   const auto with_passages = load("natural.prompt"), closed = load("natural-closed-book.prompt");
-  std::istringstream lines(read_file(kData / "world" / "family_prompts.jsonl"));
+  std::istringstream lines(read_plain_or_gzip(kData / "world" / "family_prompts.jsonl.gz"));
   std::set<std::string> forms, closed_forms;
   for (std::string line; std::getline(lines, line);) {
     const auto golden = nlohmann::json::parse(line);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes tests/data/text/jinja_cases.json: small templates for every construct, as Jinja2 renders them.
+"""Writes tests/data/text/jinja_cases.json.gz: small templates for every construct, as Jinja2 renders them.
 
     python3 tools/goldens/jinja_cases.py        (Debian: python3-jinja2)
 
 A case that Jinja2 refuses is written with "refused" and must be refused by Buoy too.
 """
 
+import gzip
 import json
 from pathlib import Path
 
@@ -349,10 +350,11 @@ def main():
     refused = [case(one) for one in REFUSED]
     wrong = [one for one in refused if "refused" not in one]
     assert not wrong, wrong
-    out = Path(__file__).resolve().parent.parent.parent / "tests/data/text/jinja_cases.json"
+    out = Path(__file__).resolve().parent.parent.parent / "tests/data/text/jinja_cases.json.gz"
     lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in cases + refused)
     variables = json.dumps(VARIABLES, ensure_ascii=False)
-    out.write_text('{\n"variables": ' + variables + ',\n"cases": [\n' + lines + "\n]\n}\n", encoding="utf-8")
+    text = '{\n"variables": ' + variables + ',\n"cases": [\n' + lines + "\n]\n}\n"
+    out.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     print(f"{out}: {len(cases)} rendered, {len(refused)} refused")
 
 

@@ -136,7 +136,10 @@ struct Asking {
   std::function<std::size_t(const QuestionCell&)> left;  // how many, at most; 0: the cell is left out
   std::function<bool(std::size_t number)> wanted;        // by the number in the run
   std::function<void(std::size_t number, const AnswerRecord&)> take;
-  std::function<std::vector<std::size_t>(const QuestionCell&)> left_over = {};  // of those who died
+  // Of parts that steal: from here on what others were to ask; what they began and did not end (nothing: all
+  // is there).
+  std::function<void()> begin_cell = {}, others = {};
+  std::function<std::optional<std::set<std::size_t>>()> left_over = {};
 };
 
 class Asker {
@@ -155,6 +158,19 @@ class Asker {
       stop_here();
       if (asking.left(cell) > 0) ask(asking, cell);
     }
+    // Behind all cells: nobody waits for one that is slow while there is something to do.
+    while (asking.left_over) {
+      const auto numbers = asking.left_over();
+      if (!numbers) break;
+      const auto within = [&](const QuestionCell& cell) {
+        return static_cast<std::size_t>(
+            std::distance(numbers->lower_bound(cell.first), numbers->lower_bound(cell.first + cell.items)));
+      };
+      const Asking rest{within, [&](std::size_t number) { return numbers->contains(number); }, asking.take};
+      for (const auto& cell : run_.cells) {
+        if (within(cell) > 0) ask(rest, cell);
+      }
+    }
     if (progress_.clock != nullptr && !spec_.observe.empty()) {
       progress_.clock->within("handing records on", result_.observing.handing_on);
       progress_.clock->within("waiting for features", result_.observing.waiting);
@@ -171,6 +187,7 @@ class Asker {
       if (progress_.clock != nullptr) progress_.clock->lap("loading");
       loaded_ = cell.model;
     }
+    if (asking.begin_cell) asking.begin_cell();
     const auto started = Clock::now();
     const auto* pool = pools_[static_cast<std::size_t>(cell.data - spec_.data.data())].get();
     std::size_t failed = 0, cut = 0;
@@ -191,14 +208,10 @@ class Asker {
     };
     result_.observing += questioner.ask({asking.left(cell), wanted, folder_}, take);
     stop_here();
-    while (asking.left_over) {
-      const auto numbers = asking.left_over(cell);
-      if (numbers.empty()) break;
-      const std::set<std::size_t> left(numbers.begin(), numbers.end());
-      result_.observing += questioner.ask(
-          {left.size(),
-           [&](std::size_t number) { return left.contains(cell.first + number) && wanted(number); }, folder_},
-          take);
+    if (asking.others) {
+      asking.others();
+      result_.observing += questioner.ask({asking.left(cell), wanted, folder_}, take);
+      stop_here();
     }
     result_.seconds += seconds_since(started);
     if (progress_.clock != nullptr) progress_.clock->lap("decoding");
@@ -290,9 +303,6 @@ EvaluationResult run_evaluation_part(const EvaluationSpec& spec, const Sharding&
   for (const auto& [number, line] : answers.numbers()) part.done(number);
   progress.begin(part.own_count() - std::min(part.own_count(), answers.kept()));
   if (progress.part) progress.part(part.own_count(), answers.kept());
-  const auto within = [](const QuestionCell& cell, std::size_t number) {
-    return number >= cell.first && number < cell.first + cell.items;
-  };
   bool own = true;
   Asking asking;
   asking.left = [&](const QuestionCell& cell) {
@@ -309,17 +319,19 @@ EvaluationResult run_evaluation_part(const EvaluationSpec& spec, const Sharding&
     part.done(number);
   };
   if (part.steals()) {
-    // First its own; then what is left of the others', until nobody has any.
-    asking.left_over = [&](const QuestionCell& cell) {
-      own = false;
-      return part.left_over([&](std::size_t number) { return within(cell, number); });
+    // Of every cell first its own, then what nobody has begun; behind them what dead ones had begun.
+    asking.others = [&] { own = false; };
+    asking.begin_cell = [&] { own = true; };
+    asking.left_over = [&]() -> std::optional<std::set<std::size_t>> {
+      const auto left = part.left_over([](std::size_t) { return true; });
+      if (left.empty()) return std::nullopt;
+      std::set<std::size_t> ours;
+      for (const auto number : left) {
+        if (!answers.has(number) && part.take(number)) ours.insert(number);
+      }
+      return ours;
     };
   }
-  const auto before_cell = asking.left;
-  asking.left = [&](const QuestionCell& cell) {
-    own = true;
-    return before_cell(cell);
-  };
   const auto result = Asker(spec, run, sharding.out, progress).ask(asking);
   answers.finish();
   return result;

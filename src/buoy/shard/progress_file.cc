@@ -51,7 +51,7 @@ double PartProgress::rate() const {
 }
 
 double PartProgress::left() const {
-  return rate() > 0 ? static_cast<double>(total - done) / rate() : 0;
+  return rate() > 0 ? static_cast<double>(std::max<std::int64_t>(total - done, 0)) / rate() : 0;
 }
 
 ProgressFile::ProgressFile(const fs::path& out, const Shard& shard)

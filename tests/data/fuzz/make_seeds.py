@@ -173,7 +173,7 @@ PROMPT = {
 }
 
 
-# Each uses many constructs of the language; tests/data/text/jinja_cases.json has them one by one.
+# Each uses many constructs of the language; tests/data/text/jinja_cases.json.gz has them one by one.
 CHAT_TEMPLATE = {
     "headers": "{% for m in messages %}{% set c = '<|h|>' + m['role'] + '\\n' + m['content'] | trim + '<|e|>' %}"
                "{% if loop.index0 == 0 %}{% set c = bos_token + c %}{% endif %}{{ c }}{% endfor %}"

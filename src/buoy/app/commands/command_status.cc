@@ -28,7 +28,7 @@ void print_part(const shard::PartProgress& part, int shards) {
   std::string line = fmt::format("shard {}/{}  {}", part.shard, shards, state_of(part));
   if (part.total > 0) line += fmt::format("  {}/{}", part.done, part.total);
   if (!part.stage.empty()) line += "  " + part.stage;
-  if (part.state == "running" && part.rate() > 0)
+  if (part.state == "running" && part.age < kSilent && part.rate() > 0)
     line += fmt::format("  {:.2f} per second, about {} left", part.rate(), describe_duration(part.left()));
   if (!part.host.empty()) line += fmt::format("  on {}", part.host);
   if (!part.error.empty()) line += "  " + part.error;
@@ -64,7 +64,7 @@ void show_status(const std::string& out, bool json) {
     done += part.done;
     total += part.total;
     ended += part.state == "done" ? 1 : 0;
-    if (part.state != "running") continue;
+    if (part.state != "running" || part.age >= kSilent) continue;
     rate += part.rate();
     left = std::max(left, part.left());
   }

@@ -127,7 +127,7 @@ TEST_F(StudyCommand, RefusesBeforeItBeginsWhatWouldFailLater) {
          "sweep = \"prompt=none.prompt\"",
          {"evaluate gain", "none.prompt"}},
         {"\"floating\", \"retrieval\"", "\"nonsense\"", {"report", "nonsense"}},
-        {"/planted.prompt", "/pear.prompt", {"prompt:", "pear.prompt"}},
+        {"/planted.prompt", "/pear.prompt", {"prompt.with_passages:", "pear.prompt"}},
         {"/planted-autoregressive\"",
          "/planted-autoregressive/nothing\"",
          {"models.autoregressive", "nothing"}}}) {

@@ -134,6 +134,8 @@ TEST_F(Eval, AReadyPromptWithoutATemplateIsRefused) {
   for (const char* part :
        {"ready.jsonl", "item 000001: prompt", "a ready prompt and no template", "ready asks"})
     EXPECT_NE(refused.err.find(part), std::string::npos) << refused.err;
+  EXPECT_EQ(eval("closed", data, {"--closed-book", "--closed-book-template", "shared-closed-book"}).exit_code,
+            0);
   ASSERT_EQ(eval("asked", data, {"--template", "ready"}).exit_code, 0);
   EXPECT_EQ(answers("asked").at(0).at("prompt"), "Who? Say it.");
 }

@@ -267,6 +267,12 @@ TEST_F(Parts, WhereEverySampleFailsTheJoinFailsAsOneProcessDoes) {
   EXPECT_NE(joined.err.find("every sample failed, the first with: "), std::string::npos) << joined.err;
   EXPECT_EQ(joined.err, single.err.substr(single.err.find("buoy: "))) << single.err;
   EXPECT_TRUE(same_run(out("single"), out("parts")));
+  EXPECT_EQ(run("parts", {"merge", "run"}).exit_code, 3) << "joined before, and as empty as then";
+  auto at_once = beyond;
+  at_once.insert(at_once.end(), {"--processes", "2"});
+  EXPECT_EQ(run("processes", at_once).exit_code, 3);
+  EXPECT_TRUE(same_run(out("single"), out("processes")));
+  EXPECT_FALSE(path_exists(out("processes") / "shards")) << "it is whole";
 }
 
 TEST_F(Parts, StatusIsReadFromTheFoldersAlone) {

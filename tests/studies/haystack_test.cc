@@ -153,6 +153,20 @@ TEST_F(HaystackStudy, MakesWhatTheCommandPrints) {
   EXPECT_NE(read_file(folder_ / "out/report/tables/eval_haystack.csv").find(",200,50,2,"), std::string::npos);
 }
 
+// Found before anything is traced, not hours later.
+TEST_F(HaystackStudy, CheckSaysWhatTheEvaluationWouldRefuse) {
+  const auto study = file("model = \"m\", lengths = [200], depths = [0], per_cell = 1");
+  std::string text = read_file(study);
+  const std::string ready = "[prompt]\nwith_passages = \"ready\"\n";
+  text.replace(text.find(ready), ready.size(), "");
+  text.replace(text.find("max_new_tokens = 2"), 18, "max_new_tokens = 2\nsteps = 1");
+  text += "sweep = \"hidden-keys=0,1\"\n";
+  const auto checked = run_buoy({"study", folder_.write("wrong.toml", text).string(), "--check"});
+  EXPECT_EQ(checked.exit_code, 3);
+  for (const char* said : {"evaluate e: ", "a ready prompt and no template", "at least 2 steps"})
+    EXPECT_NE(checked.err.find(said), std::string::npos) << checked.err;
+}
+
 TEST_F(HaystackStudy, RefusesBeforeItRuns) {
   const auto refused = [&](const std::string& haystack, const std::vector<std::string>& said) {
     const auto result = run_buoy({"study", file(haystack), "--check"});

@@ -62,6 +62,7 @@ AttentionMaskKind mask_of(const ModelConfig& config, const DecodeOptions& option
 std::int64_t prediction_offset(const ModelConfig& config, const DecodeOptions& options) {
   const Loops loops = loops_of(config.family, options) & kAll;
   if (loops == kAutoregressive || loops == kOpenDcoder) return 1;
+  if (loops == kBd3lm && options.shifted_rows) return 1;
   return model::traits_of(config.family).prediction_offset;
 }
 

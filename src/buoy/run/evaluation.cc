@@ -78,15 +78,7 @@ std::vector<DataFacts> scan(const EvaluationSpec& spec) {
       throw_input_error({data.path.string(), "passages (or `closed_book`, or `retrieve`)",
                          "none in " + counted(facts.back().items, "item")});
     }
-    const bool template_named =
-        !spec.prompt_template.empty() ||
-        std::all_of(spec.conditions.begin(), spec.conditions.end(),
-                    [](const Condition& condition) { return condition.prompt.has_value(); });
-    if (!facts.back().ready.empty() && !template_named) {
-      throw_input_error({fmt::format("{}: item {}: prompt", data.path.string(), facts.back().ready),
-                         "a template that is named (`template` ready asks ready prompts as they are)",
-                         "a ready prompt and no template"});
-    }
+    if (!facts.back().ready.empty()) require_template(spec, data.path, facts.back().ready);
   }
   return facts;
 }
@@ -325,8 +317,10 @@ EvaluationResult run_evaluation_part(const EvaluationSpec& spec, const Sharding&
     asking.left_over = [&]() -> std::optional<std::set<std::size_t>> {
       const auto left = part.left_over([](std::size_t) { return true; });
       if (left.empty()) return std::nullopt;
+      constexpr std::size_t kAtOnce = 8;  // others want some, too
       std::set<std::size_t> ours;
       for (const auto number : left) {
+        if (ours.size() == kAtOnce) break;
         if (!answers.has(number) && part.take(number)) ours.insert(number);
       }
       return ours;
@@ -335,6 +329,19 @@ EvaluationResult run_evaluation_part(const EvaluationSpec& spec, const Sharding&
   const auto result = Asker(spec, run, sharding.out, progress).ask(asking);
   answers.finish();
   return result;
+}
+
+void require_template(const EvaluationSpec& spec, const std::filesystem::path& data,
+                      const std::string& item) {
+  const bool named =
+      !spec.prompt_template.empty() ||
+      std::all_of(spec.conditions.begin(), spec.conditions.end(), [&](const Condition& condition) {
+        return condition.prompt.has_value() || (condition.closed_book && !spec.closed_book_prompt.empty());
+      });
+  if (named) return;
+  throw_input_error({fmt::format("{}: item {}: prompt", data.string(), item),
+                     "a template that is named (`template` ready asks ready prompts as they are)",
+                     "a ready prompt and no template"});
 }
 
 std::string template_for(const EvaluationSpec& spec, const Condition& condition) {

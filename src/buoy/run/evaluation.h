@@ -78,6 +78,10 @@ EvaluationResult run_evaluation_part(const EvaluationSpec& spec, const Sharding&
 // template itself.
 std::string closed_book_twin(const std::string& prompt);
 
+// InputError where no template is named for an item that has a ready prompt beside its question: it would be
+// passed over.
+void require_template(const EvaluationSpec& spec, const std::filesystem::path& data, const std::string& item);
+
 // The template that a condition is asked with: its own, or the run's with or without passages.
 std::string template_for(const EvaluationSpec& spec, const Condition& condition);
 

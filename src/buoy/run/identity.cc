@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -260,7 +261,11 @@ Json describe_score(const ScoreRequest& request, const model::Model& model, cons
               {"leave_out", request.leave_out},
               {"texts", request.texts},
               {"device", request.device == Device::kCuda ? "cuda" : "cpu"}};
-  if (!request.prompt_template.empty()) out["prompt"] = prompt_sum(request.prompt_template);
+  const bool shared = std::any_of(request.items.begin(), request.items.end(),
+                                  [](const auto& item) { return !item.prompt && !item.passages.empty(); });
+  if (!request.prompt_template.empty() || shared)
+    out["prompt"] =
+        prompt_sum(shared && request.prompt_template.empty() ? "shared-passages" : request.prompt_template);
   out["decoding"] = describe_decoding(request.score.decode);
   out["decoding"].erase("max_new_tokens");  // nothing is generated
   out["seed"] = request.score.decode.seed;

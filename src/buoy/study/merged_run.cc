@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <set>
 #include <system_error>
@@ -106,7 +107,13 @@ void merge_trace(const fs::path& out, const shard::RunFacts& facts) {
   fmt::print("{}: {} of {} joined{}\n", out.string(), counted(index.entries.size(), "sample"),
              counted(static_cast<std::size_t>(facts.shards), "shard"),
              failed > 0 ? fmt::format(", {} failed (listed in manifest.json)", failed) : "");
-  if (failed == std::ssize(index.entries))
+}
+
+void require_a_sample(const fs::path& out) {
+  const auto index = trace::read_index(out);
+  const bool none = std::all_of(index.entries.begin(), index.entries.end(),
+                                [](const auto& entry) { return entry.status == trace::Status::kFailed; });
+  if (none && !index.entries.empty())
     throw InputError(fmt::format("{}: every sample failed, the first with: {}", out.string(),
                                  index.entries.front().error));
 }
@@ -131,7 +138,16 @@ void merge_study(const fs::path& out) {
     }
   }
   std::sort(parts.begin(), parts.end());
-  for (const auto& part : parts) merge_run(part);
+  // Others are joined behind one that cannot be.
+  std::exception_ptr refused;
+  for (const auto& part : parts) {
+    try {
+      merge_run(part);
+    } catch (const InputError&) {
+      if (!refused) refused = std::current_exception();
+    }
+  }
+  if (refused) std::rethrow_exception(refused);
 }
 
 }  // namespace
@@ -150,6 +166,7 @@ void merge_run(const fs::path& out) {
   if (is_merged(out, *facts)) {
     fmt::print("{}: {} joined before\n", out.string(),
                counted(static_cast<std::size_t>(facts->shards), "shard"));
+    if (facts->kind != "eval") require_a_sample(out);
     return;
   }
   if (facts->kind == "study") return merge_study(out);
@@ -158,7 +175,9 @@ void merge_run(const fs::path& out) {
   // What a join that was killed left.
   trace::remove_partial_files(out);
   if (path_exists(out / "samples")) trace::remove_partial_files(out / "samples");
-  facts->kind == "eval" ? merge_evaluation(out, *facts) : merge_trace(out, *facts);
+  if (facts->kind == "eval") return merge_evaluation(out, *facts);
+  merge_trace(out, *facts);
+  require_a_sample(out);
 }
 
 void write_analyses(const analysis::RunResult& result, const fs::path& out) {

@@ -254,6 +254,7 @@ class Examination {
     attempt(where, [&] {
       for (const auto& condition : plan_.expected_conditions(entry)) {
         if (condition.axis == "prompt") look_at_template(where, condition.value);
+        if (condition.top) look_at_hidden_keys(where, entry, *condition.top);
         if (!condition.order && !condition.slots && !condition.steps) continue;
         for_models(entry.models, [&](const auto& model, const ModelConfig& config) {
           const auto decoding = run::fitting(config.family, plan_.decoding(model, entry));
@@ -265,7 +266,30 @@ class Examination {
           });
         });
       }
+      look_at_ready_prompts(where, entry);
     });
+  }
+
+  void look_at_hidden_keys(const std::string& where, const study::EvaluateEntry& entry,
+                           const run::TopChange& change) {
+    for_models(entry.models, [&](const auto& model, const ModelConfig& config) {
+      const auto decoding = run::fitting(config.family, plan_.decoding(model, entry));
+      attempt(fmt::format("{}, {}", where, model.name),
+              [&] { run::check_top_steps(change, decoding.steps.value_or(decoding.max_new_tokens)); });
+    });
+  }
+
+  void look_at_ready_prompts(const std::string& where, const study::EvaluateEntry& entry) {
+    auto spec = plan_.evaluation_spec(entry);
+    spec.conditions = plan_.expected_conditions(entry);
+    for (const auto& data : spec.data) {
+      const auto facts = facts_.data.find(data.name);
+      if (facts == facts_.data.end()) continue;
+      const auto& sample = facts->second.sample;
+      const auto ready = std::find_if(sample.begin(), sample.end(),
+                                      [](const auto& item) { return item.prompt && !item.question.empty(); });
+      if (ready != sample.end()) attempt(where, [&] { run::require_template(spec, data.path, ready->id); });
+    }
   }
 
   // Heads and columns are those of traces: of every model that is asked, with what they need in them.

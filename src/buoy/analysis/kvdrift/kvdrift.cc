@@ -23,6 +23,7 @@ class KvDrift final : public Analysis {
   std::unique_ptr<SampleAnalysis> begin(const SampleFacts& sample) override {
     for (const auto array : {trace::kReceived, trace::kKeyCosine, trace::kValueCosine})
       require_array(sample, array);
+    if (sample.has(trace::kResidualCosine)) require_array(sample, trace::kRowPositions);
     axis_.take(sample);
     return std::make_unique<SampleKvDrift>(sample);
   }

@@ -202,7 +202,13 @@ void run_processes(const ShardOptions& options, const std::string& device, const
     throw_usage_error({command.out.string(), "a run that is not finished", "one in parts that were joined"});
   Fleet fleet(command, std::move(cards), options.processes);
   fleet.run();
-  study::merge_run(command.out);
+  try {
+    study::merge_run(command.out);
+  } catch (const InputError&) {
+    const auto facts = shard::read_facts(command.out);  // whole, though every sample failed
+    if (facts && study::is_merged(command.out, *facts)) fs::remove_all(shard::shards_folder(command.out));
+    throw;
+  }
   fs::remove_all(shard::shards_folder(command.out));
   if (command.kind != "study") return;
   for (const char* kind : {"traces", "evaluate"}) {

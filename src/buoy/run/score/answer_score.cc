@@ -209,8 +209,8 @@ class Scoring {
 
 // Whether every form heeds it, and not only the order of a decoding.
 bool is_heeded(const ModelConfig& config, const DecodeOptions& decode, std::string_view key) {
-  // Plain numbers are always there.
-  constexpr std::array<std::string_view, 3> kPlain = {"max_new_tokens", "seed", "temperature"};
+  // Plain numbers are always there; no guidance was asked for.
+  constexpr std::array<std::string_view, 4> kPlain = {"max_new_tokens", "seed", "temperature", "cfg_scale"};
   // What the row is that a form looks at.
   constexpr std::array<std::string_view, 5> kOfTheRow = {"allow_long", "decoding_rule", "mask_token",
                                                          "shifted_rows", "bidirectional_context"};

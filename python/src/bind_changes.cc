@@ -78,9 +78,13 @@ void bind_changes(py::module_& module) {
              add(changes, run::parse_changes(texts));
            })
       .def("add", [](run::Changes& changes, const run::Changes& others) { add(changes, others); })
-      // The rule that decodes, and whether it has steps, is said later.
-      .def("check", [](const run::Changes& changes,
-                       const ModelHandle& model) { run::check_changes_of(changes, model.config()); })
+      // The rule that decodes is said later: where there is one that has steps, they may be named.
+      .def("check",
+           [](const run::Changes& changes, const ModelHandle& model) {
+             const Family family = model.config().family;
+             run::check_changes_of(changes, model.config(),
+                                   is_masked_diffusion(family) || may_be_masked_diffusion(family));
+           })
       .def_property_readonly("any", &run::Changes::any)
       .def_property_readonly("hides_top", [](const run::Changes& changes) { return changes.top.has_value(); })
       .def_readonly("texts", &run::Changes::texts);

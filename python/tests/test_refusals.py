@@ -225,6 +225,6 @@ def test_a_family_that_is_not_known_is_refused_by_name(tmp_path):
 def test_whether_a_change_may_name_steps_is_said_by_the_rule_that_decodes():
     model = buoy.load(ROOT / "tests/data/families/open-dcoder-f32", device="cpu")
     with model.changed(scale_heads={(0, 0): 0.0}, steps=[1, 2]):
-        assert model.generate(IDS, max_new_tokens=4, decoding_rule="open_dcoder").ids.shape == (4,)
+        assert model.generate(IDS, max_new_tokens=4, decoding_rule="open_dcoder", mask_token=50).ids.shape == (4,)
         with pytest.raises(buoy.UsageError, match="no steps"):
             model.generate(IDS, max_new_tokens=4)

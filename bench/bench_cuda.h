@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,15 @@
 namespace buoy::bench {
 
 struct CudaBenchOptions {
-  std::vector<int> lengths;  // tokens of one sequence
-  int timed_candidates = 0;  // see ops::DeviceLinear
-  bool pieces = false;       // observe each statistic alone, too
+  std::vector<int> lengths;         // tokens of one sequence
+  int timed_candidates = 0;         // see ops::DeviceLinear
+  bool pieces = false;              // observe each statistic alone, too
+  std::vector<std::string> shapes;  // of block decoding and of experts; none: all
+  std::vector<int> expert_rows = {32, 1024, 4096};
+
+  bool wants(const std::string& shape) const {
+    return shapes.empty() || std::find(shapes.begin(), shapes.end(), shape) != shapes.end();
+  }
 };
 
 // Denoising steps of the LLaDA-8B shape with random weights, all positions chosen from on the card:
@@ -31,6 +38,6 @@ Json bench_cuda_blocks(const Context& context, const CudaBenchOptions& options);
 
 // Layers of experts of published shapes with few rows and with many, as shares of what the card copies and
 // multiplies.
-Json bench_cuda_experts(const Context& context);
+Json bench_cuda_experts(const Context& context, const CudaBenchOptions& options);
 
 }  // namespace buoy::bench

@@ -243,6 +243,7 @@ Json bench_cuda_blocks(const Context& context, const CudaBenchOptions& options) 
   const Setting setting{context, options, limits};
   Json out = Json::array();
   for (const ShapeCase& shape : cases()) {
+    if (!options.wants(shape.name)) continue;
     const auto model = benchmark::random_model(shape.shape(), Device::kCuda, options.timed_candidates);
     fmt::print("{} shape, random weights ({}), one token a step\n", shape.name,
                describe_bytes(model->weight_bytes()));

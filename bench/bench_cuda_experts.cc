@@ -28,7 +28,7 @@ const MixtureShape kShapes[] = {
     {"LLaDA2-mini", {ops::RouterKind::kSigmoidGroups, 256, 8, false, 8, 4, 2.5}, 2048, 512},
 };
 constexpr double kLeastOfProduct = 0.7, kLeastOfCopy = 0.6;
-constexpr std::int64_t kFewRows = 32, kManyRows = 4096;
+constexpr std::int64_t kFewRows = 32;
 
 class Layer {
  public:
@@ -181,13 +181,13 @@ Json Layer::run(const Context& context, const benchmark::MachineLimits& limits) 
 
 }  // namespace
 
-Json bench_cuda_experts(const Context& context) {
+Json bench_cuda_experts(const Context& context, const CudaBenchOptions& options) {
   const auto limits = benchmark::measure_limits(context, Device::kCuda);
   fmt::print("a layer of experts, random weights; {}\n", describe(limits));
   Json out = Json::array();
   for (const MixtureShape& shape : kShapes) {
-    for (const std::int64_t rows : {kFewRows, std::int64_t{1024}, kManyRows})
-      out.push_back(Layer(shape, rows).run(context, limits));
+    if (!options.wants(shape.name)) continue;
+    for (const int rows : options.expert_rows) out.push_back(Layer(shape, rows).run(context, limits));
   }
   return out;
 }

@@ -35,6 +35,11 @@ int main(int argc, char** argv) {
   app.add_flag("--blocks", blocks, "cuda: block decoding with and without a cache, and nothing else");
   bool experts = false;
   app.add_flag("--experts", experts, "cuda: layers of experts, and nothing else");
+  app.add_option("--shape", cuda.shapes, "cuda: of blocks and experts these shapes alone (such as SDAR-8B)")
+      ->delimiter(',');
+  app.add_option("--rows", cuda.expert_rows, "cuda: rows of a layer of experts (32, 1024, 4096)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 16));
   app.add_flag("--pieces", cuda.pieces, "cuda: also observe each statistic alone");
   app.add_flag("--long", long_run, "also lengths up to 8192");
   std::vector<int> lengths;
@@ -60,7 +65,7 @@ int main(int argc, char** argv) {
     if (residual || blocks || experts) {
       const Json out = residual ? bench::bench_cuda_residual({pool}, cuda)
                        : blocks ? bench::bench_cuda_blocks({pool}, cuda)
-                                : bench::bench_cuda_experts({pool});
+                                : bench::bench_cuda_experts({pool}, cuda);
       if (!json_file.empty()) write_file_atomically(json_file, out.dump(2) + "\n");
       return 0;
     }

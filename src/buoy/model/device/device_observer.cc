@@ -222,23 +222,26 @@ void DeviceObserver::measure(const Stream& stream, std::int64_t layer, ops::Atte
   measuring_now_ = true;
 }
 
-void DeviceObserver::measure_attention(const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan,
-                                       const DeviceStates& states) {
+DeviceObserver::Measured DeviceObserver::statistics_of(std::int64_t layer, const DeviceStates& states) {
   const LayerWants& wanted = wants(layer);
   const ObservationLayout& layout = slot(layer).layout;
   void* base = slot(layer).device.data();
-  ops::DeviceQkMoments moments;
-  if (wanted.moments()) moments = moments_of(layer, states);
-  ops::DeviceAttentionStatistics statistics;
-  statistics.received = at(base, layout.received);
-  statistics.first_share = at(base, layout.first_share);
-  statistics.row_weights = at(base, layout.row_weights);
-  statistics.row_weight_stride = layout.row_weight_stride;
-  statistics.top = wanted.top;
-  statistics.top_keys = reinterpret_cast<std::int32_t*>(at(base, layout.top_keys));
-  statistics.top_weights = at(base, layout.top_weights);
-  if (wanted.moments()) statistics.moments = &moments;
-  ops::attention_statistics_cuda(plan, states.rotated, statistics, stream);
+  Measured out;
+  if (wanted.moments()) out.moments = moments_of(layer, states);
+  out.statistics.received = at(base, layout.received);
+  out.statistics.first_share = at(base, layout.first_share);
+  out.statistics.row_weights = at(base, layout.row_weights);
+  out.statistics.row_weight_stride = layout.row_weight_stride;
+  out.statistics.top = wanted.top;
+  out.statistics.top_keys = reinterpret_cast<std::int32_t*>(at(base, layout.top_keys));
+  out.statistics.top_weights = at(base, layout.top_weights);
+  return out;
+}
+
+void DeviceObserver::measure_masses(const Stream& stream, std::int64_t layer) {
+  const LayerWants& wanted = wants(layer);
+  const ObservationLayout& layout = slot(layer).layout;
+  void* base = slot(layer).device.data();
   if (!wanted.row_mass && !wanted.group_mass) return;
   ops::set_masses_cuda(key_sets_,
                        {config_.heads, at(base, layout.row_weights), layout.row_weight_stride,
@@ -247,17 +250,26 @@ void DeviceObserver::measure_attention(const Stream& stream, std::int64_t layer,
                        stream);
 }
 
+void DeviceObserver::measure_attention(const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan,
+                                       const DeviceStates& states) {
+  Measured measured = statistics_of(layer, states);
+  if (wants(layer).moments()) measured.statistics.moments = &measured.moments;
+  ops::attention_statistics_cuda(plan, states.rotated, measured.statistics, stream);
+  measure_masses(stream, layer);
+}
+
 void DeviceObserver::measure_waiting(const Stream& stream, ops::AttentionPlan& plan) {
   if (waiting_.empty()) return;
-  attended_.record(stream);
+  std::vector<Measured> measured;
+  std::vector<ops::DeviceLayerToMeasure> layers;
+  for (const Waiting& one : waiting_) measured.push_back(statistics_of(one.layer, one.states));
   for (size_t lane = 0; lane < waiting_.size(); ++lane) {
-    attended_.hold(beside_[lane]);
-    plan.use_lane(static_cast<std::int64_t>(lane));
-    measure_attention(beside_[lane], waiting_[lane].layer, plan, waiting_[lane].states);
-    measured_beside_[lane].record(beside_[lane]);
+    layers.push_back(
+        {static_cast<std::int64_t>(lane), waiting_[lane].states.rotated, measured[lane].statistics});
+    if (wants(waiting_[lane].layer).moments()) layers.back().wanted.moments = &measured[lane].moments;
   }
-  for (size_t lane = 0; lane < waiting_.size(); ++lane) measured_beside_[lane].hold(stream);
-  plan.use_lane(0);
+  ops::attention_statistics_cuda(plan, layers, stream);
+  for (const Waiting& one : waiting_) measure_masses(stream, one.layer);
   waiting_.clear();
 }
 

@@ -27,7 +27,7 @@ struct DeviceStates {
 //
 // Of every layer, in this order: prepare() while nothing is recorded, attach() and measure() as part of the
 // layer's work, which may be recorded as a graph and launched later, send() after that. Of few rows a kernel
-// measures so little that it mostly waits: those of several layers run side by side, in measure_waiting().
+// measures so little that it mostly waits: one measures several layers, in measure_waiting().
 class DeviceObserver {
  public:
   // `pinned`: memory that results may arrive in.
@@ -136,8 +136,16 @@ class DeviceObserver {
   bool streams_in_place(const LayerWants& wants) const {
     return !wants.reads_residual() || placed_rows_ == wants.stream_rows;
   }
+  struct Measured {
+    ops::DeviceQkMoments moments;
+    ops::DeviceAttentionStatistics statistics;
+  };
+  // Where what is measured of a layer's attention goes.
+  Measured statistics_of(std::int64_t layer, const DeviceStates& states);
   void measure_attention(const Stream& stream, std::int64_t layer, ops::AttentionPlan& plan,
                          const DeviceStates& states);
+  // The sums over sets of keys, from what was measured.
+  void measure_masses(const Stream& stream, std::int64_t layer);
   bool columns_are_keys() const { return key_rows_.size() > 1 || columns_ == key_rows_[0]; }
   void copy_results(const Slot& slot, float* to);
   void measure_heads(std::int64_t layer, const DeviceStates& states, const std::uint16_t* attended);
@@ -169,8 +177,6 @@ class DeviceObserver {
     DeviceStates states;
   };
   std::vector<Waiting> waiting_;
-  std::array<Stream, kMostAtOnce> beside_;
-  std::array<Event, kMostAtOnce> measured_beside_;
   Event queued_;
   ops::DeviceQkMoments moments_;  // likewise
   bool measuring_now_ = false;

@@ -264,8 +264,11 @@ void DevicePass::State::run_layers(const Context& context) {
     // The card waits while the host asks about the first layers; then it has work, and the host may ask about
     // more. The host waits for the last ones, whose records it takes when the card has nothing left to do:
     // they become fewer and fewer, unless records are taken later.
-    const std::int64_t left = observer.taken_later() ? config.layers : (config.layers - first + 1) / 2;
-    const std::int64_t most = first == 0 ? 1 : std::min({observer.layers_at_once(), 2 * first + 1, left});
+    const bool later = observer.taken_later();
+    const std::int64_t fewer = std::min(2 * first + 1, (config.layers - first + 1) / 2);
+    const std::int64_t most = std::min(observer.layers_at_once(), !later       ? fewer
+                                                                  : first == 0 ? 4
+                                                                               : config.layers);
     bool recordable = true;
     do {
       prepare_layer(context, end);

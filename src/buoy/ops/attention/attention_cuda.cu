@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "buoy/ops/attention/attention_general_cuda.cuh"
 #include "buoy/ops/attention/attention_hopper_cuda.cuh"
@@ -93,22 +94,41 @@ void find_top_keys(const PlanState& s, const DeviceAttentionStatistics& wanted, 
                   s.close_rows * s.shape.heads, stream);
 }
 
-// All at once, by blocks that are small.
-void measure_few(const PlanState& s, StatisticsArgs args, const DeviceAttentionStatistics& wanted, bool rows,
-                 const Stream& stream) {
-  if (rows) {
+bool wants_rows(const PlanState& s, const DeviceAttentionStatistics& wanted) {
+  const bool rows = s.close_tiles > 0 && (wanted.row_weights != nullptr || wanted.top > 0);
+  BUOY_CHECK(wanted.top >= 0 && wanted.top <= 64);
+  BUOY_CHECK(!rows || (wanted.row_weights != nullptr && wanted.row_weight_stride >= s.longest_keys));
+  return rows;
+}
+
+// Of the lane in use.
+FewLayer few_layer(const PlanState& s, const DeviceAttentionInputs& in,
+                   const DeviceAttentionStatistics& wanted, const Stream& stream) {
+  check(s, in);
+  FewLayer layer{statistics_args(s, in, wanted), {}};
+  if (wants_rows(s, wanted)) {
     clear_unseen(s, wanted, stream);
-    args.row_weights = wanted.row_weights;
+    layer.statistics.row_weights = wanted.row_weights;
   }
-  MomentArgs moments{};
-  if (wanted.moments != nullptr) {
-    moments = moment_args(s, *wanted.moments);
+  layer.statistics.tiles = s.key_tiles_64.tiles;
+  layer.statistics.aligned &= s.shape.head_dim % 16 == 0;  // in halves
+  if (wanted.moments != nullptr) layer.moments = moment_args(s, *wanted.moments);
+  return layer;
+}
+
+// Layers of one kind: with the same moments, or all without.
+void measure_few(const PlanState& s, std::span<const FewLayer> layers, const Stream& stream) {
+  if (layers[0].moments.heads > 0) {
+    std::vector<MomentArgs> moments;
+    for (const FewLayer& layer : layers) moments.push_back(layer.moments);
     launch_sum_queries(s, moments, stream);
   }
-  args.tiles = s.key_tiles_64.tiles;
-  args.aligned &= s.shape.head_dim % 16 == 0;  // in halves
-  launch_statistics_few(args, wanted.moments != nullptr ? &moments : nullptr,
-                        {s.key_tiles_64.count, static_cast<int>(s.shape.kv_heads), s.early}, stream);
+  launch_statistics_few(s, layers, stream);
+}
+
+bool of_one_kind(const FewLayer& a, const FewLayer& b) {
+  return a.moments.heads == b.moments.heads &&
+         (a.moments.wanted.rope.cosines == nullptr) == (b.moments.wanted.rope.cosines == nullptr);
 }
 
 }  // namespace
@@ -166,16 +186,16 @@ void attention_statistics_cuda(AttentionPlan& plan, const DeviceAttentionInputs&
                                const DeviceAttentionStatistics& wanted, const Stream& stream) {
   const PlanState& s = plan.state();
   check(s, in);
-  BUOY_CHECK(s.limits.statistics && wanted.top >= 0 && wanted.top <= 64);
-  const bool rows = s.close_tiles > 0 && (wanted.row_weights != nullptr || wanted.top > 0);
+  BUOY_CHECK(s.limits.statistics);
+  const bool rows = wants_rows(s, wanted);
   const bool sums = (wanted.received != nullptr || wanted.first_share != nullptr) && s.key_tiles_64.count > 0;
-  BUOY_CHECK(!rows || (wanted.row_weights != nullptr && wanted.row_weight_stride >= s.longest_keys));
-  StatisticsArgs args = statistics_args(s, in, wanted);
   if (few_can_measure(s, wanted.moments)) {
-    measure_few(s, args, wanted, rows, stream);
+    const FewLayer layer = few_layer(s, in, wanted, stream);
+    measure_few(s, {&layer, 1}, stream);
     if (rows && wanted.top > 0) find_top_keys(s, wanted, stream);
     return;
   }
+  StatisticsArgs args = statistics_args(s, in, wanted);
   // The Hopper kernel has all weights in its hands and can write those of close rows as it goes. It saves the
   // start of a kernel but delays the block that does it: 25 against 26 us for 1024 tokens, 281 against 272
   // for 4096.
@@ -185,7 +205,7 @@ void attention_statistics_cuda(AttentionPlan& plan, const DeviceAttentionInputs&
   if (wanted.moments != nullptr) {
     if (sums && use_hopper(s, in) && can_ride(s, *wanted.moments)) {
       const MomentArgs moments = moment_args(s, *wanted.moments);
-      if (!s.queries_summed) launch_sum_queries(s, moments, stream);
+      if (!s.queries_summed) launch_sum_queries(s, {&moments, 1}, stream);
       const int chunk_rows = s.queries_summed ? kRowsPadded : moments.chunk_rows;
       args.moments = {moments.sums,           chunk_rows,          moments.padded_rows, wanted.moments->after,
                       wanted.moments->before, wanted.moments->rope};
@@ -206,6 +226,34 @@ void attention_statistics_cuda(AttentionPlan& plan, const DeviceAttentionInputs&
     launch_statistics_general(args, s.key_tiles_64.count, args.heads, stream);
   }
   if (rows && wanted.top > 0) find_top_keys(s, wanted, stream);
+}
+
+void attention_statistics_cuda(AttentionPlan& plan, std::span<const DeviceLayerToMeasure> layers,
+                               const Stream& stream) {
+  const PlanState& s = plan.state();
+  BUOY_CHECK(s.limits.statistics);
+  const bool few = std::all_of(layers.begin(), layers.end(), [&](const DeviceLayerToMeasure& layer) {
+    return few_can_measure(s, layer.wanted.moments);
+  });
+  std::vector<FewLayer> together;
+  for (const auto& [lane, inputs, wanted] : layers) {
+    plan.use_lane(lane);
+    if (!few) {
+      attention_statistics_cuda(plan, inputs, wanted, stream);
+      continue;
+    }
+    const FewLayer layer = few_layer(s, inputs, wanted, stream);
+    if (!together.empty() && !of_one_kind(together[0], layer)) {
+      measure_few(s, together, stream);
+      together.clear();
+    }
+    together.push_back(layer);
+  }
+  if (!together.empty()) measure_few(s, together, stream);
+  plan.use_lane(0);
+  for (const auto& layer : layers) {
+    if (few && wants_rows(s, layer.wanted) && layer.wanted.top > 0) find_top_keys(s, layer.wanted, stream);
+  }
 }
 
 }  // namespace buoy::ops

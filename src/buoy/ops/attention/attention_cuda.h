@@ -130,4 +130,14 @@ struct DeviceAttentionStatistics {
 void attention_statistics_cuda(AttentionPlan& plan, const DeviceAttentionInputs& inputs,
                                const DeviceAttentionStatistics& wanted, const Stream& stream);
 
+// The same of several layers whose first passes left what they keep in lanes of their own. Where rows are few
+// one launch measures many layers.
+struct DeviceLayerToMeasure {
+  std::int64_t lane = 0;
+  DeviceAttentionInputs inputs;
+  DeviceAttentionStatistics wanted;
+};
+void attention_statistics_cuda(AttentionPlan& plan, std::span<const DeviceLayerToMeasure> layers,
+                               const Stream& stream);
+
 }  // namespace buoy::ops

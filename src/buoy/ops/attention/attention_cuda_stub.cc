@@ -47,5 +47,8 @@ void attention_statistics_cuda(AttentionPlan&, const DeviceAttentionInputs&, con
                                const Stream&) {
   throw_no_cuda();
 }
+void attention_statistics_cuda(AttentionPlan&, std::span<const DeviceLayerToMeasure>, const Stream&) {
+  throw_no_cuda();
+}
 
 }  // namespace buoy::ops

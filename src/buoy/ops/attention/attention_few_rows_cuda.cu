@@ -265,20 +265,32 @@ __global__ void __launch_bounds__(32 * kJoinWarps) join_parts(ForwardArgs args) 
   if (row >= sequence.query_rows) return;
   const float* first = part_of(args, blockIdx.x, key_heads, key_head, 0, number);
   const std::int64_t step = static_cast<std::int64_t>(args.few_tiles) * kFewTileRows * kPartWidth;
+  // All that is read is asked for at once, as far as registers go.
+  constexpr int kAtOnce = 16;
+  float4 some[kAtOnce];
+  const auto load_some = [&](int begin) {
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const bool exists = begin + i < parts && column < args.head_dim;
+      some[i] = exists ? *reinterpret_cast<const float4*>(first + (begin + i) * step + column) : float4{};
+    }
+  };
   float4 known{kHiddenScore, 0, 0, 0};
   if (lane < parts) known = *reinterpret_cast<const float4*>(first + lane * step + kMostDim);
+  load_some(0);
   RowSums all{warp_largest(known.x), 0, 0};
   const float scale = exp2_approx(known.x - all.top);
   all.sum = warp_sum(known.y * scale);
   if (kEntropy) all.weighted = warp_sum(scale * fmaf(known.y, known.x - all.top, known.z));
   float4 output{0, 0, 0, 0};
-#pragma unroll 16
-  for (int part = 0; part < parts; ++part) {
-    const float own = __shfl_sync(~0u, scale, part);
-    if (column >= args.head_dim) continue;
-    const float4 four = *reinterpret_cast<const float4*>(first + part * step + column);
-    output.x = fmaf(four.x, own, output.x), output.y = fmaf(four.y, own, output.y);
-    output.z = fmaf(four.z, own, output.z), output.w = fmaf(four.w, own, output.w);
+  for (int begin = 0; begin < parts; begin += kAtOnce) {
+    if (begin > 0) load_some(begin);
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const float own = __shfl_sync(~0u, scale, (begin + i) % 32);
+      output.x = fmaf(some[i].x, own, output.x), output.y = fmaf(some[i].y, own, output.y);
+      output.z = fmaf(some[i].z, own, output.z), output.w = fmaf(some[i].w, own, output.w);
+    }
   }
   const float factor = finish_row<kEntropy>(all, args, sequence, head, row, lane == 0);
   Bf16* to = args.output + (static_cast<std::int64_t>(sequence.query_start) + row) * args.output_stride +

@@ -1,285 +1,360 @@
 // The second pass where rows are few and see every key, as where blocks or single tokens are decoded with a
-// cache. A block takes 64 keys of one head of keys and all heads that share them: scores, what is received,
-// rows that are looked at closely and the moments, of keys that are read once. It is small, so that those of
-// many layers find room beside each other: alone it mostly waits.
+// cache. One launch measures several layers, since one alone mostly waits. A block takes 64 keys of one head
+// of keys and all heads that share them: scores, what is received, rows that are looked at closely and the
+// moments, of keys that are read once. The rows of the heads stand side by side as the columns of a product.
 
+#include "buoy/ops/attention/attention_few_columns_cuda.cuh"
 #include "buoy/ops/attention/attention_general_cuda.cuh"
 #include "buoy/ops/attention/attention_statistics_few_cuda.cuh"
 #include "buoy/ops/device/launch_cuda.cuh"
+#include "buoy/ops/moments/qk_moments_few_cuda.cuh"
 
 namespace buoy::ops {
 namespace {
 
-constexpr int kThreads = 128, kKeysOfBlock = 64, kKeysOfWarp = 16, kKeyStep = 8,
-              kSumsWidth = kMomentWidth + 2;
+constexpr int kThreads = 128, kKeysOfWarp = 16, kKeysOfBlock = kThreads / 32 * kKeysOfWarp;
+static_assert(kKeysOfBlock == 64);
 
-// What is known of the rows; those beyond the last weigh nothing.
-template <int kHeads>
-struct FewRowsShared {
-  float shift[kHeads][kFewRows];
-  std::int32_t close[kFewRows];
-  std::uint8_t group[kFewRows];
+// The queries of all heads, and what is known of them. Columns without a row hold zeros and weigh nothing.
+template <int kRows, int kHeads>
+struct FewStorage {
+  using Columns = FewColumns<kRows, kHeads>;
+  static constexpr int kStride = kMostDim + 32;  // keeps banks apart
+  static constexpr int kCodes = kRows < 16 ? Columns::kChunk : kRows;
+  Bf16 queries[Columns::kColumns][kStride];
+  float before[kHeads][2 * kMostDim];  // sums of queries and of their directions, turned back
+  float norm_sum[kHeads], per_query[kHeads];
+  float shift[Columns::kColumns], inverse_norm[Columns::kColumns];
+  std::int32_t close[kRows];
+  // Of the columns of a chunk: which of its outputs, head * groups + group, a row counts towards.
+  std::uint8_t output[kCodes];
 };
 
-// A thread's two keys, eight apart.
-struct OwnKeys {
-  int key[2];
-  bool exists[2];
-  QuadRow row[2];
+// The layer, its sequence and the head of keys that a block works at.
+struct FewPlace {
+  const StatisticsArgs& a;
+  const MomentArgs& m;
+  DeviceSequence sequence;
+  int key_head, first_head, heads;
+  bool moments;
+  bool has_selves;  // whether some key of the block is that of a row
 };
 
-template <int kHeads>
-__device__ void load_rows(FewRowsShared<kHeads>& smem, const StatisticsArgs& a,
-                          const DeviceSequence& sequence, int first_head) {
-  for (int i = threadIdx.x; i < kHeads * kFewRows; i += kThreads) {
-    const int head = i / kFewRows, row = i % kFewRows;
-    const bool exists = row < sequence.query_rows && head < a.heads_per_key_head;
-    const std::int64_t padded = sequence.padded_start + row;
-    smem.shift[head][row] =
-        exists ? a.row_shift[static_cast<std::int64_t>(first_head + head) * a.padded_rows + padded]
-               : INFINITY;
-    if (head > 0) continue;
-    smem.group[row] = exists ? a.row_groups[padded] : 255;
-    smem.close[row] = exists && a.row_weights != nullptr ? a.close_of_row[padded] : -1;
+template <int kRows, int kHeads>
+__device__ void load_queries(FewStorage<kRows, kHeads>& smem, const FewPlace& at) {
+  constexpr int kPieces = kMostDim / 8;
+  const StatisticsArgs& a = at.a;
+  const int half = a.head_dim / 2;
+#pragma unroll 8
+  for (int i = threadIdx.x; i < kRows * kHeads * kPieces; i += kThreads) {
+    const int column = i / kPieces, piece = i % kPieces, head = column / kRows, row = column % kRows;
+    uint4 eight{0, 0, 0, 0};
+    if (row < at.sequence.query_rows && head < at.heads) {
+      const Bf16* query = a.queries +
+                          (static_cast<std::int64_t>(at.sequence.query_start) + row) * a.query_stride +
+                          static_cast<std::int64_t>(at.first_head + head) * a.head_dim;
+      eight = load_eight(query + piece / 8 * half, piece % 8 * 8, half, a.aligned);
+    }
+    *reinterpret_cast<uint4*>(&smem.queries[column][piece * 8]) = eight;
   }
 }
 
-// The weights of one head: 64 keys by 16 rows of queries at a time.
-struct QueriesOfWarp {
-  QuadRow octet[2];
+template <int kRows, int kHeads>
+__device__ void load_rows(FewStorage<kRows, kHeads>& smem, const FewPlace& at) {
+  const StatisticsArgs& a = at.a;
+  const DeviceSequence& sequence = at.sequence;
+  for (int column = threadIdx.x; column < kRows * kHeads; column += kThreads) {
+    const int head = column / kRows, row = column % kRows;
+    const bool exists = row < sequence.query_rows && head < at.heads;
+    const std::int64_t padded =
+        static_cast<std::int64_t>(at.first_head + head) * a.padded_rows + sequence.padded_start + row;
+    smem.shift[column] = exists ? a.row_shift[padded] : INFINITY;
+    const float norm = exists && at.moments ? at.m.norms[padded] : 0.0f;
+    smem.inverse_norm[column] = norm > 0 ? 1.0f / norm : 0.0f;
+  }
+  for (int row = threadIdx.x; row < kRows; row += kThreads)
+    smem.close[row] = row < sequence.query_rows && a.row_weights != nullptr
+                          ? a.close_of_row[sequence.padded_start + row]
+                          : -1;
+  for (int column = threadIdx.x; column < FewStorage<kRows, kHeads>::kCodes; column += kThreads) {
+    const int row = column % kRows,
+              group = row < sequence.query_rows ? a.row_groups[sequence.padded_start + row] : 255;
+    smem.output[column] =
+        static_cast<std::uint8_t>(group < a.groups ? column / kRows * a.groups + group : 255);
+  }
+}
 
-  __device__ void load(const StatisticsArgs& a, const DeviceSequence& sequence, int head, int first) {
+// Fragments of eight columns, as QuadRow has them.
+template <int kRows, int kHeads>
+__device__ QuadRow octet_of(const FewStorage<kRows, kHeads>& smem, int first) {
+  const int lane = threadIdx.x % 32;
+  const Bf16* row = &smem.queries[first + lane / 4][lane % 4 * 8];
+  QuadRow out;
 #pragma unroll
-    for (int n = 0; n < 2; ++n) {
-      const int row = min(first + 8 * n + static_cast<int>(threadIdx.x) % 32 / 4, sequence.query_rows - 1);
-      load_halves(octet[n],
-                  a.queries + (static_cast<std::int64_t>(sequence.query_start) + row) * a.query_stride +
-                      static_cast<std::int64_t>(head) * a.head_dim,
-                  a.head_dim / 2, a.aligned);
+  for (int i = 0; i < QuadRow::kPieces; ++i) out.piece[i] = *reinterpret_cast<const uint4*>(row + 32 * i);
+  return out;
+}
+
+// Weights from the scores of a chunk; those of close rows go out.
+template <int kRows, int kHeads, int kNumbers>
+__device__ void weigh(float (&s)[kNumbers], const FewStorage<kRows, kHeads>& smem, const FewPlace& at,
+                      const OwnKeys& own, int first) {
+  const StatisticsArgs& a = at.a;
+  const int quad = threadIdx.x % 4;
+#pragma unroll
+  for (int t = 0; t < kNumbers / 4; ++t) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const int column = first + 8 * t + 2 * quad + e, row = column % kRows,
+                head = at.first_head + column / kRows;
+      const float shift = smem.shift[column];
+      const int close = smem.close[row];
+      const bool is_head = column / kRows < at.heads;
+      float* weights =
+          a.row_weights + (static_cast<std::int64_t>(close) * a.heads + head) * a.row_weight_stride;
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        float bias = 0;
+        if (a.key_bias != nullptr && own.exists[r] && is_head)
+          bias = a.key_bias[head * a.key_bias_stride + at.sequence.column_start + own.key[r]] * kLog2E;
+        float& weight = s[4 * t + 2 * r + e];
+        weight = exp2_approx(fmaf(weight, a.scale, bias - shift));
+        if (close >= 0 && own.exists[r] && is_head) weights[own.key[r]] = weight;
+        if (a.first_share != nullptr && own.key[r] == 0 && is_head && row < at.sequence.query_rows)
+          a.first_share[static_cast<std::int64_t>(head) * a.rows + at.sequence.query_start + row] = weight;
+      }
     }
   }
-};
-
-template <int kHeads>
-__device__ void weigh_rows(float (&received)[8], const FewRowsShared<kHeads>& smem, const StatisticsArgs& a,
-                           const DeviceSequence& sequence, const OwnKeys& own, const QueriesOfWarp& queries,
-                           const float (&bias)[2], int number, int head, int first) {
-  const int lane = threadIdx.x % 32;
-  float s[8] = {};
-#pragma unroll
-  for (int n = 0; n < 2; ++n) multiply_add_rows(s + 4 * n, own.row[0], own.row[1], queries.octet[n]);
-#pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const int row = first + i / 4 * 8 + lane % 4 * 2 + i % 2, r = i / 2 % 2;
-    s[i] = exp2_approx(fmaf(s[i], a.scale, bias[r] - smem.shift[number][row]));
-    const int close = smem.close[row];
-    if (close >= 0 && own.exists[r])
-      a.row_weights[(static_cast<std::int64_t>(close) * a.heads + head) * a.row_weight_stride + own.key[r]] =
-          s[i];
-    if (a.first_share != nullptr && own.key[r] == 0 && row < sequence.query_rows)
-      a.first_share[static_cast<std::int64_t>(head) * a.rows + sequence.query_start + row] = s[i];
-  }
-  const std::uint32_t weights[4] = {pack_bf16(s[0], s[1]), pack_bf16(s[2], s[3]), pack_bf16(s[4], s[5]),
-                                    pack_bf16(s[6], s[7])};
-  const std::uint8_t* groups = smem.group + first + lane % 4 * 2;
-#pragma unroll
-  for (int n = 0; n < 2; ++n) {
-    const int group = 8 * n + lane / 4;
-    multiply_add(received + 4 * n, weights, one_hot_pair(groups, group), one_hot_pair(groups + 8, group));
-  }
 }
 
-// Of all heads; the next queries are on their way while these are multiplied.
-template <int kHeads>
-__device__ void weigh_keys(const FewRowsShared<kHeads>& smem, const StatisticsArgs& a,
-                           const DeviceSequence& sequence, const OwnKeys& own, int first_head) {
-  const int lane = threadIdx.x % 32, heads = a.heads_per_key_head;
-  QueriesOfWarp next;
-  next.load(a, sequence, first_head, 0);
-  for (int number = 0; number < heads; ++number) {
-    const int head = first_head + number;
-    float bias[2] = {0, 0}, received[8] = {};
+// Sums over the columns of a chunk that count towards outputs first..first + 15, of eight keys each: outputs
+// lane / 4 and eight more, keys 2 (lane % 4) and the next.
+template <int kNumbers>
+__device__ void add_outputs(float (&sums)[2][4], const float (&s)[kNumbers], const std::uint8_t* outputs,
+                            int first) {
+  const int lane = threadIdx.x % 32, output = first + lane / 4;
+  const std::uint8_t* pair = outputs + lane % 4 * 2;
+  const bool wide = kNumbers > 4;
+  const std::uint32_t hot[4] = {one_hot_pair(pair, output), one_hot_pair(pair, output + 8),
+                                wide ? one_hot_pair(pair + 8, output) : 0,
+                                wide ? one_hot_pair(pair + 8, output + 8) : 0};
+#pragma unroll
+  for (int r = 0; r < 2; ++r)
+    multiply_add(sums[r], hot, pack_bf16(s[2 * r], s[2 * r + 1]),
+                 wide ? pack_bf16(s[kNumbers - 4 + 2 * r], s[kNumbers - 4 + 2 * r + 1]) : 0);
+}
+
+// The outputs of one product, of heads from `head` on.
+__device__ inline void write_outputs(const float (&sums)[2][4], const FewPlace& at, int first_key, int head,
+                                     int first) {
+  const StatisticsArgs& a = at.a;
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int output = first + lane / 4 + 8 * half, number = output / a.groups, group = output % a.groups;
+    if (head + number >= at.heads) continue;
+    float* to = a.received +
+                (static_cast<std::int64_t>(group) * a.heads + at.first_head + head + number) * a.columns +
+                at.sequence.column_start;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      if (a.key_bias != nullptr && own.exists[r])
-        bias[r] = a.key_bias[head * a.key_bias_stride + sequence.column_start + own.key[r]] * kLog2E;
-    }
-    for (int first = 0; first < sequence.query_rows; first += 16) {
-      const QueriesOfWarp queries = next;
-      const bool last = first + 16 >= sequence.query_rows;
-      if (!last || number + 1 < heads) next.load(a, sequence, last ? head + 1 : head, last ? 0 : first + 16);
-      weigh_rows(received, smem, a, sequence, own, queries, bias, number, head, first);
-    }
-    if (a.received == nullptr) continue;
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      const int group = i / 4 * 8 + lane % 4 * 2 + i % 2, r = i / 2 % 2;
-      if (group < a.groups && own.exists[r])
-        a.received[(static_cast<std::int64_t>(group) * a.heads + head) * a.columns + sequence.column_start +
-                   own.key[r]] = received[i];
+      const int key = first_key + 8 * r + lane % 4 * 2;
+      const float2 two{sums[r][2 * half], sums[r][2 * half + 1]};
+      if (key + 1 < at.sequence.key_rows && reinterpret_cast<std::uintptr_t>(to + key) % 8 == 0) {
+        *reinterpret_cast<float2*>(to + key) = two;
+      } else {
+        if (key < at.sequence.key_rows) to[key] = two.x;
+        if (key + 1 < at.sequence.key_rows) to[key + 1] = two.y;
+      }
     }
   }
 }
 
-// What the kernel in front left of the queries of all heads. All of it is asked for before any is stored.
-template <int kHeads>
-__device__ void load_sums(float (*of_queries)[kSumsWidth], const MomentArgs& m,
-                          const DeviceSequence& sequence, int first_head) {
-  constexpr int kColumns = (kMomentWidth + kThreads - 1) / kThreads;
-  float found[kHeads][kColumns];
+// What a thread keeps of the scores for the moments: of its own heads and its two keys.
+template <int kOwn>
+struct OwnSums {
+  float dot[kOwn][2] = {}, cosine[kOwn][2] = {}, self[kOwn][2] = {};
+};
+
+// Scores of a chunk of columns, before they become weights.
+template <int kRows, int kHeads, int kNumbers>
+__device__ void multiply_chunk(float (&s)[kNumbers], const FewStorage<kRows, kHeads>& smem,
+                               const OwnKeys& own, int first) {
 #pragma unroll
-  for (int h = 0; h < kHeads; ++h) {
-    const float* sums = sums_of(m, sequence, 0, first_head + min(h, m.heads_per_key_head - 1));
+  for (int i = 0; i < kNumbers; ++i) s[i] = 0;
 #pragma unroll
-    for (int c = 0; c < kColumns; ++c)
-      found[h][c] = sums[min(static_cast<int>(threadIdx.x) + c * kThreads, kMomentWidth - 1)];
+  for (int t = 0; t < kNumbers / 4; ++t)
+    multiply_add_rows(s + 4 * t, own.row[0], own.row[1], octet_of(smem, first + 8 * t));
+}
+
+// The scores' products with 1 / |q|, or those of keys with the queries of their own positions.
+template <int kRows, int kHeads, int kNumbers>
+__device__ void cosines_of(float (&out)[kNumbers], const float (&s)[kNumbers],
+                           const FewStorage<kRows, kHeads>& smem, int first) {
+#pragma unroll
+  for (int i = 0; i < kNumbers; ++i)
+    out[i] = s[i] * smem.inverse_norm[first + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2];
+}
+template <int kRows, int kNumbers>
+__device__ void selves_of(float (&out)[kNumbers], const float (&s)[kNumbers], const FewPlace& at,
+                          const OwnKeys& own, int first) {
+#pragma unroll
+  for (int i = 0; i < kNumbers; ++i) {
+    const int row = (first + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2) % kRows, key = own.key[i / 2 % 2];
+    out[i] = key - at.sequence.first_position == row ? s[i] : 0.0f;
   }
+}
+
+// All columns, chunk after chunk; where a head has several, head after head.
+template <int kRows, int kHeads>
+__device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, const FewStorage<kRows, kHeads>& smem,
+                           const FewPlace& at, const OwnKeys& own, int first_key) {
+  using Columns = FewColumns<kRows, kHeads>;
+  constexpr int kNumbers = 4 * Columns::kTiles;
+  const StatisticsArgs& a = at.a;
+  const bool weights = a.received != nullptr || a.row_weights != nullptr || a.first_share != nullptr;
+  if constexpr (kRows < 16) {
+#pragma unroll 1
+    for (int chunk = 0; chunk < Columns::kChunks; ++chunk) {
+      const int first = chunk * Columns::kChunk, head = chunk * Columns::kHeadsOfChunk;
+      if (head >= at.heads) break;
+      float s[kNumbers], other[kNumbers];
+      multiply_chunk(s, smem, own, first);
+      if (at.moments) {
+        Columns::give(s, chunk, own_sums.dot);
+        cosines_of(other, s, smem, first);
+        Columns::give(other, chunk, own_sums.cosine);
+        if (at.has_selves) {
+          selves_of<kRows>(other, s, at, own, first);
+          Columns::give(other, chunk, own_sums.self);
+        }
+      }
+      if (!weights) continue;
+      weigh(s, smem, at, own, first);
+      if (a.received == nullptr) continue;
+      const int outputs = min(Columns::kHeadsOfChunk, at.heads - head) * a.groups;
+      for (int output = 0; output < outputs; output += 16) {
+        float sums[2][4] = {};
+        add_outputs(sums, s, smem.output, output);
+        write_outputs(sums, at, first_key, head, output);
+      }
+    }
+  } else {
+#pragma unroll 1
+    for (int head = 0; head < at.heads; ++head) {
+      float dot[2] = {}, cosine[2] = {}, self[2] = {}, received[2][4] = {};
 #pragma unroll
-  for (int h = 0; h < kHeads; ++h) {
+      for (int part = 0; part < Columns::kChunksOfHead; ++part) {
+        const int first = head * kRows + 16 * part;
+        float s[kNumbers], other[kNumbers];
+        multiply_chunk(s, smem, own, first);
+        if (at.moments) {
+          cosines_of(other, s, smem, first);
 #pragma unroll
-    for (int c = 0; c < kColumns; ++c) {
-      const int i = threadIdx.x + c * kThreads;
-      if (i < kMomentWidth) of_queries[h][i] = found[h][c];
+          for (int i = 0; i < kNumbers; ++i) dot[i / 2 % 2] += s[i], cosine[i / 2 % 2] += other[i];
+          if (at.has_selves) {
+            selves_of<kRows>(other, s, at, own, first);
+#pragma unroll
+            for (int i = 0; i < kNumbers; ++i) self[i / 2 % 2] += other[i];
+          }
+        }
+        if (!weights) continue;
+        weigh(s, smem, at, own, first);
+        if (a.received != nullptr) add_outputs(received, s, smem.output + 16 * part, 0);
+      }
+      if (at.moments) {
+        Columns::give_head(dot, head, own_sums.dot);
+        Columns::give_head(cosine, head, own_sums.cosine);
+        if (at.has_selves) Columns::give_head(self, head, own_sums.self);
+      }
+      if (a.received != nullptr) write_outputs(received, at, first_key, head, 0);
     }
   }
 }
 
-// The product of a key with the query of its own position; 0 where that is none of the rows.
-__device__ float self_product(const MomentArgs& m, const DeviceSequence& sequence, const OwnKeys& own, int r,
-                              int head) {
-  const DeviceAttentionInputs& in = m.wanted.inputs;
-  const int row = own.key[r] - sequence.first_position;
-  const bool is_row = own.exists[r] && row >= 0 && row < sequence.query_rows;
-  if (__ballot_sync(~0u, is_row) == 0) return 0;
-  QuadRow query = {};
-  if (is_row)
-    load_halves(query, row_of(in.queries, in.query_stride, sequence.query_start + row, head, m.head_dim),
-                m.head_dim / 2, m.aligned);
-  return dot_of_quad(query, own.row[r]);
-}
-
-__device__ float value_norm_of(const MomentArgs& m, const DeviceSequence& sequence, const OwnKeys& own, int r,
-                               int key_head) {
-  const DeviceAttentionInputs& in = m.wanted.inputs;
-  QuadRow value = {};
-  if (own.exists[r])
-    load_halves(value,
-                row_of(in.values, in.value_stride, sequence.key_start + own.key[r], key_head, m.head_dim),
-                m.head_dim / 2, m.aligned);
-  return sqrtf(dot_of_quad(value, value));
-}
-
-// Of one of the two keys and all heads: the sums of queries are there, since every row sees every key.
-template <int kHeads, bool kBack>
-__device__ void measure_key(const float (*of_queries)[kSumsWidth], const MomentArgs& m,
-                            const DeviceSequence& sequence, const OwnKeys& own, int r, int key_head) {
-  const DeviceQkMoments& wanted = m.wanted;
-  const int lane = threadIdx.x % 32, part = lane % 4 * 8, heads = m.heads_per_key_head;
-  struct Sums {
-    float dot = 0, cosine = 0, dot_before = 0, cosine_before = 0;
-  } sums[kHeads];
-  float squares = 0;
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    float low[8], high[8];
-    own.row[r].unpack(i, low);
-    own.row[r].unpack(i + 2, high);
-#pragma unroll
-    for (int e = 0; e < 8; ++e) squares = fmaf(low[e], low[e], fmaf(high[e], high[e], squares));
-#pragma unroll
-    for (int h = 0; h < kHeads; ++h) {
-      if (h >= heads) break;
-      const float* after = of_queries[h] + 32 * i + part;
-      add_products(sums[h].dot, sums[h].cosine, low, after);
-      add_products(sums[h].dot, sums[h].cosine, high, after + kMostHalf);
-    }
-    if (!kBack) continue;
-    EightAngles angles;
-    angles.load(wanted.rope, own.exists[r] ? own.key[r] : 0, 32 * i + part);
-    angles.turn_back(low, high);
-#pragma unroll
-    for (int h = 0; h < kHeads; ++h) {
-      if (h >= heads) break;
-      const float* before = of_queries[h] + 2 * kMostDim + 32 * i + part;
-      add_products(sums[h].dot_before, sums[h].cosine_before, low, before);
-      add_products(sums[h].dot_before, sums[h].cosine_before, high, before + kMostHalf);
-    }
-  }
-  const float norm = sqrtf(sum_of_quad(squares)), inverse = norm > 0 ? 1.0f / norm : 0.0f;
-  const bool writes = own.exists[r] && lane % 4 == 0;
-  const std::int64_t column = sequence.column_start + own.key[r];
-  if (writes && wanted.key_norm != nullptr)
-    wanted.key_norm[static_cast<std::int64_t>(key_head) * m.columns + column] = norm;
-  if (wanted.value_norm != nullptr) {
-    const float value_norm = value_norm_of(m, sequence, own, r, key_head);
-    if (writes) wanted.value_norm[static_cast<std::int64_t>(key_head) * m.columns + column] = value_norm;
-  }
-  const bool selves = wanted.after.self_dot != nullptr || wanted.before.self_dot != nullptr;
-#pragma unroll
-  for (int h = 0; h < kHeads; ++h) {
-    if (h >= heads) break;
-    const int head = key_head * heads + h;
-    const float taken = of_queries[h][4 * kMostDim + 1], per_query = taken > 0 ? 1.0f / taken : 0.0f,
-                norms = of_queries[h][4 * kMostDim] * norm * per_query;
-    const float self = selves ? self_product(m, sequence, own, r, head) : 0;
-    const float dot = sum_of_quad(sums[h].dot) * per_query,
-                cosine = sum_of_quad(sums[h].cosine) * inverse * per_query;
-    const float dot_before = kBack ? sum_of_quad(sums[h].dot_before) * per_query : 0,
-                cosine_before = kBack ? sum_of_quad(sums[h].cosine_before) * inverse * per_query : 0;
-    if (!writes) continue;
-    const std::int64_t at = static_cast<std::int64_t>(head) * m.columns + column;
-    write_columns(wanted.after, at, dot, cosine, norms, self);
-    if (kBack) write_columns(wanted.before, at, dot_before, cosine_before, norms, self);
-  }
-}
-
-template <int kHeads, bool kMoments, bool kBack>
-__global__ void __launch_bounds__(kThreads)
-    statistics_few(const __grid_constant__ StatisticsArgs a, const __grid_constant__ MomentArgs m) {
-  __shared__ FewRowsShared<kHeads> smem;
-  __shared__ __align__(16) float of_queries[kMoments ? kHeads : 1][kSumsWidth];
-  const Tile tile = a.tiles[blockIdx.x];
-  const DeviceSequence sequence = a.sequences[tile.sequence];
-  const int key_head = blockIdx.y, first_head = key_head * a.heads_per_key_head, lane = threadIdx.x % 32;
-  OwnKeys own;
+template <int kRows, int kHeads>
+__device__ void load_keys(OwnKeys& own, const FewPlace& at, int first_key) {
+  const StatisticsArgs& a = at.a;
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
-    own.key[r] = tile.first + threadIdx.x / 32 * kKeysOfWarp + lane / 4 + kKeyStep * r;
-    own.exists[r] = own.key[r] < sequence.key_rows;
+    own.key[r] = first_key + threadIdx.x % 32 / 4 + 8 * r;
+    own.exists[r] = own.key[r] < at.sequence.key_rows;
     own.row[r] = {};
     if (own.exists[r])
       load_halves(own.row[r],
-                  a.keys + (static_cast<std::int64_t>(sequence.key_start) + own.key[r]) * a.key_stride +
-                      static_cast<std::int64_t>(key_head) * a.head_dim,
+                  a.keys + (static_cast<std::int64_t>(at.sequence.key_start) + own.key[r]) * a.key_stride +
+                      static_cast<std::int64_t>(at.key_head) * a.head_dim,
                   a.head_dim / 2, a.aligned);
   }
-  load_rows(smem, a, sequence, first_head);
+}
+
+// How many layers one launch measures.
+constexpr int kMostTogether = 12;
+
+struct FewLayers {
+  FewLayer of[kMostTogether];
+};
+
+template <int kRows, int kHeads>
+__global__ void __launch_bounds__(kThreads, 4) statistics_few(const __grid_constant__ FewLayers layers) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto& smem = *reinterpret_cast<FewStorage<kRows, kHeads>*>(shared);
+  const FewLayer& layer = layers.of[blockIdx.z];
+  const StatisticsArgs& a = layer.statistics;
+  const Tile tile = a.tiles[blockIdx.x];
+  const int heads = a.heads_per_key_head, key_head = blockIdx.y;
+  FewPlace at{a,
+              layer.moments,
+              a.sequences[tile.sequence],
+              key_head,
+              key_head * heads,
+              heads,
+              layer.moments.heads > 0,
+              false};
+  if (tile.first >= at.sequence.key_rows) return;
+  at.has_selves = tile.first + kKeysOfBlock > at.sequence.first_position;
+  const int first_key = tile.first + threadIdx.x / 32 * kKeysOfWarp;
+  OwnKeys own;
+  load_keys<kRows, kHeads>(own, at, first_key);
+  load_queries(smem, at);
   launch_dependents();
-  if constexpr (kMoments) {
-    wait_for_prior_grid();  // which sums up the queries
-    load_sums<kHeads>(of_queries, m, sequence, first_head);
-  }
+  wait_for_prior_grid();  // which sums up queries
+  load_rows(smem, at);
+  if (at.moments)
+    load_sums<kThreads>(smem.before, smem.norm_sum, smem.per_query, at.m, at.sequence, at.first_head);
   __syncthreads();
-  if (a.received != nullptr || a.row_weights != nullptr || a.first_share != nullptr)
-    weigh_keys(smem, a, sequence, own, first_head);
-  if constexpr (kMoments) {
-#pragma unroll
-    for (int r = 0; r < 2; ++r) measure_key<kHeads, kBack>(of_queries, m, sequence, own, r, key_head);
+  OwnSums<kHeads / 4> sums;
+  weigh_keys(sums, smem, at, own, first_key);
+  if (at.moments) measure_keys<FewColumns<kRows, kHeads>>(sums, smem, at.m, at.sequence, own, key_head);
+}
+
+template <int kRows, int kHeads>
+void launch(const PlanState& plan, std::span<const FewLayer> layers, const Stream& stream) {
+  for (size_t first = 0; first < layers.size(); first += kMostTogether) {
+    // Keys are read before the kernel in front has ended: that is the one which sums queries, and it begins
+    // when all before it is done.
+    const auto some = layers.subspan(first, std::min<size_t>(kMostTogether, layers.size() - first));
+    FewLayers all{};
+    std::copy(some.begin(), some.end(), all.of);
+    launch_kernel(
+        {.grid = dim3(static_cast<unsigned>(plan.key_tiles_64.count),
+                      static_cast<unsigned>(plan.shape.kv_heads), static_cast<unsigned>(some.size())),
+         .block = kThreads,
+         .shared_bytes = sizeof(FewStorage<kRows, kHeads>),
+         .early = plan.early && first == 0 && some[0].moments.heads > 0},
+        stream, "statistics_few", statistics_few<kRows, kHeads>, all);
   }
 }
 
 template <int kHeads>
-void launch(const StatisticsArgs& args, const MomentArgs* moments, const FewStatisticsShape& shape,
-            const Stream& stream) {
-  const bool back = moments != nullptr && moments->wanted.rope.cosines != nullptr;
-  launch_kernel({.grid = dim3(static_cast<unsigned>(shape.key_tiles), static_cast<unsigned>(shape.key_heads)),
-                 .block = kThreads,
-                 .early = shape.early && moments != nullptr},
-                stream, "statistics_few",
-                moments == nullptr ? statistics_few<kHeads, false, false>
-                : back             ? statistics_few<kHeads, true, true>
-                                   : statistics_few<kHeads, true, false>,
-                args, moments != nullptr ? *moments : MomentArgs{});
+void launch(const PlanState& plan, std::span<const FewLayer> layers, const Stream& stream) {
+  const std::int64_t rows = plan.longest_rows;
+  if (rows == 1) return launch < kHeads == 8 ? 1 : 2, kHeads > (plan, layers, stream);
+  if (rows == 2) return launch<2, kHeads>(plan, layers, stream);
+  if (rows <= 4) return launch<4, kHeads>(plan, layers, stream);
+  if (rows <= 8) return launch<8, kHeads>(plan, layers, stream);
+  if (rows <= 16) return launch<16, kHeads>(plan, layers, stream);
+  launch<32, kHeads>(plan, layers, stream);
 }
 
 }  // namespace
@@ -289,15 +364,11 @@ bool few_can_measure(const PlanState& s, const DeviceQkMoments* moments) {
   return few && s.all_seen && (moments == nullptr || moments->use_row == nullptr);
 }
 
-void launch_statistics_few(const StatisticsArgs& args, const MomentArgs* moments,
-                           const FewStatisticsShape& shape, const Stream& stream) {
-  static_assert(kKeysOfBlock == kThreads / 32 * kKeysOfWarp && kMostHeadsTogether == 8);
-  if (shape.key_tiles == 0) return;
-  const int heads = args.heads_per_key_head;
-  if (heads == 1) return launch<1>(args, moments, shape, stream);
-  if (heads == 2) return launch<2>(args, moments, shape, stream);
-  if (heads <= 4) return launch<4>(args, moments, shape, stream);
-  launch<8>(args, moments, shape, stream);
+void launch_statistics_few(const PlanState& plan, std::span<const FewLayer> layers, const Stream& stream) {
+  static_assert(kMostHeadsTogether == 8 && kFewRows == 32);
+  if (plan.key_tiles_64.count == 0) return;
+  if (plan.shape.heads / plan.shape.kv_heads <= 4) return launch<4>(plan, layers, stream);
+  launch<8>(plan, layers, stream);
 }
 
 }  // namespace buoy::ops

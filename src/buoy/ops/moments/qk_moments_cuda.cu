@@ -42,7 +42,7 @@ void qk_moments_cuda(AttentionPlan& plan, const DeviceQkMoments& wanted, const S
   PlanState& s = plan.state();
   s.queries_summed = false;
   const MomentArgs args = moment_args(s, wanted);
-  launch_sum_queries(s, args, stream);
+  launch_sum_queries(s, {&args, 1}, stream);
   launch_key_columns(s, args, stream);
 }
 

@@ -9,6 +9,8 @@
 
 #pragma once
 
+#include <span>
+
 #include "buoy/ops/attention/attention_mma_cuda.cuh"
 #include "buoy/ops/attention/attention_plan_cuda.cuh"
 #include "buoy/ops/device/launch_cuda.cuh"
@@ -138,7 +140,8 @@ __device__ inline void write_columns(const DeviceQkColumns& to, std::int64_t at,
 }
 
 MomentArgs moment_args(const PlanState& plan, const DeviceQkMoments& wanted);
-void launch_sum_queries(const PlanState& plan, const MomentArgs& args, const Stream& stream);
+// Of layers of one plan; either all of them or none want moments of what is turned back.
+void launch_sum_queries(const PlanState& plan, std::span<const MomentArgs> layers, const Stream& stream);
 // The lengths of values alone.
 void launch_value_norms(const PlanState& plan, const MomentArgs& args, const Stream& stream);
 void launch_key_columns(const PlanState& plan, const MomentArgs& args, const Stream& stream);

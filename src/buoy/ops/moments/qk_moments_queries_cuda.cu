@@ -1,7 +1,16 @@
+#include <algorithm>
+
 #include "buoy/ops/moments/qk_moments_cuda.cuh"
 
 namespace buoy::ops {
 namespace {
+
+// Of several layers: the rows of all are few.
+constexpr size_t kMostMomentLayers = 12;
+template <int kMost>
+struct MomentLayers {
+  MomentArgs of[kMost];
+};
 
 constexpr int kSumWarps = 4, kSumThreads = 32 * kSumWarps, kLanesOfRow = 8,
               kRowsAtOnce = kSumThreads / kLanesOfRow;
@@ -36,9 +45,11 @@ __device__ void unpack_eight(const uint4& piece, float (&out)[8]) {
 // Rows are turned back without looking up their angles: with T a turn back by kRowsAtOnce positions, the sum
 // over a thread's rows is, from the last one on, sum = row + T sum, and in the end one turn for the first
 // row.
-template <bool kBack>
-__global__ void __launch_bounds__(kSumThreads, 2) sum_queries(const __grid_constant__ MomentArgs args) {
+template <bool kBack, int kMost>
+__global__ void __launch_bounds__(kSumThreads, 2)
+    sum_queries(const __grid_constant__ MomentLayers<kMost> layers) {
   __shared__ float partial[kSumWarps][kMomentWidth + 2];
+  const MomentArgs& args = layers.of[blockIdx.z];
   const DeviceQkMoments& wanted = args.wanted;
   const MomentPlace chunk = moment_place(args, args.row_chunks, args.chunk_rows);
   const DeviceSequence& sequence = chunk.sequence;
@@ -143,16 +154,27 @@ __global__ void __launch_bounds__(kSumThreads, 2) sum_queries(const __grid_const
   }
 }
 
+template <int kMost>
+void launch(const PlanState& plan, std::span<const MomentArgs> layers, const Stream& stream) {
+  MomentLayers<kMost> all{};
+  std::copy(layers.begin(), layers.end(), all.of);
+  launch_kernel(
+      {.grid = dim3(static_cast<unsigned>(plan.moment_chunks.count), static_cast<unsigned>(layers[0].heads),
+                    static_cast<unsigned>(layers.size())),
+       .block = kSumThreads,
+       .early = plan.early},
+      stream, "sum_queries",
+      layers[0].wanted.rope.cosines != nullptr ? sum_queries<true, kMost> : sum_queries<false, kMost>, all);
+}
+
 }  // namespace
 
-void launch_sum_queries(const PlanState& plan, const MomentArgs& args, const Stream& stream) {
-  if (plan.moment_chunks.count > 0) {
-    launch_kernel({.grid = dim3(plan.moment_chunks.count, static_cast<unsigned>(args.heads)),
-                   .block = kSumThreads,
-                   .early = plan.early},
-                  stream, "sum_queries",
-                  args.wanted.rope.cosines != nullptr ? sum_queries<true> : sum_queries<false>, args);
-  }
+void launch_sum_queries(const PlanState& plan, std::span<const MomentArgs> layers, const Stream& stream) {
+  if (plan.moment_chunks.count == 0 || layers.empty()) return;
+  if (layers.size() == 1) return launch<1>(plan, layers, stream);
+  for (size_t first = 0; first < layers.size(); first += kMostMomentLayers)
+    launch<kMostMomentLayers>(
+        plan, layers.subspan(first, std::min<size_t>(kMostMomentLayers, layers.size() - first)), stream);
 }
 
 }  // namespace buoy::ops

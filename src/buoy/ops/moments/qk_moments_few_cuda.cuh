@@ -1,0 +1,147 @@
+// Moments of few rows that see every key, from what the statistics of few rows have in their hands: products
+// of keys with queries as they are come from the scores, those turned back from sums of the queries.
+
+#pragma once
+
+#include "buoy/ops/attention/attention_few_columns_cuda.cuh"
+#include "buoy/ops/moments/qk_moments_cuda.cuh"
+
+namespace buoy::ops {
+
+// A thread's two keys, eight apart: 16 of them for a warp.
+struct OwnKeys {
+  int key[2];
+  bool exists[2];
+  QuadRow row[2];
+};
+
+// What the kernel in front left of the queries of all heads.
+template <int kThreads, int kHeads>
+__device__ void load_sums(float (&before)[kHeads][2 * kMostDim], float (&norm_sum)[kHeads],
+                          float (&per_query)[kHeads], const MomentArgs& m, const DeviceSequence& sequence,
+                          int first_head) {
+  constexpr int kPieces = 2 * kMostDim / 2;  // of two numbers: sums do not start at multiples of 16 bytes
+  const int heads = m.heads_per_key_head;
+  if (m.wanted.rope.cosines != nullptr) {
+#pragma unroll 8
+    for (int i = threadIdx.x; i < kHeads * kPieces; i += kThreads) {
+      const int head = i / kPieces, piece = i % kPieces;
+      float2 two{0, 0};
+      if (head < heads)
+        two = *reinterpret_cast<const float2*>(sums_of(m, sequence, 0, first_head + head) + 2 * kMostDim +
+                                               2 * piece);
+      *reinterpret_cast<float2*>(&before[head][2 * piece]) = two;
+    }
+  }
+  for (int head = threadIdx.x; head < kHeads; head += kThreads) {
+    const float* sums = sums_of(m, sequence, 0, first_head + min(head, heads - 1)) + 4 * kMostDim;
+    norm_sum[head] = sums[0];
+    per_query[head] = sums[1] > 0 ? 1.0f / sums[1] : 0.0f;
+  }
+}
+
+__device__ inline float value_norm_of(const MomentArgs& m, const DeviceSequence& sequence, const OwnKeys& own,
+                                      int r, int key_head) {
+  const DeviceAttentionInputs& in = m.wanted.inputs;
+  QuadRow value = {};
+  if (own.exists[r])
+    load_halves(value,
+                row_of(in.values, in.value_stride, sequence.key_start + own.key[r], key_head, m.head_dim),
+                m.head_dim / 2, m.aligned);
+  return sqrtf(dot_of_quad(value, value));
+}
+
+// The products of both keys, turned back, with the sums of each head: [own head][key], on the lane that owns
+// the head.
+template <typename Columns, int kHeads>
+__device__ void multiply_turned_back(float (&dot)[Columns::kOwn][2], float (&cosine)[Columns::kOwn][2],
+                                     const float (&before)[kHeads][2 * kMostDim], const DeviceRopeTable& rope,
+                                     const OwnKeys& own) {
+  constexpr int kOwn = Columns::kOwn;
+  const int part = threadIdx.x % 4 * 8;
+  float dots[kOwn][2][4] = {}, cosines[kOwn][2][4] = {};
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    float low[2][8], high[2][8];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      own.row[r].unpack(i, low[r]);
+      own.row[r].unpack(i + 2, high[r]);
+      EightAngles angles;
+      angles.load(rope, own.exists[r] ? own.key[r] : 0, 32 * i + part);
+      angles.turn_back(low[r], high[r]);
+    }
+#pragma unroll
+    for (int o = 0; o < kOwn; ++o) {
+#pragma unroll
+      for (int quad = 0; quad < 4; ++quad) {
+        const float* sums = before[Columns::head_of(quad, o)] + 32 * i + part;
+#pragma unroll
+        for (int e = 0; e < 8; ++e) {
+          const float first = sums[e], second = sums[e + kMostHalf], one = sums[e + kMostDim],
+                      other = sums[e + kMostDim + kMostHalf];
+#pragma unroll
+          for (int r = 0; r < 2; ++r) {
+            dots[o][r][quad] = fmaf(second, high[r][e], fmaf(first, low[r][e], dots[o][r][quad]));
+            cosines[o][r][quad] = fmaf(other, high[r][e], fmaf(one, low[r][e], cosines[o][r][quad]));
+          }
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (int o = 0; o < kOwn; ++o) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      dot[o][r] = sum_to_owner(dots[o][r]);
+      cosine[o][r] = sum_to_owner(cosines[o][r]);
+    }
+  }
+}
+
+// Of a warp's 16 keys. `sums`: over the rows of each head, of scores, of scores by 1 / |q| and of the
+// products with a key's own query; scores are products of queries and keys, not scaled.
+template <typename Columns, typename Sums, typename Storage>
+__device__ void measure_keys(const Sums& sums, const Storage& smem, const MomentArgs& m,
+                             const DeviceSequence& sequence, const OwnKeys& own, int key_head) {
+  constexpr int kOwn = Columns::kOwn;
+  const DeviceQkMoments& wanted = m.wanted;
+  const int quad = threadIdx.x % 4;
+  float norm[2], dot_before[kOwn][2], cosine_before[kOwn][2];
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    norm[r] = sqrtf(dot_of_quad(own.row[r], own.row[r]));
+    const std::int64_t at =
+        static_cast<std::int64_t>(key_head) * m.columns + sequence.column_start + own.key[r];
+    const bool writes = own.exists[r] && quad == 0;
+    if (writes && wanted.key_norm != nullptr) wanted.key_norm[at] = norm[r];
+    if (wanted.value_norm == nullptr) continue;
+    const float value_norm = value_norm_of(m, sequence, own, r, key_head);
+    if (writes) wanted.value_norm[at] = value_norm;
+  }
+  const bool back = wanted.rope.cosines != nullptr;
+  if (back) multiply_turned_back<Columns>(dot_before, cosine_before, smem.before, wanted.rope, own);
+#pragma unroll
+  for (int o = 0; o < kOwn; ++o) {
+    const int number = Columns::head_of(quad, o);
+    if (number >= m.heads_per_key_head) continue;
+    const float per_query = smem.per_query[number];
+    const std::int64_t first =
+        static_cast<std::int64_t>(key_head * m.heads_per_key_head + number) * m.columns +
+        sequence.column_start;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      if (!own.exists[r]) continue;
+      const float inverse = norm[r] > 0 ? per_query / norm[r] : 0.0f,
+                  norms = smem.norm_sum[number] * norm[r] * per_query;
+      const std::int64_t at = first + own.key[r];
+      write_columns(wanted.after, at, sums.dot[o][r] * per_query, sums.cosine[o][r] * inverse, norms,
+                    sums.self[o][r]);
+      if (back)
+        write_columns(wanted.before, at, dot_before[o][r] * per_query, cosine_before[o][r] * inverse, norms,
+                      sums.self[o][r]);
+    }
+  }
+}
+
+}  // namespace buoy::ops

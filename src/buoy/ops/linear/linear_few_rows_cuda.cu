@@ -1,7 +1,7 @@
 #include "buoy/ops/linear/linear_few_rows_cuda.cuh"
 
 #include <algorithm>
-#include <map>
+#include <array>
 
 #include "buoy/base/error.h"
 #include "buoy/ops/device/tensor_map_cuda.cuh"
@@ -19,10 +19,7 @@ int quotient_up(std::int64_t count, std::int64_t size) {
 
 // How many clusters run at once where each block has a multiprocessor to itself.
 template <int kRows>
-int most_clusters(int cluster) {
-  static std::map<int, int> known;
-  int& count = known[cluster];
-  if (count > 0) return count;
+int count_clusters(int cluster) {
   cuda_check(
       cudaFuncSetAttribute(linear_few_rows<kRows>, cudaFuncAttributeMaxDynamicSharedMemorySize, kMostShared),
       "ask for shared memory");
@@ -35,13 +32,18 @@ int most_clusters(int cluster) {
   config.dynamicSmemBytes = kMostShared;
   config.attrs = &size;
   config.numAttrs = 1;
+  int count = 0;
   cuda_check(cudaOccupancyMaxActiveClusters(&count, linear_few_rows<kRows>, &config), "count clusters");
   BUOY_CHECK(count > 0);
   return count;
 }
+template <int kRows>
+int most_clusters(int cluster) {
+  static const std::array<int, 2> known = {count_clusters<kRows>(2), count_clusters<kRows>(4)};
+  return known[cluster == 4];
+}
 
 // All clusters have equally many tiles, as far as rows of the weight can be divided.
-template <int kRows>
 int choose_tile(const DeviceLinearArgs& args, int clusters) {
   const int turns =
                 quotient_up(args.outputs, static_cast<std::int64_t>(clusters) * few_rows_tuning().most_tile),
@@ -55,7 +57,7 @@ void launch(const Stream& stream, const DeviceLinearArgs& args) {
   const FewRowsTuning& tuning = few_rows_tuning();
   const int most = most_clusters<kRows>(tuning.cluster);
   FewRowsArgs all{};
-  all.tile_weights = choose_tile<kRows>(args, most);
+  all.tile_weights = choose_tile(args, most);
   all.weight =
       matrix_map(args.weight, args.inputs, args.outputs, static_cast<std::uint32_t>(all.tile_weights));
   all.input = matrix_map(args.input, args.inputs, args.rows, kRows);

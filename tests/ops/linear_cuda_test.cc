@@ -1,5 +1,5 @@
 // The GPU's matrix products against a reference in double, by the library and by the kernel for Hopper
-// (linear_cuda_data.h).
+// (references/linear_product.h).
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 
 #include "buoy/ops/pointwise/rope.h"
 #include "buoy/ops/pointwise/rope_cuda.h"
-#include "ops/linear_cuda_data.h"
-#include "ops/qkv_reference.h"
+#include "ops/references/linear_product.h"
+#include "ops/references/qkv_reference.h"
 #include "support/gpu.h"
 
 namespace buoy {

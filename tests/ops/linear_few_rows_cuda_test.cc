@@ -1,9 +1,9 @@
-// The GPU's matrix products of few rows (linear_cuda_data.h), where the kernel for them runs.
+// The GPU's matrix products of few rows (references/linear_product.h), where the kernel for them runs.
 
 #include <gtest/gtest.h>
 
 #include "buoy/tensor/stream.h"
-#include "ops/linear_cuda_data.h"
+#include "ops/references/linear_product.h"
 #include "support/gpu.h"
 
 namespace buoy {

@@ -13,6 +13,7 @@
 #include "buoy/benchmark/timing.h"
 #include "buoy/benchmark/watch.h"
 #include "buoy/ops/linear/linear_cuda.h"
+#include "buoy/ops/linear/linear_few_rows_tuning.h"
 
 namespace buoy::bench {
 namespace {
@@ -115,45 +116,73 @@ class Block {
   std::optional<model::BlockGrid> grid_;  // none: causal
 };
 
-// The products of a layer and the head's, of few rows: reading the weights is all there is to do.
-Json report_products(const ModelConfig& config, std::int64_t rows, const CudaBenchOptions& options,
-                     const benchmark::MachineLimits& limits) {
-  struct Product {
-    const char* name;
-    std::int64_t inputs, outputs;
-    ops::LinearOutput kind;
-  };
-  const std::int64_t width = config.heads * config.head_dim,
-                     qkv = (config.heads + 2 * config.kv_heads) * config.head_dim;
-  const Stream stream;
-  ops::DeviceLinear linear(options.timed_candidates);
-  Json out = Json::array();
-  for (const Product& product :
-       {Product{"qkv", config.hidden, qkv, ops::LinearOutput::kBf16},
-        {"attention out", width, config.hidden, ops::LinearOutput::kAddFloat},
-        {"gate and up", config.hidden, 2 * config.mlp_hidden, ops::LinearOutput::kBf16},
-        {"down", config.mlp_hidden, config.hidden, ops::LinearOutput::kAddFloat},
-        {"head", config.hidden, config.vocabulary, ops::LinearOutput::kFloat}}) {
-    const benchmark::NormalOnDevice input(stream, rows * product.inputs, 0.01),
-        weight(stream, product.inputs * product.outputs, 0.01);
-    const DeviceMemory output(static_cast<size_t>(rows * product.outputs) * sizeof(float));
-    const double seconds = benchmark::device_seconds(stream, [&] {
-      linear.multiply(stream, {.input = input.get(),
-                               .rows = rows,
-                               .weight = weight.get(),
-                               .inputs = product.inputs,
-                               .outputs = product.outputs,
-                               .output = output.data(),
-                               .kind = product.kind});
-    });
-    const double bytes = 2.0 * static_cast<double>(product.inputs * product.outputs);
-    fmt::print("  {:<14} {:>3} rows {:>8.1f} us, {:>4.0f}% of the copy rate\n", product.name, rows,
-               seconds * 1e6, 100 * bytes / seconds / limits.copy_bytes);
-    out.push_back({{"product", product.name}, {"rows", rows}, {"seconds", seconds}});
+// The products of a layer and the head's, of few rows: reading the weights is all there is to do. One copy of
+// them after the other, so that none lies in the L2 cache.
+class FewRowProducts {
+ public:
+  FewRowProducts(const ModelConfig& config, std::int64_t rows, const CudaBenchOptions& options,
+                 const benchmark::MachineLimits& limits)
+      : config_(config), limits_(limits), linear_(options.timed_candidates), rows_(rows) {}
+
+  Json report() {
+    const std::int64_t width = config_.heads * config_.head_dim,
+                       qkv = (config_.heads + 2 * config_.kv_heads) * config_.head_dim;
+    report("qkv", config_.hidden, qkv, ops::LinearOutput::kBf16);
+    report("attention out", width, config_.hidden, ops::LinearOutput::kAddFloat);
+    report("gate and up", config_.hidden, 2 * config_.mlp_hidden, ops::LinearOutput::kSwiglu);
+    report("down", config_.mlp_hidden, config_.hidden, ops::LinearOutput::kAddFloat);
+    report("head", config_.hidden, config_.vocabulary, ops::LinearOutput::kFloat);
+    std::fflush(stdout);
+    return results_;
   }
-  std::fflush(stdout);
-  return out;
-}
+
+ private:
+  void report(const char* name, std::int64_t inputs, std::int64_t outputs, ops::LinearOutput kind) {
+    constexpr std::int64_t kNumbers = 128 << 20;
+    const std::int64_t copies = 1 + kNumbers / (inputs * outputs);
+    const benchmark::NormalOnDevice input(stream_, rows_ * inputs, 0.01),
+        weight(stream_, copies * inputs * outputs, 0.01);
+    const DeviceMemory output(static_cast<size_t>(rows_ * outputs) * sizeof(float)),
+        scratch(static_cast<size_t>(rows_ * outputs) * sizeof(std::uint16_t));
+    stream_.synchronize();
+    std::int64_t turn = 0;
+    const auto measure = [&](ops::LinearChoice choice, const std::string& by) {
+      linear_.choose(choice);
+      const double seconds = benchmark::device_seconds(stream_, [&] {
+        linear_.multiply(stream_, {.input = input.get(),
+                                   .rows = rows_,
+                                   .weight = weight.get() + turn++ % copies * inputs * outputs,
+                                   .inputs = inputs,
+                                   .outputs = outputs,
+                                   .output = output.data(),
+                                   .kind = kind,
+                                   .scratch = scratch.as<std::uint16_t>()});
+      });
+      const double bytes = 2.0 * static_cast<double>(inputs * outputs);
+      fmt::print("  {:<14} {:>3} rows {:>8.1f} us, {:>4.0f}% of the copy rate, {}\n", name, rows_,
+                 seconds * 1e6, 100 * bytes / seconds / limits_.copy_bytes, by);
+      results_.push_back({{"product", name}, {"rows", rows_}, {"by", by}, {"seconds", seconds}});
+    };
+    measure(ops::LinearChoice::kLibrary, "library");
+    const ops::FewRowsTuning chosen = ops::few_rows_tuning();
+    for (const ops::FewRowsTuning& tuning :
+         {chosen, ops::FewRowsTuning{4, 216, 256, 1}, ops::FewRowsTuning{4, 216, 128, 0},
+          ops::FewRowsTuning{4, 150, 256, 0}, ops::FewRowsTuning{4, 110, 128, 0},
+          ops::FewRowsTuning{2, 216, 256, 0}, ops::FewRowsTuning{2, 110, 128, 0}}) {
+      ops::few_rows_tuning() = tuning;
+      measure(ops::LinearChoice::kFewRows, fmt::format("own {},{},{},{}", tuning.cluster, tuning.kilobytes,
+                                                       tuning.most_tile, tuning.in_turn));
+    }
+    ops::few_rows_tuning() = chosen;
+  }
+
+  const ModelConfig& config_;
+  const benchmark::MachineLimits& limits_;
+  ops::DeviceLinear linear_;
+  std::int64_t rows_;
+  Stream stream_;
+  Json results_ = Json::array();
+};
 
 // Seconds of a step among others, whoever takes the records.
 double step_seconds(Block& block, const benchmark::Observed& observed, benchmark::Taking taking) {
@@ -249,7 +278,7 @@ Json bench_cuda_blocks(const Context& context, const CudaBenchOptions& options) 
                describe_bytes(model->weight_bytes()));
     for (const BlockCase& one : shape.blocks) {
       if (!model->config().experts)
-        out.push_back({{"products", report_products(model->config(), one.block, options, limits)}});
+        out.push_back({{"products", FewRowProducts(model->config(), one.block, options, limits).report()}});
       for (const int length : options.lengths) {
         out.push_back(report_block(setting, *model, one, length));
         out.back()["shape"] = shape.name;

@@ -11,7 +11,7 @@
 #include "buoy/ops/pointwise/rope_cuda.h"
 #include "ops/device_array.h"
 #include "ops/error_ratio.h"
-#include "ops/qkv_reference.h"
+#include "ops/references/qkv_reference.h"
 #include "support/gpu.h"
 
 namespace buoy {

@@ -151,6 +151,49 @@ __device__ inline void cluster_sync() {
       "barrier.cluster.wait.acquire;\n" ::
           : "memory");
 }
+// The two halves of cluster_sync(): others may go on in between.
+__device__ inline void cluster_arrive() {
+  asm volatile("barrier.cluster.arrive.release;\n" ::: "memory");
+}
+__device__ inline void cluster_wait() {
+  asm volatile("barrier.cluster.wait.acquire;\n" ::: "memory");
+}
+// Where something of this block's shared memory lies in that of another block of the cluster.
+__device__ inline std::uint32_t address_in_block(const void* shared, std::uint32_t block) {
+  std::uint32_t address;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;\n"
+               : "=r"(address)
+               : "r"(shared_address(shared)), "r"(block));
+  return address;
+}
+// 16 bytes into another block's shared memory in the background; its barrier counts them. Both addresses come
+// from address_in_block().
+__device__ inline void store_async(std::uint32_t address, std::uint32_t barrier, float a, float b, float c,
+                                   float d) {
+  asm volatile(
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%2, %3, %4, %5}, [%1];\n" ::
+          "r"(address),
+      "r"(barrier), "f"(a), "f"(b), "f"(c), "f"(d)
+      : "memory");
+}
+// A wait for what other blocks of the cluster did, and an arrival at another block's barrier that tells it
+// what this thread has read and written.
+__device__ inline void mbarrier_wait_cluster(std::uint64_t* barrier, std::uint32_t phase) {
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n"
+      "}\n" ::"r"(shared_address(barrier)),
+      "r"(phase)
+      : "memory");
+}
+__device__ inline void mbarrier_release_remote(std::uint64_t* barrier, std::uint32_t block) {
+  asm volatile(
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];\n" ::"r"(address_in_block(barrier, block))
+      : "memory");
+}
 // Arrives at the barrier of another block of the cluster. What is told is that the tensor cores have read, so
 // nothing has to be made visible: a release over the cluster here cost a third of a product's speed.
 __device__ inline void mbarrier_arrive_remote(std::uint64_t* barrier, std::uint32_t block) {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstdlib>
 #include <utility>
 
 #include "buoy/tensor/cuda_check.cuh"
@@ -17,7 +18,9 @@ __device__ inline void launch_dependents() {
 #endif
 }
 
-// Returns when the kernel before this one is finished and what it wrote can be read.
+// Returns when the kernel before this one is finished and what it wrote can be read. Every kernel that is
+// launched early calls this in some block before it ends, even where it reads nothing: so whoever has waited
+// for one kernel has waited for all before it.
 __device__ inline void wait_for_prior_grid() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;\n" ::: "memory");
@@ -65,11 +68,18 @@ void launch_kernel(const LaunchShape& shape, const Stream& stream, const char* n
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.shared_bytes),
                name);
   }
-  cudaLaunchAttribute attributes[2] = {};
+  cudaLaunchAttribute attributes[3] = {};
   unsigned count = 0;
   if (shape.early) {
     attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+    // A multiprocessor divides its memory between shared memory and L1 cache anew only while it is idle. What
+    // runs beside the beginning of the next kernel must not have taken the shared memory that this one needs.
+    static const bool preferred = std::getenv("BUOY_NO_CARVEOUT") == nullptr;  // to be measured
+    if (preferred) {
+      attributes[count].id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+      attributes[count++].val.sharedMemCarveout = cudaSharedmemCarveoutMaxShared;
+    }
   }
   if (shape.cluster > 1) {
     attributes[count].id = cudaLaunchAttributeClusterDimension;

@@ -55,6 +55,7 @@ __device__ inline std::uint64_t moved_by(std::uint64_t descriptor, std::uint32_t
 #define BUOY_OUT16(how, d, i) BUOY_OUT8(how, d, i), BUOY_OUT8(how, d, i + 8)
 #define BUOY_OUT32(how, d, i) BUOY_OUT16(how, d, i), BUOY_OUT16(how, d, i + 16)
 #define BUOY_OUT64(how, d) BUOY_OUT32(how, d, 0), BUOY_OUT32(how, d, 32)
+#define BUOY_NAMES4 "%0, %1, %2, %3"
 #define BUOY_NAMES8 "%0, %1, %2, %3, %4, %5, %6, %7"
 #define BUOY_NAMES16 BUOY_NAMES8 ", %8, %9, %10, %11, %12, %13, %14, %15"
 #define BUOY_NAMES24 BUOY_NAMES16 ", %16, %17, %18, %19, %20, %21, %22, %23"
@@ -76,6 +77,7 @@ __device__ inline std::uint64_t moved_by(std::uint64_t descriptor, std::uint32_t
   ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, " \
   "%113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
+#define BUOY_ALL4(how, d) BUOY_OUT4(how, d, 0)
 #define BUOY_ALL8(how, d) BUOY_OUT8(how, d, 0)
 #define BUOY_ALL16(how, d) BUOY_OUT16(how, d, 0)
 #define BUOY_ALL24(how, d) BUOY_OUT16(how, d, 0), BUOY_OUT8(how, d, 16)
@@ -115,6 +117,7 @@ __device__ inline std::uint64_t moved_by(std::uint64_t descriptor, std::uint32_t
                  : BUOY_ALL##numbers("=f", d)                                                           \
                  : "l"(a), "l"(b));                                                                     \
   }
+BUOY_MULTIPLY_TILE(8, 4, 4, 5, 6)
 BUOY_MULTIPLY_TILE(16, 8, 8, 9, 10)
 BUOY_MULTIPLY_TILE(32, 16, 16, 17, 18)
 BUOY_MULTIPLY_TILE(48, 24, 24, 25, 26)

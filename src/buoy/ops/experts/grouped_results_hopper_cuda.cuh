@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "buoy/ops/device/silu_cuda.cuh"
 #include "buoy/ops/experts/grouped_tiles_hopper_cuda.cuh"
 
 namespace buoy::ops {
@@ -15,10 +16,6 @@ __device__ inline void store_transposed(void* row, const std::uint32_t (&words)[
       "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};\n" ::"r"(shared_address(row)),
       "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
       : "memory");
-}
-
-__device__ inline float silu_times(float gate, float up) {
-  return __fdividef(gate, 1.0f + __expf(-gate)) * up;
 }
 
 // Four matrices of eight pairs by eight results: of one pair after the other, kPieces side by side.

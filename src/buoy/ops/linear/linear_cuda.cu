@@ -7,6 +7,7 @@
 #include <string>
 
 #include "buoy/ops/linear/linear_cuda.h"
+#include "buoy/ops/linear/linear_few_rows_cuda.cuh"
 #include "buoy/ops/linear/linear_hopper_cuda.cuh"
 #include "buoy/ops/pointwise/elementwise_cuda.h"
 #include "buoy/ops/pointwise/rope_cuda.h"
@@ -76,8 +77,12 @@ struct DeviceLinear::Library {
   ~Library() { cublasLtDestroy(handle); }
 
   bool own_kernel(const DeviceLinearArgs& args) const {
-    if (choice == LinearChoice::kLibrary) return false;
+    if (choice == LinearChoice::kLibrary || choice == LinearChoice::kFewRows) return false;
     return hopper_can_multiply(args) && (choice == LinearChoice::kOwn || hopper_multiplies_faster(args));
+  }
+  bool few_rows(const DeviceLinearArgs& args) const {
+    return (choice == LinearChoice::kByShape || choice == LinearChoice::kFewRows) &&
+           few_rows_can_multiply(args);
   }
   const Plan& plan(const Stream& stream, const DeviceLinearArgs& args);
   Proposals proposals(const Plan& plan, const DeviceLinearArgs& args) const;
@@ -185,6 +190,7 @@ std::int64_t DeviceLinear::scratch_rows(std::int64_t rows, std::int64_t inputs, 
 
 void DeviceLinear::multiply(const Stream& stream, const DeviceLinearArgs& args) {
   if (args.rows == 0) return;
+  if (library_->few_rows(args)) return multiply_few_rows(stream, args);
   if (library_->own_kernel(args)) return multiply_hopper(stream, args);
   BUOY_CHECK(args.kind != LinearOutput::kBest);
   DeviceLinearArgs product = args;

@@ -53,11 +53,12 @@ struct DeviceLinearArgs {
 enum class LinearChoice {
   kByShape,  // whoever is faster at this shape: a fixed rule, not a measurement
   kLibrary,  // cuBLASLt
-  kOwn,      // our own kernel wherever the GPU is a Hopper and the shape allows it
+  kOwn,      // our own kernel for many rows wherever the GPU is a Hopper and the shape allows it
+  kFewRows,  // likewise, the one for few rows
 };
 
-// Matrix products with float32 sums, by cuBLASLt or, of many rows on a Hopper GPU, by a kernel of our own.
-// Plans are made once per shape and kept. One object serves one stream: its products share a workspace.
+// Matrix products with float32 sums, by cuBLASLt or, of many or few rows on a Hopper GPU, by kernels of our
+// own. Plans are made once per shape and kept. One object serves one stream: its products share a workspace.
 class DeviceLinear {
  public:
   // With `timed_candidates` above 1 that many of the library's proposals are timed at a shape's first use and

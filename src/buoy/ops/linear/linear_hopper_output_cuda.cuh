@@ -4,6 +4,7 @@
 #pragma once
 
 #include "buoy/ops/device/bulk_copy_cuda.cuh"
+#include "buoy/ops/device/silu_cuda.cuh"
 #include "buoy/ops/linear/linear_cuda.h"
 #include "buoy/ops/linear/linear_hopper_best_cuda.cuh"
 #include "buoy/ops/linear/linear_hopper_heads_cuda.cuh"
@@ -59,10 +60,6 @@ __device__ inline void store_matrices(void* row, std::uint32_t a, std::uint32_t 
       "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};\n" ::"r"(shared_address(row)), "r"(a),
       "r"(b), "r"(c), "r"(d)
       : "memory");
-}
-
-__device__ inline float silu_times(float gate, float up) {
-  return __fdividef(gate, 1.0f + __expf(-gate)) * up;
 }
 
 // What a warpgroup's sums of 64 rows become. `word`: two neighbours of a lane in row half `h` of the eight

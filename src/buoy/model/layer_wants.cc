@@ -63,7 +63,11 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
     const auto rows = followed_groups(observations[n].request.followed, batch.sequences[n].rows());
     followed_group_of_row.insert(followed_group_of_row.end(), rows.begin(), rows.end());
   }
-  if (!grouped) return;
+  if (grouped) group_rows(batch);
+}
+
+// Which group each row is in. Where rows are few, most groups have none.
+void LayerWants::group_rows(const PackedBatch& batch) {
   for (size_t n = 0; n < observations.size(); ++n) {
     const probe::LayerRequest& r = observations[n].request;
     const auto rows = batch.sequences[n].tokens.size();
@@ -75,6 +79,21 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
       group_of_row.insert(group_of_row.end(), r.group_of_row.begin(), r.group_of_row.end());
     }
   }
+  std::vector<std::int32_t> places(static_cast<size_t>(groups), -1);
+  for (const std::uint8_t group : group_of_row) {
+    if (group < places.size()) places[group] = 0;
+  }
+  std::int32_t held = 0;
+  for (std::int32_t& place : places) {
+    if (place == 0) place = held++;
+  }
+  if (held == groups) return;
+  for (std::uint8_t& group : group_of_row) {
+    const std::int32_t place = group < places.size() ? places[group] : -1;
+    group = place < 0 ? probe::kNoGroup : static_cast<std::uint8_t>(place);
+  }
+  groups = std::max(held, 1);
+  place_of_group = std::move(places);
 }
 
 void LayerWants::append_shape(std::vector<std::int64_t>& shape) const {
@@ -90,19 +109,20 @@ void LayerWants::append_shape(std::vector<std::int64_t>& shape) const {
 }
 
 ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wants, std::int64_t rows,
-                                     std::int64_t columns, std::int64_t longest_keys) {
-  const auto take = [this](bool wanted, std::int64_t pieces, std::int64_t width) {
+                                     std::int64_t columns, std::int64_t longest_keys,
+                                     std::int64_t column_step) {
+  const auto take_in_steps = [this](bool wanted, std::int64_t pieces, std::int64_t width, std::int64_t step) {
     if (!wanted) return kAbsent;
     const std::int64_t at = size;
-    size += (pieces * width + 63) / 64 * 64;
+    size += rounded_up(pieces * width, step);
     sections.push_back({at, pieces, width});
     return at;
   };
+  const auto take = [&](bool wanted, std::int64_t pieces, std::int64_t width) {
+    return take_in_steps(wanted, pieces, width, kStep);
+  };
   const auto close = static_cast<std::int64_t>(wants.close_rows.size());
-  row_weight_stride = (longest_keys + 3) / 4 * 4;
-  received = take(wants.received, wants.groups * c.heads, columns);
-  followed =
-      wants.followed && !wants.followed_apart ? received : take(wants.followed_apart, c.heads, columns);
+  row_weight_stride = rounded_up(longest_keys, 4);
   entropy = take(wants.entropy, c.heads, rows);
   log_sum_exp = take(wants.log_sum_exp, c.heads, rows);
   first_share = take(wants.first_share, c.heads, rows);
@@ -110,14 +130,8 @@ ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wan
   top_weights = take(wants.top > 0, close * c.heads, wants.top);
   row_mass = take(wants.row_mass, close * c.heads, wants.sets);
   group_mass = take(wants.group_mass, std::ssize(wants.observations) * wants.groups * c.heads, wants.sets);
-  after = take(wants.qk_after, 4 * c.heads, columns);
-  before = take(wants.qk_before, 4 * c.heads, columns);
   query_norm = take(wants.norms, c.heads, rows);
-  key_norm = take(wants.norms, c.kv_heads, columns);
-  value_norm = take(wants.value_norm, c.kv_heads, columns);
   head_norm = take(wants.head_norm, c.heads, rows);
-  key_cosine = take(wants.drift, c.kv_heads, columns);
-  value_cosine = take(wants.drift, c.kv_heads, columns);
   const auto read = static_cast<std::int64_t>(wants.stream_rows.size());
   pre = take(wants.stream.pre, read, c.hidden);
   after_attention = take(wants.stream.after_attention, read, c.hidden);
@@ -130,10 +144,22 @@ ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wan
   routed = take(wants.routing(), rows, wants.chosen_experts);
   routed_weights = take(wants.routing(), rows, wants.chosen_experts);
   router_entropy = take(wants.routing(), rows, 1);
+  const auto take_columns = [&](bool wanted, std::int64_t pieces, std::int64_t width) {
+    return take_in_steps(wanted, pieces, width, column_step);
+  };
+  received = take_columns(wants.received, wants.groups * c.heads, columns);
+  followed = wants.followed && !wants.followed_apart ? received
+                                                     : take_columns(wants.followed_apart, c.heads, columns);
+  after = take_columns(wants.qk_after, 4 * c.heads, columns);
+  before = take_columns(wants.qk_before, 4 * c.heads, columns);
+  key_norm = take_columns(wants.norms, c.kv_heads, columns);
+  value_norm = take_columns(wants.value_norm, c.kv_heads, columns);
+  key_cosine = take_columns(wants.drift, c.kv_heads, columns);
+  value_cosine = take_columns(wants.drift, c.kv_heads, columns);
   // Last: the strongest keys and sums are found in the whole rows, but those leave the card only when asked
   // for.
   copied = size;
-  row_weights = take(close > 0, close * c.heads, row_weight_stride);
+  row_weights = take_columns(close > 0, close * c.heads, row_weight_stride);
   if (wants.row_weights) copied = size;
 }
 

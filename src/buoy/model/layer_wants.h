@@ -51,8 +51,11 @@ struct LayerWants {
   bool biased = false, bias_per_head = false, scaled = false;
   bool routing_asked = false;       // of a layer that may have no experts
   std::int64_t chosen_experts = 0;  // of each row; 0: the layer has no experts
+  // Groups that have rows, in the order of those that were asked for: only these are measured.
   std::int64_t groups = 1;
   std::vector<std::uint8_t> group_of_row;  // [packed rows]; empty: all in group 0
+  // Of every group that was asked for, its number among those; below zero: it has no rows. Empty: all have.
+  std::vector<std::int32_t> place_of_group;
   // What followed rows give: what `received` says, or measured apart, by groups of their own.
   bool followed = false, followed_apart = false;
   std::vector<std::uint8_t> followed_group_of_row;  // [packed rows], where it is apart
@@ -70,6 +73,9 @@ struct LayerWants {
   std::vector<std::int32_t> stream_rows;   // packed rows
   std::vector<std::int64_t> first_stream;  // of each sequence in stream_rows
   bool residual_changed = false;           // by a vector or a factor on the MLP
+
+ private:
+  void group_rows(const PackedBatch& batch);
 };
 
 // Where each result lies in the buffer of one layer, in units of four bytes; kAbsent for what is not wanted.
@@ -77,8 +83,12 @@ struct ObservationLayout {
   static constexpr std::int64_t kAbsent = -1;
 
   ObservationLayout() = default;
+  // What has a number for each column stands together and ends; there sections begin at multiples of
+  // `column_step`.
   ObservationLayout(const ModelConfig& config, const LayerWants& wants, std::int64_t rows,
-                    std::int64_t columns, std::int64_t longest_keys);
+                    std::int64_t columns, std::int64_t longest_keys, std::int64_t column_step = kStep);
+
+  static constexpr std::int64_t kStep = 64;
 
   std::int64_t followed = kAbsent;  // [heads, columns]
   std::int64_t received = kAbsent, entropy = kAbsent, log_sum_exp = kAbsent, first_share = kAbsent;

@@ -137,9 +137,9 @@ bool DeviceObserver::prepare(const Context& context, const Stream& stream, std::
   const void* before = here.device.data();
   here.arriving = columns_are_keys()
                       ? here.layout
-                      : ObservationLayout(config_, wanted, batch_->rows(), key_rows_[0], key_rows_[0]);
+                      : ObservationLayout(config_, wanted, batch_->rows(), key_rows_[0], key_rows_[0], 1);
   here.device.reserve(static_cast<size_t>(here.layout.size) * sizeof(float));
-  here.copied.hold(stream);  // what was in it before
+  if (here.copied) here.copied->hold(stream);  // what was in it before
   bool moved = wanted.reads_residual() && prepare_residual(stream, wanted);
   if (wanted.statistics() && !in_plan(wanted)) {
     // Of what changes from step to step only the groups do, as a rule.
@@ -290,55 +290,6 @@ void DeviceObserver::measure_followed(const LayerWants& wanted, float* received,
 void DeviceObserver::wait_measured(const Stream& stream) {
   if (measuring_now_) measured_.hold(stream);
   measuring_now_ = false;
-}
-
-void DeviceObserver::send(const Stream& stream, std::int64_t first, std::int64_t end) {
-  queued_.record(stream);
-  queued_.hold(copies_);
-  for (std::int64_t layer = first; layer < end; ++layer) {
-    Slot& here = slot(layer);
-    if (here.layer != layer) continue;
-    auto buffer = host_buffers_->lend(static_cast<size_t>(here.arriving.copied) * sizeof(float));
-    copy_results(here, buffer->data());
-    buffer->arrived.record(copies_);
-    here.copied.record(copies_);
-    const LayerWants& wanted = wants(layer);
-    if (!probe_->takes_later() || wanted.host_states()) {
-      here.host = std::move(buffer);
-      continue;
-    }
-    for (size_t n = 0; n < wanted.observations.size(); ++n) {
-      if (!wanted.observations[n].request.any()) continue;
-      probe_->take_later(wanted.observations[n].address,
-                         std::make_unique<DeviceRecord>(buffer, place_of(here, wanted, n)));
-    }
-    here.layer = -1;
-  }
-}
-
-// What the layouts have alike goes in one piece.
-void DeviceObserver::copy_results(const Slot& from, float* to) {
-  const auto& here = from.layout.sections;
-  const auto& there = from.arriving.sections;
-  const auto* results = from.device.as<float>();
-  for (size_t n = 0; n < here.size() && here[n].at < from.layout.copied;) {
-    size_t end = n;
-    while (end < here.size() && here[end].at < from.layout.copied && here[end].width == there[end].width)
-      ++end;
-    if (end > n) {
-      const auto& last = here[end - 1];
-      const std::int64_t numbers = last.at + last.pieces * last.width - here[n].at;
-      copy_to_host(copies_, to + there[n].at, results + here[n].at,
-                   static_cast<size_t>(numbers) * sizeof(float));
-      n = end;
-      continue;
-    }
-    const auto bytes = [](std::int64_t numbers) { return static_cast<size_t>(numbers) * sizeof(float); };
-    copy_rows_to_host(copies_, to + there[n].at, results + here[n].at,
-                      {static_cast<size_t>(here[n].pieces), bytes(there[n].width), bytes(there[n].width),
-                       bytes(here[n].width)});
-    ++n;
-  }
 }
 
 // A slow path: whole states leave the card, widened.

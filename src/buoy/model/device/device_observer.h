@@ -111,10 +111,10 @@ class DeviceObserver {
   // One layer's results on their way.
   struct Slot {
     DeviceMemory device;
-    Event copied;                        // from it
-    std::shared_ptr<HostBuffer> host;    // of results that are delivered by this thread
-    std::int64_t layer = -1;             // -1: free, or handed over already
-    ObservationLayout layout, arriving;  // on the device, and on the host: without columns beyond the keys
+    std::shared_ptr<const Event> copied;  // from it; none: nothing was
+    std::shared_ptr<HostBuffer> host;     // of results that are delivered by this thread
+    std::int64_t layer = -1;              // -1: free, or handed over already
+    ObservationLayout layout, arriving;   // on the device, and on the host: without columns beyond the keys
     std::vector<std::vector<float>> queries, keys, values;  // of each sequence, where asked for
   };
 
@@ -148,6 +148,8 @@ class DeviceObserver {
   void measure_masses(const Stream& stream, std::int64_t layer);
   bool columns_are_keys() const { return key_rows_.size() > 1 || columns_ == key_rows_[0]; }
   void copy_results(const Slot& slot, float* to);
+  std::shared_ptr<Event> free_arrival();
+  void hand_over(std::int64_t layer, std::shared_ptr<HostBuffer> buffer);
   void measure_heads(std::int64_t layer, const DeviceStates& states, const std::uint16_t* attended);
   void measure_drift(size_t sequence, std::int64_t layer, const ops::DeviceAttentionInputs& states);
   ops::DeviceQkColumns columns_at(float* first) const;
@@ -178,7 +180,8 @@ class DeviceObserver {
   };
   std::vector<Waiting> waiting_;
   Event queued_;
-  ops::DeviceQkMoments moments_;  // likewise
+  std::vector<std::shared_ptr<Event>> arrivals_;  // used again when nobody else holds them
+  ops::DeviceQkMoments moments_;                  // likewise
   bool measuring_now_ = false;
   DeviceMemory bias_, scale_, widened_;
   // A vector for rows of the packed batch, of the layer at hand.

@@ -23,14 +23,19 @@ struct RecordPlace {
   std::int64_t sequence = 0, groups = 0, sets = 0;
   std::int64_t hidden = 0, first_stream = 0, lens = 0;  // of the residual stream
   probe::Address address = {};
-  std::int64_t experts = 0, chosen_experts = 0;  // of the model; 0: it has none
-  bool is_mixture = false;                       // whether this layer has them
+  std::int64_t experts = 0, chosen_experts = 0;   // of the model; 0: it has none
+  bool is_mixture = false;                        // whether this layer has them
+  std::vector<std::int32_t> place_of_group = {};  // as LayerWants has it
 
   // With a context all its threads copy. Dense matrices and states are left as they are.
   void fill(const float* results, probe::LayerRecord& record, const Context* context) const;
   std::uint64_t bytes() const;
 
  private:
+  // Of all groups that were asked for, `width` numbers of each head, stretches `stride` apart; zeros where a
+  // group has no rows.
+  void fill_groups(const float* first, std::int64_t stride, std::int64_t width, std::vector<float>& out,
+                   const Context* context) const;
   void finish(const float* results, probe::ResidualRecord& record) const;
   void fill_routing(const float* results, probe::RoutingRecord& record) const;
 };

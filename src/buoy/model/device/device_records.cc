@@ -101,9 +101,14 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   const std::int64_t own_sets = request.sets();
   gather(request.row_mass && close > 0 && own_sets > 0, out.row_mass,
          layout.row_mass + first_close * heads * sets, close * heads, sets, own_sets);
-  gather(request.group_mass && request.received && own_sets > 0, out.group_mass,
-         layout.group_mass + sequence * groups * heads * sets, request.groups * heads, sets, own_sets);
-  per_column(request.received, out.received, layout.received, request.groups * heads);
+  const bool has_mass = request.group_mass && request.received && own_sets > 0;
+  const std::int64_t first_mass = layout.group_mass + sequence * groups * heads * sets;
+  const bool all_groups = place_of_group.empty();
+  gather(has_mass && all_groups, out.group_mass, first_mass, request.groups * heads, sets, own_sets);
+  per_column(request.received && all_groups, out.received, layout.received, request.groups * heads);
+  if (has_mass && !all_groups) fill_groups(results + first_mass, sets, own_sets, out.group_mass, context);
+  if (request.received && !all_groups)
+    fill_groups(results + layout.received + first_column, columns, key_rows, out.received, context);
   per_column(request.follows(), out.followed, layout.followed, heads);
   per_row(request.entropy, out.entropy, layout.entropy);
   per_row(request.log_sum_exp, out.log_sum_exp, layout.log_sum_exp);
@@ -146,6 +151,25 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   out.dense_mean.clear();
   finish(results, out.residual);
   fill_routing(results, out.routing);
+}
+
+void RecordPlace::fill_groups(const float* first, std::int64_t stride, std::int64_t width,
+                              std::vector<float>& out, const Context* context) const {
+  constexpr std::int64_t kWorthWaking = 1 << 18;  // numbers
+  out.resize(static_cast<size_t>(request.groups * states.heads * width));
+  const auto fill = [&](std::int64_t group, int) {
+    float* to = out.data() + group * states.heads * width;
+    const auto asked = static_cast<size_t>(group);
+    const std::int32_t place = asked < place_of_group.size() ? place_of_group[asked] : -1;
+    if (place < 0) std::fill_n(to, states.heads * width, 0.0f);
+    for (std::int64_t head = 0; place >= 0 && head < states.heads; ++head)
+      std::copy_n(first + (place * states.heads + head) * stride, width, to + head * width);
+  };
+  if (context != nullptr && std::ssize(out) >= kWorthWaking) {
+    context->threads.run(request.groups, fill);
+  } else {
+    for (std::int64_t group = 0; group < request.groups; ++group) fill(group, 0);
+  }
 }
 
 // Layers without experts have -1 in their place, as on the CPU.
@@ -219,7 +243,7 @@ std::uint64_t RecordPlace::bytes() const {
 }
 
 void DeviceRecord::fill(probe::LayerRecord& record) {
-  buffer_->arrived.synchronize();
+  buffer_->arrived->synchronize();
   place_.fill(buffer_->data(), record, nullptr);
   buffer_.reset();
 }
@@ -247,7 +271,8 @@ RecordPlace DeviceObserver::place_of(const Slot& from, const LayerWants& wanted,
           wanted.observations[n].address,
           config_.experts ? config_.experts->count : 0,
           config_.experts ? config_.experts->chosen : 0,
-          wanted.routing()};
+          wanted.routing(),
+          wanted.place_of_group};
 }
 
 void DeviceObserver::fill_record(const Context& context, const Slot& from, const LayerWants& wanted,
@@ -310,7 +335,7 @@ void DeviceObserver::deliver_until(const Context& context, std::int64_t layer) {
   for (; delivered_ < layer; ++delivered_) {
     Slot& from = slot(delivered_);
     if (from.layer != delivered_) continue;
-    from.host->arrived.synchronize();
+    from.host->arrived->synchronize();
     const LayerWants& wanted = wants(from.layer);
     for (size_t n = 0; n < wanted.observations.size(); ++n) {
       if (!wanted.observations[n].request.any()) continue;

@@ -22,7 +22,7 @@ class HostBuffer {
   void reserve(std::size_t bytes);
   float* data() const { return reinterpret_cast<float*>(data_); }
 
-  Event arrived{Event::Wait::kAsleep};
+  std::shared_ptr<const Event> arrived;  // of the copy, and maybe of others behind it
 
  private:
   std::byte* data_ = nullptr;

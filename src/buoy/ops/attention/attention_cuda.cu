@@ -118,7 +118,7 @@ FewLayer few_layer(const PlanState& s, const DeviceAttentionInputs& in,
 
 // Layers of one kind: with the same moments, or all without.
 void measure_few(const PlanState& s, std::span<const FewLayer> layers, const Stream& stream) {
-  if (layers[0].moments.heads > 0) {
+  if (layers[0].moments.heads > 0 && !few_sum_themselves(s)) {
     std::vector<MomentArgs> moments;
     for (const FewLayer& layer : layers) moments.push_back(layer.moments);
     launch_sum_queries(s, moments, stream);

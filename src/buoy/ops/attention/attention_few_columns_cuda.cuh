@@ -10,7 +10,7 @@ namespace buoy::ops {
 
 template <int kRows, int kHeads>
 struct FewColumns {
-  static constexpr int kColumns = kRows * kHeads;
+  static constexpr int kMostRows = kRows, kColumns = kRows * kHeads;
   static constexpr int kTiles = kColumns < 16 ? 1 : 2;  // of eight columns, in one product
   static constexpr int kChunk = 8 * kTiles, kChunks = kColumns / kChunk;
   static constexpr int kHeadsOfChunk = kRows < kChunk ? kChunk / kRows : 1;

@@ -3,172 +3,14 @@
 // of keys and all heads that share them: scores, what is received, rows that are looked at closely and the
 // moments, of keys that are read once. The rows of the heads stand side by side as the columns of a product.
 
-#include "buoy/ops/attention/attention_few_columns_cuda.cuh"
-#include "buoy/ops/attention/attention_general_cuda.cuh"
-#include "buoy/ops/attention/attention_statistics_few_cuda.cuh"
+#include "buoy/ops/attention/attention_few_weights_cuda.cuh"
 #include "buoy/ops/device/launch_cuda.cuh"
-#include "buoy/ops/moments/qk_moments_few_cuda.cuh"
 
 namespace buoy::ops {
 namespace {
 
-constexpr int kThreads = 128, kKeysOfWarp = 16, kKeysOfBlock = kThreads / 32 * kKeysOfWarp;
+constexpr int kKeysOfWarp = 16, kKeysOfBlock = kFewThreads / 32 * kKeysOfWarp;
 static_assert(kKeysOfBlock == 64);
-
-// The queries of all heads, and what is known of them. Columns without a row hold zeros and weigh nothing.
-template <int kRows, int kHeads>
-struct FewStorage {
-  using Columns = FewColumns<kRows, kHeads>;
-  static constexpr int kStride = kMostDim + 32;  // keeps banks apart
-  static constexpr int kCodes = kRows < 16 ? Columns::kChunk : kRows;
-  Bf16 queries[Columns::kColumns][kStride];
-  float before[kHeads][2 * kMostDim];  // sums of queries and of their directions, turned back
-  float norm_sum[kHeads], per_query[kHeads];
-  float shift[Columns::kColumns], inverse_norm[Columns::kColumns];
-  std::int32_t close[kRows];
-  // Of the columns of a chunk: which of its outputs, head * groups + group, a row counts towards.
-  std::uint8_t output[kCodes];
-};
-
-// The layer, its sequence and the head of keys that a block works at.
-struct FewPlace {
-  const StatisticsArgs& a;
-  const MomentArgs& m;
-  DeviceSequence sequence;
-  int key_head, first_head, heads;
-  bool moments;
-  bool has_selves;  // whether some key of the block is that of a row
-};
-
-template <int kRows, int kHeads>
-__device__ void load_queries(FewStorage<kRows, kHeads>& smem, const FewPlace& at) {
-  constexpr int kPieces = kMostDim / 8;
-  const StatisticsArgs& a = at.a;
-  const int half = a.head_dim / 2;
-#pragma unroll 8
-  for (int i = threadIdx.x; i < kRows * kHeads * kPieces; i += kThreads) {
-    const int column = i / kPieces, piece = i % kPieces, head = column / kRows, row = column % kRows;
-    uint4 eight{0, 0, 0, 0};
-    if (row < at.sequence.query_rows && head < at.heads) {
-      const Bf16* query = a.queries +
-                          (static_cast<std::int64_t>(at.sequence.query_start) + row) * a.query_stride +
-                          static_cast<std::int64_t>(at.first_head + head) * a.head_dim;
-      eight = load_eight(query + piece / 8 * half, piece % 8 * 8, half, a.aligned);
-    }
-    *reinterpret_cast<uint4*>(&smem.queries[column][piece * 8]) = eight;
-  }
-}
-
-template <int kRows, int kHeads>
-__device__ void load_rows(FewStorage<kRows, kHeads>& smem, const FewPlace& at) {
-  const StatisticsArgs& a = at.a;
-  const DeviceSequence& sequence = at.sequence;
-  for (int column = threadIdx.x; column < kRows * kHeads; column += kThreads) {
-    const int head = column / kRows, row = column % kRows;
-    const bool exists = row < sequence.query_rows && head < at.heads;
-    const std::int64_t padded =
-        static_cast<std::int64_t>(at.first_head + head) * a.padded_rows + sequence.padded_start + row;
-    smem.shift[column] = exists ? a.row_shift[padded] : INFINITY;
-    const float norm = exists && at.moments ? at.m.norms[padded] : 0.0f;
-    smem.inverse_norm[column] = norm > 0 ? 1.0f / norm : 0.0f;
-  }
-  for (int row = threadIdx.x; row < kRows; row += kThreads)
-    smem.close[row] = row < sequence.query_rows && a.row_weights != nullptr
-                          ? a.close_of_row[sequence.padded_start + row]
-                          : -1;
-  for (int column = threadIdx.x; column < FewStorage<kRows, kHeads>::kCodes; column += kThreads) {
-    const int row = column % kRows,
-              group = row < sequence.query_rows ? a.row_groups[sequence.padded_start + row] : 255;
-    smem.output[column] =
-        static_cast<std::uint8_t>(group < a.groups ? column / kRows * a.groups + group : 255);
-  }
-}
-
-// Fragments of eight columns, as QuadRow has them.
-template <int kRows, int kHeads>
-__device__ QuadRow octet_of(const FewStorage<kRows, kHeads>& smem, int first) {
-  const int lane = threadIdx.x % 32;
-  const Bf16* row = &smem.queries[first + lane / 4][lane % 4 * 8];
-  QuadRow out;
-#pragma unroll
-  for (int i = 0; i < QuadRow::kPieces; ++i) out.piece[i] = *reinterpret_cast<const uint4*>(row + 32 * i);
-  return out;
-}
-
-// Weights from the scores of a chunk; those of close rows go out.
-template <int kRows, int kHeads, int kNumbers>
-__device__ void weigh(float (&s)[kNumbers], const FewStorage<kRows, kHeads>& smem, const FewPlace& at,
-                      const OwnKeys& own, int first) {
-  const StatisticsArgs& a = at.a;
-  const int quad = threadIdx.x % 4;
-#pragma unroll
-  for (int t = 0; t < kNumbers / 4; ++t) {
-#pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      const int column = first + 8 * t + 2 * quad + e, row = column % kRows,
-                head = at.first_head + column / kRows;
-      const float shift = smem.shift[column];
-      const int close = smem.close[row];
-      const bool is_head = column / kRows < at.heads;
-      float* weights =
-          a.row_weights + (static_cast<std::int64_t>(close) * a.heads + head) * a.row_weight_stride;
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        float bias = 0;
-        if (a.key_bias != nullptr && own.exists[r] && is_head)
-          bias = a.key_bias[head * a.key_bias_stride + at.sequence.column_start + own.key[r]] * kLog2E;
-        float& weight = s[4 * t + 2 * r + e];
-        weight = exp2_approx(fmaf(weight, a.scale, bias - shift));
-        if (close >= 0 && own.exists[r] && is_head) weights[own.key[r]] = weight;
-        if (a.first_share != nullptr && own.key[r] == 0 && is_head && row < at.sequence.query_rows)
-          a.first_share[static_cast<std::int64_t>(head) * a.rows + at.sequence.query_start + row] = weight;
-      }
-    }
-  }
-}
-
-// Sums over the columns of a chunk that count towards outputs first..first + 15, of eight keys each: outputs
-// lane / 4 and eight more, keys 2 (lane % 4) and the next.
-template <int kNumbers>
-__device__ void add_outputs(float (&sums)[2][4], const float (&s)[kNumbers], const std::uint8_t* outputs,
-                            int first) {
-  const int lane = threadIdx.x % 32, output = first + lane / 4;
-  const std::uint8_t* pair = outputs + lane % 4 * 2;
-  const bool wide = kNumbers > 4;
-  const std::uint32_t hot[4] = {one_hot_pair(pair, output), one_hot_pair(pair, output + 8),
-                                wide ? one_hot_pair(pair + 8, output) : 0,
-                                wide ? one_hot_pair(pair + 8, output + 8) : 0};
-#pragma unroll
-  for (int r = 0; r < 2; ++r)
-    multiply_add(sums[r], hot, pack_bf16(s[2 * r], s[2 * r + 1]),
-                 wide ? pack_bf16(s[kNumbers - 4 + 2 * r], s[kNumbers - 4 + 2 * r + 1]) : 0);
-}
-
-// The outputs of one product, of heads from `head` on.
-__device__ inline void write_outputs(const float (&sums)[2][4], const FewPlace& at, int first_key, int head,
-                                     int first) {
-  const StatisticsArgs& a = at.a;
-  const int lane = threadIdx.x % 32;
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int output = first + lane / 4 + 8 * half, number = output / a.groups, group = output % a.groups;
-    if (head + number >= at.heads) continue;
-    float* to = a.received +
-                (static_cast<std::int64_t>(group) * a.heads + at.first_head + head + number) * a.columns +
-                at.sequence.column_start;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const int key = first_key + 8 * r + lane % 4 * 2;
-      const float2 two{sums[r][2 * half], sums[r][2 * half + 1]};
-      if (key + 1 < at.sequence.key_rows && reinterpret_cast<std::uintptr_t>(to + key) % 8 == 0) {
-        *reinterpret_cast<float2*>(to + key) = two;
-      } else {
-        if (key < at.sequence.key_rows) to[key] = two.x;
-        if (key + 1 < at.sequence.key_rows) to[key + 1] = two.y;
-      }
-    }
-  }
-}
 
 // What a thread keeps of the scores for the moments: of its own heads and its two keys.
 template <int kOwn>
@@ -192,8 +34,12 @@ template <int kRows, int kHeads, int kNumbers>
 __device__ void cosines_of(float (&out)[kNumbers], const float (&s)[kNumbers],
                            const FewStorage<kRows, kHeads>& smem, int first) {
 #pragma unroll
-  for (int i = 0; i < kNumbers; ++i)
-    out[i] = s[i] * smem.inverse_norm[first + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2];
+  for (int t = 0; t < kNumbers / 4; ++t) {
+    const float2 inverse =
+        *reinterpret_cast<const float2*>(&smem.inverse_norm[first + 8 * t + threadIdx.x % 4 * 2]);
+#pragma unroll
+    for (int i = 4 * t; i < 4 * t + 4; ++i) out[i] = s[i] * (i % 2 == 0 ? inverse.x : inverse.y);
+  }
 }
 template <int kRows, int kNumbers>
 __device__ void selves_of(float (&out)[kNumbers], const float (&s)[kNumbers], const FewPlace& at,
@@ -231,12 +77,14 @@ __device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, const FewStorage<kRows
       }
       if (!weights) continue;
       weigh(s, smem, at, own, first);
+      write_weights(s, smem, at, own, first);
       if (a.received == nullptr) continue;
       const int outputs = min(Columns::kHeadsOfChunk, at.heads - head) * a.groups;
+#pragma unroll 1
       for (int output = 0; output < outputs; output += 16) {
         float sums[2][4] = {};
         add_outputs(sums, s, smem.output, output);
-        write_outputs(sums, at, first_key, head, output);
+        write_outputs(sums, at, smem.output_at, outputs, first_key, head, output);
       }
     }
   } else {
@@ -260,6 +108,7 @@ __device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, const FewStorage<kRows
         }
         if (!weights) continue;
         weigh(s, smem, at, own, first);
+        write_weights(s, smem, at, own, first);
         if (a.received != nullptr) add_outputs(received, s, smem.output + 16 * part, 0);
       }
       if (at.moments) {
@@ -267,7 +116,8 @@ __device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, const FewStorage<kRows
         Columns::give_head(cosine, head, own_sums.cosine);
         if (at.has_selves) Columns::give_head(self, head, own_sums.self);
       }
-      if (a.received != nullptr) write_outputs(received, at, first_key, head, 0);
+      if (a.received != nullptr)
+        write_outputs(received, at, smem.output_at, static_cast<int>(a.groups), first_key, head, 0);
     }
   }
 }
@@ -296,7 +146,8 @@ struct FewLayers {
 };
 
 template <int kRows, int kHeads>
-__global__ void __launch_bounds__(kThreads, 4) statistics_few(const __grid_constant__ FewLayers layers) {
+__global__ void __launch_bounds__(kFewThreads, kHeads == 4 && kRows <= 8 ? 5 : 4)
+    statistics_few(const __grid_constant__ FewLayers layers) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto& smem = *reinterpret_cast<FewStorage<kRows, kHeads>*>(shared);
   const FewLayer& layer = layers.of[blockIdx.z];
@@ -317,15 +168,23 @@ __global__ void __launch_bounds__(kThreads, 4) statistics_few(const __grid_const
   OwnKeys own;
   load_keys<kRows, kHeads>(own, at, first_key);
   load_queries(smem, at);
-  launch_dependents();
-  wait_for_prior_grid();  // which sums up queries
-  load_rows(smem, at);
-  if (at.moments)
-    load_sums<kThreads>(smem.before, smem.norm_sum, smem.per_query, at.m, at.sequence, at.first_head);
+  if constexpr (sums_of_own<kRows>) {
+    load_rows(smem, at);
+    wait_for_copies();
+    __syncthreads();
+    if (at.moments)
+      sum_own_queries<kRows, kHeads, kFewThreads>(smem, at.m, at.sequence, at.first_head, tile.first == 0);
+  } else {
+    launch_dependents();
+    wait_for_prior_grid();  // which sums up queries
+    load_rows(smem, at);
+    if (at.moments) load_sums<kRows, kHeads, kFewThreads>(smem, at.m, at.sequence, at.first_head);
+    wait_for_copies();
+  }
   __syncthreads();
   OwnSums<kHeads / 4> sums;
   weigh_keys(sums, smem, at, own, first_key);
-  if (at.moments) measure_keys<FewColumns<kRows, kHeads>>(sums, smem, at.m, at.sequence, own, key_head);
+  if (at.moments) measure_keys<FewColumns<kRows, kHeads>>(sums, smem.sums, at.m, at.sequence, own, key_head);
 }
 
 template <int kRows, int kHeads>
@@ -339,9 +198,9 @@ void launch(const PlanState& plan, std::span<const FewLayer> layers, const Strea
     launch_kernel(
         {.grid = dim3(static_cast<unsigned>(plan.key_tiles_64.count),
                       static_cast<unsigned>(plan.shape.kv_heads), static_cast<unsigned>(some.size())),
-         .block = kThreads,
+         .block = kFewThreads,
          .shared_bytes = sizeof(FewStorage<kRows, kHeads>),
-         .early = plan.early && first == 0 && some[0].moments.heads > 0},
+         .early = plan.early && !sums_of_own<kRows> && first == 0 && some[0].moments.heads > 0},
         stream, "statistics_few", statistics_few<kRows, kHeads>, all);
   }
 }
@@ -358,6 +217,10 @@ void launch(const PlanState& plan, std::span<const FewLayer> layers, const Strea
 }
 
 }  // namespace
+
+bool few_sum_themselves(const PlanState& plan) {
+  return plan.longest_rows <= kMostOwnRows;
+}
 
 bool few_can_measure(const PlanState& s, const DeviceQkMoments* moments) {
   const bool few = s.longest_rows <= kFewRows && s.shape.heads / s.shape.kv_heads <= kMostHeadsTogether;

@@ -15,13 +15,101 @@ struct OwnKeys {
   QuadRow row[2];
 };
 
+// Of the queries of all heads that share keys: sums of them and of their directions, turned back by the
+// angles of their positions, sums of their norms, and 1 / their number.
+template <int kHeads>
+struct FewSums {
+  float before[kHeads][2 * kMostDim];
+  float norm_sum[kHeads], per_query[kHeads];
+};
+
+// Up to so many rows are summed up by each block for itself; of more rows a kernel in front has done so.
+inline constexpr int kMostOwnRows = 8;
+template <int kRows>
+inline constexpr bool sums_of_own = kRows <= kMostOwnRows;
+
+// From the queries in shared memory. All threads of a block; what is written is there behind the next
+// __syncthreads().
+template <int kRows, int kHeads, int kThreads, typename Storage>
+__device__ void sum_own_queries(Storage& smem, const MomentArgs& m, const DeviceSequence& sequence,
+                                int first_head, bool writes_norms) {
+  constexpr int kLanes = 16, kColumnsAtOnce = kThreads / kLanes;
+  const int lane = threadIdx.x % kLanes;
+#pragma unroll
+  for (int i = 0; i < kRows * kHeads / kColumnsAtOnce; ++i) {
+    const int column = i * kColumnsAtOnce + threadIdx.x / kLanes, head = column / kRows, row = column % kRows;
+    const uint4 eight = *reinterpret_cast<const uint4*>(&smem.queries[column][lane * 8]);
+    const std::uint32_t words[4] = {eight.x, eight.y, eight.z, eight.w};
+    float squares = 0;
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+      const float2 two = unpack_bf16(words[w]);
+      squares = fmaf(two.x, two.x, fmaf(two.y, two.y, squares));
+    }
+#pragma unroll
+    for (int other = 1; other < kLanes; other *= 2) squares += __shfl_xor_sync(~0u, squares, other);
+    const float norm = sqrtf(squares);
+    if (lane > 0) continue;
+    smem.norm[column] = norm;
+    smem.inverse_norm[column] = norm > 0 ? 1.0f / norm : 0.0f;
+    if (writes_norms && m.wanted.query_norm != nullptr && head < m.heads_per_key_head &&
+        row < sequence.query_rows)
+      m.wanted
+          .query_norm[static_cast<std::int64_t>(first_head + head) * m.rows + sequence.query_start + row] =
+          norm;
+  }
+  __syncthreads();
+  for (int head = threadIdx.x; head < kHeads; head += kThreads) {
+    float norms = 0;
+    for (int row = 0; row < kRows; ++row) norms += smem.norm[head * kRows + row];
+    smem.sums.norm_sum[head] = norms;
+    smem.sums.per_query[head] = 1.0f / static_cast<float>(max(1, sequence.query_rows));
+  }
+  const DeviceRopeTable& rope = m.wanted.rope;
+  if (rope.cosines == nullptr) return;
+  // A thread has one pair of columns, of every second head.
+  constexpr int kHeadsAtOnce = kThreads / kMostHalf, kOfThread = kHeads / kHeadsAtOnce;
+  const int pair = threadIdx.x % kMostHalf, first = threadIdx.x / kMostHalf;
+  float low[kOfThread] = {}, high[kOfThread] = {}, low_direction[kOfThread] = {},
+        high_direction[kOfThread] = {};
+#pragma unroll
+  for (int row = 0; row < kRows; ++row) {
+    if (row >= sequence.query_rows) break;
+    const std::int64_t at = (static_cast<std::int64_t>(sequence.first_position) + row) * rope.pairs + pair;
+    const float cosine = pair < rope.pairs ? __ldg(rope.cosines + at) : 1.0f,
+                sine = pair < rope.pairs ? __ldg(rope.sines + at) : 0.0f;
+#pragma unroll
+    for (int n = 0; n < kOfThread; ++n) {
+      const int column = (first + n * kHeadsAtOnce) * kRows + row;
+      const float a = __bfloat162float(smem.queries[column][pair]),
+                  b = __bfloat162float(smem.queries[column][kMostHalf + pair]),
+                  inverse = smem.inverse_norm[column];
+      const float turned_low = fmaf(a, cosine, b * sine), turned_high = fmaf(b, cosine, -a * sine);
+      low[n] += turned_low, high[n] += turned_high;
+      low_direction[n] = fmaf(turned_low, inverse, low_direction[n]);
+      high_direction[n] = fmaf(turned_high, inverse, high_direction[n]);
+    }
+  }
+#pragma unroll
+  for (int n = 0; n < kOfThread; ++n) {
+    float* to = smem.sums.before[first + n * kHeadsAtOnce] + pair;
+    to[0] = low[n], to[kMostHalf] = high[n];
+    to[kMostDim] = low_direction[n], to[kMostDim + kMostHalf] = high_direction[n];
+  }
+}
+
 // What the kernel in front left of the queries of all heads.
-template <int kThreads, int kHeads>
-__device__ void load_sums(float (&before)[kHeads][2 * kMostDim], float (&norm_sum)[kHeads],
-                          float (&per_query)[kHeads], const MomentArgs& m, const DeviceSequence& sequence,
+template <int kRows, int kHeads, int kThreads, typename Storage>
+__device__ void load_sums(Storage& smem, const MomentArgs& m, const DeviceSequence& sequence,
                           int first_head) {
   constexpr int kPieces = 2 * kMostDim / 2;  // of two numbers: sums do not start at multiples of 16 bytes
   const int heads = m.heads_per_key_head;
+  for (int column = threadIdx.x; column < kRows * kHeads; column += kThreads) {
+    const int head = column / kRows, row = column % kRows;
+    const float norm =
+        row < sequence.query_rows && head < heads ? norms_of(m, sequence, first_head + head)[row] : 0.0f;
+    smem.inverse_norm[column] = norm > 0 ? 1.0f / norm : 0.0f;
+  }
   if (m.wanted.rope.cosines != nullptr) {
 #pragma unroll 8
     for (int i = threadIdx.x; i < kHeads * kPieces; i += kThreads) {
@@ -30,13 +118,13 @@ __device__ void load_sums(float (&before)[kHeads][2 * kMostDim], float (&norm_su
       if (head < heads)
         two = *reinterpret_cast<const float2*>(sums_of(m, sequence, 0, first_head + head) + 2 * kMostDim +
                                                2 * piece);
-      *reinterpret_cast<float2*>(&before[head][2 * piece]) = two;
+      *reinterpret_cast<float2*>(&smem.sums.before[head][2 * piece]) = two;
     }
   }
   for (int head = threadIdx.x; head < kHeads; head += kThreads) {
     const float* sums = sums_of(m, sequence, 0, first_head + min(head, heads - 1)) + 4 * kMostDim;
-    norm_sum[head] = sums[0];
-    per_query[head] = sums[1] > 0 ? 1.0f / sums[1] : 0.0f;
+    smem.sums.norm_sum[head] = sums[0];
+    smem.sums.per_query[head] = sums[1] > 0 ? 1.0f / sums[1] : 0.0f;
   }
 }
 
@@ -52,13 +140,14 @@ __device__ inline float value_norm_of(const MomentArgs& m, const DeviceSequence&
 }
 
 // The products of both keys, turned back, with the sums of each head: [own head][key], on the lane that owns
-// the head.
+// the head. Of a single row the sum of directions is the query by its length.
 template <typename Columns, int kHeads>
 __device__ void multiply_turned_back(float (&dot)[Columns::kOwn][2], float (&cosine)[Columns::kOwn][2],
                                      const float (&before)[kHeads][2 * kMostDim], const DeviceRopeTable& rope,
                                      const OwnKeys& own) {
   constexpr int kOwn = Columns::kOwn;
   const int part = threadIdx.x % 4 * 8;
+  constexpr bool kCosines = Columns::kMostRows > 1;
   float dots[kOwn][2][4] = {}, cosines[kOwn][2][4] = {};
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
@@ -83,7 +172,8 @@ __device__ void multiply_turned_back(float (&dot)[Columns::kOwn][2], float (&cos
 #pragma unroll
           for (int r = 0; r < 2; ++r) {
             dots[o][r][quad] = fmaf(second, high[r][e], fmaf(first, low[r][e], dots[o][r][quad]));
-            cosines[o][r][quad] = fmaf(other, high[r][e], fmaf(one, low[r][e], cosines[o][r][quad]));
+            if (kCosines)
+              cosines[o][r][quad] = fmaf(other, high[r][e], fmaf(one, low[r][e], cosines[o][r][quad]));
           }
         }
       }
@@ -94,15 +184,15 @@ __device__ void multiply_turned_back(float (&dot)[Columns::kOwn][2], float (&cos
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       dot[o][r] = sum_to_owner(dots[o][r]);
-      cosine[o][r] = sum_to_owner(cosines[o][r]);
+      if (kCosines) cosine[o][r] = sum_to_owner(cosines[o][r]);
     }
   }
 }
 
 // Of a warp's 16 keys. `sums`: over the rows of each head, of scores, of scores by 1 / |q| and of the
 // products with a key's own query; scores are products of queries and keys, not scaled.
-template <typename Columns, typename Sums, typename Storage>
-__device__ void measure_keys(const Sums& sums, const Storage& smem, const MomentArgs& m,
+template <typename Columns, typename Sums, int kHeads>
+__device__ void measure_keys(const Sums& sums, const FewSums<kHeads>& of_queries, const MomentArgs& m,
                              const DeviceSequence& sequence, const OwnKeys& own, int key_head) {
   constexpr int kOwn = Columns::kOwn;
   const DeviceQkMoments& wanted = m.wanted;
@@ -120,21 +210,21 @@ __device__ void measure_keys(const Sums& sums, const Storage& smem, const Moment
     if (writes) wanted.value_norm[at] = value_norm;
   }
   const bool back = wanted.rope.cosines != nullptr;
-  if (back) multiply_turned_back<Columns>(dot_before, cosine_before, smem.before, wanted.rope, own);
+  if (back) multiply_turned_back<Columns>(dot_before, cosine_before, of_queries.before, wanted.rope, own);
 #pragma unroll
   for (int o = 0; o < kOwn; ++o) {
     const int number = Columns::head_of(quad, o);
     if (number >= m.heads_per_key_head) continue;
-    const float per_query = smem.per_query[number];
+    const float per_query = of_queries.per_query[number], norm_sum = of_queries.norm_sum[number];
     const std::int64_t first =
         static_cast<std::int64_t>(key_head * m.heads_per_key_head + number) * m.columns +
         sequence.column_start;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       if (!own.exists[r]) continue;
-      const float inverse = norm[r] > 0 ? per_query / norm[r] : 0.0f,
-                  norms = smem.norm_sum[number] * norm[r] * per_query;
+      const float inverse = norm[r] > 0 ? per_query / norm[r] : 0.0f, norms = norm_sum * norm[r] * per_query;
       const std::int64_t at = first + own.key[r];
+      if (Columns::kMostRows == 1) cosine_before[o][r] = norm_sum > 0 ? dot_before[o][r] / norm_sum : 0.0f;
       write_columns(wanted.after, at, sums.dot[o][r] * per_query, sums.cosine[o][r] * inverse, norms,
                     sums.self[o][r]);
       if (back)

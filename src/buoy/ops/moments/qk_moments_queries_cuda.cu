@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kSumThreads, 2)
   float* norms = norms_of(args, sequence, head);
   float sums[32] = {}, back[32] = {}, norm_sum = 0, taken_sum = 0;
   EightAngles step, angles;
-  constexpr int kTurns = 8, kRowsOfTurns = kTurns * kRowsAtOnce;
+  constexpr int kTurns = kMost == 1 ? 8 : 2, kRowsOfTurns = kTurns * kRowsAtOnce;
   // Where no two rows of a thread exist the table may be shorter than a step.
   if (kBack) {
     step.load(wanted.rope, end - chunk.first > kRowsAtOnce ? kRowsAtOnce : 0, part);

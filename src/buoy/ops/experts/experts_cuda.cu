@@ -5,6 +5,7 @@
 #include "buoy/ops/device/launch_cuda.cuh"
 #include "buoy/ops/experts/experts_cuda.h"
 #include "buoy/ops/experts/grouped_product_cuda.cuh"
+#include "buoy/ops/experts/returned_sums_cuda.cuh"
 
 namespace buoy::ops {
 namespace {
@@ -24,49 +25,19 @@ __global__ void __launch_bounds__(kCopyThreads)
   output[i] = __ldg(input + static_cast<std::int64_t>(source[pair] / chosen) * pieces + piece);
 }
 
-// Eight numbers a thread: sums over the slots of a row, in their order. What is returned is asked for before
-// it is summed, kTogether slots at once.
-__global__ void __launch_bounds__(kCopyThreads)
-    add_returned_kernel(const uint4* returned, const std::int32_t* place, const float* weights, int chosen,
-                        int pieces, std::int64_t rows, float4* output) {
-  constexpr int kTogether = 8;
+// Eight numbers a thread. Columns come in `parts`; `added` says how many rows of each but the last have been
+// added up before.
+template <bool kFew>
+__global__ void __launch_bounds__(kFew ? kFewCopyThreads : kCopyThreads, kFew ? 1 : 4)
+    add_returned_kernel(const ReturnedSums all, int parts, const std::int32_t* added) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   launch_dependents();
   wait_for_prior_grid();
-  if (i >= rows * pieces) return;
-  const std::int64_t row = i / pieces, piece = i % pieces;
-  float4 low = output[2 * i], high = output[2 * i + 1];
-  float sums[8] = {};
-  for (int first = 0; first < chosen; first += kTogether) {
-    const auto inside = [&](int n) { return first + n < chosen; };
-    const std::int64_t pair = row * chosen + first;
-    int at[kTogether];
-    float weight[kTogether];
-    uint4 eight[kTogether];
-#pragma unroll
-    for (int n = 0; n < kTogether; ++n) {
-      if (inside(n)) at[n] = place[pair + n], weight[n] = weights[pair + n];
-    }
-#pragma unroll
-    for (int n = 0; n < kTogether; ++n) {
-      if (inside(n)) eight[n] = __ldcs(returned + static_cast<std::int64_t>(at[n]) * pieces + piece);
-    }
-#pragma unroll
-    for (int n = 0; n < kTogether; ++n) {
-      if (!inside(n)) continue;
-      const std::uint32_t words[4] = {eight[n].x, eight[n].y, eight[n].z, eight[n].w};
-#pragma unroll
-      for (int w = 0; w < 4; ++w) {
-        const float2 two = unpack_bf16(words[w]);
-        sums[2 * w] += weight[n] * two.x;
-        sums[2 * w + 1] += weight[n] * two.y;
-      }
-    }
-  }
-  low.x += sums[0], low.y += sums[1], low.z += sums[2], low.w += sums[3];
-  high.x += sums[4], high.y += sums[5], high.z += sums[6], high.w += sums[7];
-  output[2 * i] = low;
-  output[2 * i + 1] = high;
+  if (i >= all.rows * all.pieces) return;
+  const std::int64_t pieces = all.pieces / parts, part = i / (pieces * all.rows),
+                     left = i - part * pieces * all.rows, row = left / pieces;
+  if (part + 1 < parts && row < added[part]) return;
+  add_returned_piece<kFew ? 8 : 4>(all, row, static_cast<int>(part * pieces + left % pieces));
 }
 
 unsigned copy_blocks(std::int64_t count) {
@@ -85,16 +56,26 @@ void gather(const Stream& stream, const DeviceExpertsArgs& args) {
                 static_cast<int>(pairs), reinterpret_cast<uint4*>(args.returned));
 }
 
-void add_returned(const Stream& stream, const DeviceExpertsArgs& args) {
-  const std::int64_t pieces = args.hidden / 8, count = args.rows * pieces;
-  const int threads = count <= gpu().multiprocessors * kCopyThreads ? kFewCopyThreads : kCopyThreads;
+ReturnedSums sums_of(const DeviceExpertsArgs& args) {
+  return {reinterpret_cast<const uint4*>(args.returned),
+          args.pairs.place,
+          args.weights,
+          static_cast<int>(args.chosen),
+          static_cast<int>(args.hidden / 8),
+          args.rows,
+          reinterpret_cast<float4*>(args.output)};
+}
+
+void add_returned(const Stream& stream, const DeviceExpertsArgs& args, int parts) {
+  const std::int64_t count = args.rows * args.hidden / 8;
+  const bool few = count <= gpu().multiprocessors * kCopyThreads;
+  const int threads = few ? kFewCopyThreads : kCopyThreads;
   launch_kernel({.grid = dim3(static_cast<unsigned>((count + threads - 1) / threads)),
                  .block = dim3(static_cast<unsigned>(threads)),
                  .early = early()},
-                stream, "add what experts return", add_returned_kernel,
-                reinterpret_cast<const uint4*>(args.returned), args.pairs.place, args.weights,
-                static_cast<int>(args.chosen), static_cast<int>(pieces), args.rows,
-                reinterpret_cast<float4*>(args.output));
+                stream, "add what experts return",
+                few ? add_returned_kernel<true> : add_returned_kernel<false>, sums_of(args), parts,
+                parts > 1 ? args.progress + kMostColumnParts : nullptr);
 }
 
 }  // namespace
@@ -105,38 +86,51 @@ void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args, ExpertsCh
   if (args.rows == 0) return;
   const std::int64_t pairs = args.rows * args.chosen;
   const auto wanted = [&](ExpertsPart which) { return part == ExpertsPart::kAll || part == which; };
+  const auto on_hopper = [&](const GroupedProduct& product) {
+    return choice == ExpertsChoice::kByShape && hopper_can_multiply_grouped(product);
+  };
   const auto multiply = [&](const GroupedProduct& product) {
-    if (choice == ExpertsChoice::kByShape && hopper_can_multiply_grouped(product)) {
+    if (on_hopper(product)) {
       multiply_grouped_hopper(stream, product);
     } else {
       multiply_grouped_general(stream, product);
     }
   };
+  GroupedProduct first{.input = kGathersInside ? args.input : args.returned,
+                       .source = kGathersInside ? args.pairs.source : nullptr,
+                       .chosen = args.chosen,
+                       .weight = args.gate_up,
+                       .first = args.pairs.first,
+                       .pairs = pairs,
+                       .experts = args.experts,
+                       .inputs = args.hidden,
+                       .outputs = 2 * args.width,
+                       .swiglu = true,
+                       .output = args.activated,
+                       .lead = args.lead};
+  GroupedProduct second{.input = args.activated,
+                        .weight = args.down,
+                        .first = args.pairs.first,
+                        .pairs = pairs,
+                        .experts = args.experts,
+                        .inputs = args.width,
+                        .outputs = args.hidden,
+                        .output = args.returned,
+                        .lead = args.lead};
+  const bool sums_early = part == ExpertsPart::kAll && args.progress != nullptr &&
+                          args.rows >= args.early_sums_from && on_hopper(first) && on_hopper(second) &&
+                          hopper_can_divide_columns(args.hidden, args.column_parts);
+  if (sums_early) {
+    first.progress = second.progress = args.progress;
+    second.column_parts = args.column_parts;
+    second.sums = sums_of(args);
+  }
   if (wanted(ExpertsPart::kGateUp)) {
     if (!kGathersInside) gather(stream, args);
-    multiply({.input = kGathersInside ? args.input : args.returned,
-              .source = kGathersInside ? args.pairs.source : nullptr,
-              .chosen = args.chosen,
-              .weight = args.gate_up,
-              .first = args.pairs.first,
-              .pairs = pairs,
-              .experts = args.experts,
-              .inputs = args.hidden,
-              .outputs = 2 * args.width,
-              .swiglu = true,
-              .output = args.activated});
+    multiply(first);
   }
-  if (wanted(ExpertsPart::kDown)) {
-    multiply({.input = args.activated,
-              .weight = args.down,
-              .first = args.pairs.first,
-              .pairs = pairs,
-              .experts = args.experts,
-              .inputs = args.width,
-              .outputs = args.hidden,
-              .output = args.returned});
-  }
-  if (wanted(ExpertsPart::kSums)) add_returned(stream, args);
+  if (wanted(ExpertsPart::kDown)) multiply(second);
+  if (wanted(ExpertsPart::kSums)) add_returned(stream, args, sums_early ? args.column_parts : 1);
 }
 
 }  // namespace buoy::ops

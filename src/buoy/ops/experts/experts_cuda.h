@@ -10,6 +10,7 @@
 namespace buoy::ops {
 
 inline constexpr std::int64_t kMostExperts = 512, kMostChosen = 32, kMostExpertGroups = 32;
+inline constexpr int kMostColumnParts = 8;
 
 struct DeviceRouteArgs {
   const float* logits = nullptr;  // [rows, parts * E]; an expert's logit is the sum of its parts
@@ -47,6 +48,12 @@ struct DeviceExpertsArgs {
   std::uint16_t* activated = nullptr;   // bf16 [rows * k, width]
   std::uint16_t* returned = nullptr;    // bf16 [rows * k, hidden]: what experts return
   float* output = nullptr;              // [rows, hidden]: what the experts return is added, by slot
+  // [2 * kMostColumnParts], no matter what it holds, or null: then all sums come after the last product, and
+  // otherwise some of them meanwhile, where there are many rows.
+  std::int32_t* progress = nullptr;
+  std::int64_t early_sums_from = 2048;  // rows
+  int column_parts = 2;                 // the last product comes in, where sums are formed meanwhile
+  int lead = 0;                         // steps of one warpgroup before the other
 };
 
 // Which kernel forms the products.

@@ -1,0 +1,114 @@
+// Sums over what experts return, while the product that returns it is still under way. Its results come in
+// parts, columns side by side: all experts' first columns before the next ones. Warps that have nothing else
+// to do add up the rows of a part that every block has finished, as many as they can while their own block
+// multiplies; nobody waits for them. A kernel behind this one does the rest: rows are claimed in their order.
+
+#pragma once
+
+#include "buoy/ops/experts/grouped_tiles_hopper_cuda.cuh"
+
+namespace buoy::ops {
+
+#ifdef BUOY_HAS_WGMMA
+
+// How many of its tiles a warp of the consumers has sent off.
+__device__ inline void say_turns_done(int* turns_done, int turns) {
+  __syncwarp();
+  if (threadIdx.x % 32 == 0)
+    asm volatile("st.release.cta.shared.s32 [%0], %1;\n" ::"r"(shared_address(turns_done)), "r"(turns)
+                 : "memory");
+}
+// The least of all of them, in every lane of the warp that asks.
+template <int kWarps>
+__device__ int least_turns_done(const int* turns_done) {
+  int turns = 0x7fffffff;
+  if (threadIdx.x % 32 < kWarps)
+    asm volatile("ld.acquire.cta.shared.s32 %0, [%1];\n"
+                 : "=r"(turns)
+                 : "r"(shared_address(turns_done + threadIdx.x % 32))
+                 : "memory");
+  return __reduce_min_sync(0xffffffffu, turns);
+}
+
+__device__ inline int read_acquired(const std::int32_t* value) {
+  int found;
+  asm volatile("ld.acquire.gpu.global.s32 %0, [%1];\n" : "=r"(found) : "l"(value) : "memory");
+  return found;
+}
+__device__ inline void add_released(std::int32_t* value, int more) {
+  asm volatile("red.release.gpu.global.add.s32 [%0], %1;\n" ::"l"(value), "r"(more) : "memory");
+}
+
+// For whole warps that do not multiply; the first of them tells the others of the GPU how far its block is.
+template <int kMost, int kCluster>
+class EarlySums {
+ public:
+  __device__ EarlySums(const GroupedStorage<kMost>& smem, const GroupedHopperArgs& args, bool tells)
+      : smem_(smem), args_(args), tiles_(smem, args), turns_(tiles_.turns()), tells_(tells) {}
+
+  __device__ void run() {
+    wait_for_prior_grid();
+    for (int part = 0; part + 1 < args_.column_parts; ++part) {
+      while (!finished_everywhere(part)) {
+        if (over()) break;
+        __nanosleep(2000);
+      }
+      if (over()) break;
+      add(part);
+    }
+    // Somebody may wait for what this block has finished, in vain, until its own work is over; but where all
+    // are over there is nothing left to tell.
+  }
+
+ private:
+  __device__ int done() const { return least_turns_done<GroupedStorage<kMost>::kWarps>(smem_.turns_done); }
+  __device__ bool over() {
+    const int turns = done();
+    tell(turns);
+    return turns >= turns_;
+  }
+  // One arrival of each block for each part.
+  __device__ void tell(int turns) {
+    if (!tells_) return;
+    while (told_ + 1 < args_.column_parts && turns >= tiles_.turns_before_part(told_ + 1)) {
+      __syncwarp();
+      if (threadIdx.x % 32 == 0) {
+        __threadfence();
+        add_released(args_.progress + told_, 1);
+      }
+      ++told_;
+    }
+  }
+  __device__ bool finished_everywhere(int part) {
+    const int blocks = threadIdx.x % 32 == 0 ? read_acquired(args_.progress + part) : 0;
+    const bool finished = __shfl_sync(0xffffffffu, blocks, 0) == static_cast<int>(gridDim.x);
+    __syncwarp();
+    return finished;
+  }
+  __device__ std::int64_t claim(int part) const {
+    int row = 0;
+    if (threadIdx.x % 32 == 0) row = atomicAdd(args_.progress + kMostColumnParts + part, 1);
+    return __shfl_sync(0xffffffffu, row, 0);
+  }
+  // What is claimed is added up, come what may.
+  __device__ void add(int part) {
+    const int pieces = args_.sums.pieces / args_.column_parts, first = part * pieces;
+    for (std::int64_t row = claim(part); row < args_.sums.rows;) {
+      const bool last = over();
+      const std::int64_t next = last ? args_.sums.rows : claim(part);
+      for (int i = threadIdx.x % 32; i < pieces; i += 32) add_returned_piece<8>(args_.sums, row, first + i);
+      row = next;
+    }
+  }
+
+  const GroupedStorage<kMost>& smem_;
+  const GroupedHopperArgs& args_;
+  GroupedTiles<kMost, kCluster> tiles_;
+  const int turns_;
+  const bool tells_;
+  int told_ = 0;
+};
+
+#endif
+
+}  // namespace buoy::ops

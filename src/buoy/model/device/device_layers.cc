@@ -206,7 +206,8 @@ void DevicePass::State::queue_experts(std::int64_t number) {
                              .weights = shares,
                              .activated = work.expert_activated,
                              .returned = work.expert_returned,
-                             .output = work.hidden});
+                             .output = work.hidden,
+                             .progress = work.expert_progress});
 }
 
 // The normed states that logits are wanted of, a few more than asked for.

@@ -56,6 +56,7 @@ class Layer {
   }
 
   Json run(const Context& context, const benchmark::MachineLimits& limits);
+  void compare_variants(const Context& context);
 
  private:
   template <typename T>
@@ -109,7 +110,6 @@ class Layer {
   struct Variant {
     int parts = 1, lead = 0;
   };
-  void compare_variants(const Context& context);
   Times time_in_turn(const Context& context);
   // How many experts somebody chose, and the most that chose one.
   std::pair<std::int64_t, std::int64_t> load();

@@ -100,7 +100,8 @@ class Layer {
                        .progress = variant_.parts > 1 ? progress_.as<std::int32_t>() : nullptr,
                        .early_sums_from = 0,
                        .column_parts = variant_.parts,
-                       .lead = variant_.lead},
+                       .lead = variant_.lead,
+                       .weights_leave_first = variant_.leave_first},
                       ops::ExpertsChoice::kByShape, part);
   }
   struct Times {
@@ -109,6 +110,7 @@ class Layer {
   // Columns of the last product come in so many parts; one warpgroup is so many steps ahead.
   struct Variant {
     int parts = 1, lead = 0;
+    bool leave_first = false;
   };
   Times time_in_turn(const Context& context);
   // How many experts somebody chose, and the most that chose one.
@@ -154,7 +156,9 @@ Layer::Times Layer::time_in_turn(const Context& context) {
 // For a while, until one of them is chosen: all take turns.
 void Layer::compare_variants(const Context& context) {
   constexpr size_t kTurns = 5;
-  const Variant variants[] = {{1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}, {2, 2}, {4, 0}, {4, 1}, {8, 1}};
+  const Variant variants[] = {{1, 0},       {1, 1},       {1, 2},       {2, 0},       {2, 1},
+                              {2, 2},       {4, 0},       {4, 1},       {8, 0},       {8, 1},
+                              {1, 0, true}, {2, 0, true}, {4, 0, true}, {4, 1, true}, {8, 1, true}};
   std::vector<std::vector<double>> times(std::size(variants)), gate_up(3), down(3);
   std::vector<double> flops;
   for (size_t turn = 0; turn < kTurns; ++turn) {
@@ -177,8 +181,8 @@ void Layer::compare_variants(const Context& context) {
   fmt::print("  {} {} rows, product {}\n", shape_.name, rows_,
              benchmark::describe_rate(median(flops), "FLOP"));
   for (size_t i = 0; i < std::size(variants); ++i) {
-    fmt::print("    {} parts, lead {}: {:.1f} us\n", variants[i].parts, variants[i].lead,
-               median(times[i]) * 1e6);
+    fmt::print("    {} parts, lead {}, weights {}: {:.1f} us\n", variants[i].parts, variants[i].lead,
+               variants[i].leave_first ? "leave first" : "as usual", median(times[i]) * 1e6);
   }
   for (size_t lead = 0; lead < 3; ++lead) {
     fmt::print("    lead {}: gate and up alone {:.1f} us, down alone {:.1f} us\n", lead,

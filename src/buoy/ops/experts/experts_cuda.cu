@@ -107,7 +107,8 @@ void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args, ExpertsCh
                        .outputs = 2 * args.width,
                        .swiglu = true,
                        .output = args.activated,
-                       .lead = args.lead};
+                       .lead = args.lead,
+                       .weights_leave_first = args.weights_leave_first};
   GroupedProduct second{.input = args.activated,
                         .weight = args.down,
                         .first = args.pairs.first,
@@ -116,7 +117,8 @@ void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args, ExpertsCh
                         .inputs = args.width,
                         .outputs = args.hidden,
                         .output = args.returned,
-                        .lead = args.lead};
+                        .lead = args.lead,
+                        .weights_leave_first = args.weights_leave_first};
   const bool sums_early = part == ExpertsPart::kAll && args.progress != nullptr &&
                           args.rows >= args.early_sums_from && on_hopper(first) && on_hopper(second) &&
                           hopper_can_divide_columns(args.hidden, args.column_parts);

@@ -54,6 +54,7 @@ struct DeviceExpertsArgs {
   std::int64_t early_sums_from = 2048;  // rows
   int column_parts = 2;                 // the last product comes in, where sums are formed meanwhile
   int lead = 0;                         // steps of one warpgroup before the other
+  bool weights_leave_first = false;     // the L2 cache
 };
 
 // Which kernel forms the products.

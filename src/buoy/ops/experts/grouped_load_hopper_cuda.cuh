@@ -42,10 +42,11 @@ struct TmaLoads {
                               2 * (Storage::kWeight + (kGathers ? 0 : rows(work) * kTileInputs)));
     if constexpr (kCluster == 2) {
       const int rank = static_cast<int>(cluster_rank());
-      tma_load_multicast(0b11, smem.weight[stage] + rank * kPart * kTileInputs, &args.weight,
-                         &smem.full[stage], k * kTileInputs, work.weight_row + rank * kPart);
+      tma_load_multicast_by(policy, 0b11, smem.weight[stage] + rank * kPart * kTileInputs, &args.weight,
+                            &smem.full[stage], k * kTileInputs, work.weight_row + rank * kPart);
     } else {
-      tma_load(smem.weight[stage], &args.weight, &smem.full[stage], k * kTileInputs, work.weight_row);
+      tma_load_by(policy, smem.weight[stage], &args.weight, &smem.full[stage], k * kTileInputs,
+                  work.weight_row);
     }
   }
   __device__ void inputs(const GroupedWork& work, int k, int stage) const {
@@ -64,13 +65,14 @@ struct TmaLoads {
 
   GroupedStorage<kMost>& smem;
   const GroupedHopperArgs& args;
+  std::uint64_t policy;  // of weights
 };
 
 // For one thread. kEarly: the kernel in front still forms the input, and the first weights come meanwhile.
 template <int kMost, int kCluster, bool kGathers, bool kEarly>
 __device__ void load_tiles(GroupedStorage<kMost>& smem, const GroupedHopperArgs& args) {
   constexpr int kStages = GroupedStorage<kMost>::kStages;
-  const TmaLoads<kMost, kCluster, kGathers> load{smem, args};
+  const TmaLoads<kMost, kCluster, kGathers> load{smem, args, l2_policy(args.weights_leave_first)};
   GroupedSteps<kMost, kCluster> now(smem, args);
   GroupedPlace<kStages> at;
   if constexpr (kEarly) {

@@ -23,6 +23,7 @@ struct GroupedProduct {
   std::int32_t* progress = nullptr;
   ReturnedSums sums = {};
   int column_parts = 1, lead = 0;
+  bool weights_leave_first = false;  // the L2 cache: each block reads them once
 };
 
 // Hopper's kernel of the first product gathers rows of the input itself.

@@ -203,6 +203,7 @@ void launch(const Stream& stream, const GroupedProduct& product) {
   // tile has more steps than there are stages.
   args.lead = args.input_tiles > Storage::kStages ? std::min(product.lead, Storage::kStages - 2) : 0;
   args.column_parts = kSwiglu ? 1 : product.column_parts;
+  args.weights_leave_first = product.weights_leave_first;
   args.progress = product.progress;
   args.sums = product.sums;
   const unsigned clusters = static_cast<unsigned>(gpu().multiprocessors / kCluster);

@@ -85,19 +85,20 @@ class EarlySums {
     __syncwarp();
     return finished;
   }
-  __device__ std::int64_t claim(int part) const {
-    int row = 0;
-    if (threadIdx.x % 32 == 0) row = atomicAdd(args_.progress + kMostColumnParts + part, 1);
-    return __shfl_sync(0xffffffffu, row, 0);
+  // The next row, known to the first lane.
+  __device__ int claim(int part) const {
+    return threadIdx.x % 32 == 0 ? atomicAdd(args_.progress + kMostColumnParts + part, 1) : 0;
   }
-  // What is claimed is added up, come what may.
+  // What is claimed is added up, come what may. A row is claimed while the one before it is added up.
   __device__ void add(int part) {
     const int pieces = args_.sums.pieces / args_.column_parts, first = part * pieces;
-    for (std::int64_t row = claim(part); row < args_.sums.rows;) {
+    int row = __shfl_sync(0xffffffffu, claim(part), 0);
+    while (row < args_.sums.rows) {
       const bool last = over();
-      const std::int64_t next = last ? args_.sums.rows : claim(part);
+      const int next = last ? 0 : claim(part);
       for (int i = threadIdx.x % 32; i < pieces; i += 32) add_returned_piece<8>(args_.sums, row, first + i);
-      row = next;
+      if (last) return;
+      row = __shfl_sync(0xffffffffu, next, 0);
     }
   }
 

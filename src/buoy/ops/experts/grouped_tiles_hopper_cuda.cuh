@@ -27,7 +27,8 @@ struct GroupedHopperArgs {
   int experts, inputs, weight_rows, weight_tiles, input_tiles;
   int columns;  // of the results
   std::uint16_t* results;
-  int lead;                // steps that the first warpgroup of consumers is ahead of the second, or 0
+  int lead;  // steps that the first warpgroup of consumers is ahead of the second, or 0
+  bool weights_leave_first;
   int column_parts;        // the results come in: tiles of one after those of the other
   std::int32_t* progress;  // [2 * kMostColumnParts]: blocks that have finished a part, rows added up; or null
   ReturnedSums sums;       // where there are several parts

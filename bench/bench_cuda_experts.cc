@@ -48,7 +48,7 @@ class Layer {
         source_(bytes<std::int32_t>(pairs_)),
         place_(bytes<std::int32_t>(pairs_)),
         flag_(bytes<std::int32_t>(1)),
-        progress_(bytes<std::int32_t>(2 * ops::kMostColumnParts)),
+        progress_(bytes<std::int32_t>(ops::kExpertCounters)),
         returned_(bytes<std::uint16_t>(pairs_ * shape.hidden)),
         activated_(bytes<std::uint16_t>(pairs_ * shape.width)),
         output_(bytes<float>(rows * shape.hidden)) {
@@ -64,7 +64,8 @@ class Layer {
     return static_cast<size_t>(count) * sizeof(T);
   }
   ops::DevicePairs pairs() const {
-    return {first_.as<std::int32_t>(), source_.as<std::int32_t>(), place_.as<std::int32_t>()};
+    return {first_.as<std::int32_t>(), source_.as<std::int32_t>(), place_.as<std::int32_t>(),
+            variant_.overlap ? progress_.as<std::int32_t>() : nullptr};
   }
   void route() {
     linear_.multiply(stream_, {.input = input_.get(),
@@ -97,9 +98,9 @@ class Layer {
                        .activated = activated_.as<std::uint16_t>(),
                        .returned = returned_.as<std::uint16_t>(),
                        .output = output_.as<float>(),
-                       .progress = variant_.parts > 1 ? progress_.as<std::int32_t>() : nullptr,
-                       .early_sums_from = 0,
+                       .overlap_from = 0,
                        .column_parts = variant_.parts,
+                       .begin_early = variant_.begin_early,
                        .lead = variant_.lead,
                        .weights_leave_first = variant_.leave_first},
                       ops::ExpertsChoice::kByShape, part);
@@ -110,7 +111,7 @@ class Layer {
   // Columns of the last product come in so many parts; one warpgroup is so many steps ahead.
   struct Variant {
     int parts = 1, lead = 0;
-    bool leave_first = false;
+    bool leave_first = false, begin_early = false, overlap = true;
   };
   Times time_in_turn(const Context& context);
   // How many experts somebody chose, and the most that chose one.
@@ -156,9 +157,24 @@ Layer::Times Layer::time_in_turn(const Context& context) {
 // For a while, until one of them is chosen: all take turns.
 void Layer::compare_variants(const Context& context) {
   constexpr size_t kTurns = 5;
-  const Variant variants[] = {{1, 0},       {1, 1},       {1, 2},       {2, 0},       {2, 1},
-                              {2, 2},       {4, 0},       {4, 1},       {8, 0},       {8, 1},
-                              {1, 0, true}, {2, 0, true}, {4, 0, true}, {4, 1, true}, {8, 1, true}};
+  const Variant variants[] = {{1, 0, false, false, false},
+                              {1, 1},
+                              {1, 2},
+                              {2, 0},
+                              {2, 1},
+                              {4, 0},
+                              {8, 0},
+                              {1, 0, true},
+                              {4, 0, true},
+                              {1, 0, false, true},
+                              {1, 1, false, true},
+                              {2, 0, false, true},
+                              {2, 1, false, true},
+                              {4, 1, false, true},
+                              {4, 2, false, true},
+                              {8, 1, false, true},
+                              {4, 1, true, true},
+                              {8, 1, true, true}};
   std::vector<std::vector<double>> times(std::size(variants)), gate_up(3), down(3);
   std::vector<double> flops;
   for (size_t turn = 0; turn < kTurns; ++turn) {
@@ -181,8 +197,9 @@ void Layer::compare_variants(const Context& context) {
   fmt::print("  {} {} rows, product {}\n", shape_.name, rows_,
              benchmark::describe_rate(median(flops), "FLOP"));
   for (size_t i = 0; i < std::size(variants); ++i) {
-    fmt::print("    {} parts, lead {}, weights {}: {:.1f} us\n", variants[i].parts, variants[i].lead,
-               variants[i].leave_first ? "leave first" : "as usual", median(times[i]) * 1e6);
+    fmt::print("    {} parts, lead {}, weights {}, {}: {:.1f} us\n", variants[i].parts, variants[i].lead,
+               variants[i].leave_first ? "leave first" : "as usual",
+               variants[i].begin_early ? "down early" : "in turn", median(times[i]) * 1e6);
   }
   for (size_t lead = 0; lead < 3; ++lead) {
     fmt::print("    lead {}: gate and up alone {:.1f} us, down alone {:.1f} us\n", lead,

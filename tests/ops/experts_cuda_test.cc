@@ -167,14 +167,15 @@ struct Sorted {
       : on_card(routed),
         first(static_cast<size_t>(experts + 1)),
         source(routed.size()),
-        place(routed.size()) {
+        place(routed.size()),
+        progress(Ids(ops::kExpertCounters, 12345)) {
     const Stream stream;
     ops::sort_pairs_cuda(stream, on_card.data(), std::ssize(routed), experts, pairs());
     stream.synchronize();
   }
-  ops::DevicePairs pairs() const { return {first.data(), source.data(), place.data()}; }
+  ops::DevicePairs pairs() const { return {first.data(), source.data(), place.data(), progress.data()}; }
 
-  DeviceArray<std::int32_t> on_card, first, source, place;
+  DeviceArray<std::int32_t> on_card, first, source, place, progress;
 };
 
 TEST(SortPairsCuda, AsOnTheCpu) {
@@ -202,6 +203,7 @@ TEST(SortPairsCuda, AsOnTheCpu) {
     const Ids source = sorted.source.host(), place = sorted.place.host();
     EXPECT_EQ(source, Ids(expected.pairs.begin(), expected.pairs.end()));
     for (size_t j = 0; j < source.size(); ++j) EXPECT_EQ(place[static_cast<size_t>(source[j])], j);
+    EXPECT_EQ(sorted.progress.host(), Ids(ops::kExpertCounters, 0));
   }
 }
 
@@ -240,8 +242,8 @@ struct Mixture {
   }
 
   // Rows [begin, end) on the card.
-  std::vector<float> run(ExpertsChoice choice, std::int64_t begin, std::int64_t end, int column_parts = 1,
-                         int lead = 0, int times = 1) const {
+  std::vector<float> run(ExpertsChoice choice, std::int64_t begin, std::int64_t end, int column_parts = 2,
+                         int lead = 0, bool begin_early = true, int times = 1) const {
     const std::int64_t rows = end - begin, k = shape.chosen;
     const auto part = [&](const auto& values, std::int64_t width) {
       return std::vector(values.begin() + begin * width, values.begin() + end * width);
@@ -251,7 +253,6 @@ struct Mixture {
         activated(static_cast<size_t>(rows * k * shape.width));
     const Sorted sorted(part(routed, k), shape.experts);
     const DeviceArray<float> shares(part(weights, k)), out(part(residual, shape.hidden));
-    const DeviceArray<std::int32_t> progress(Ids(2 * ops::kMostColumnParts, 12345));
     const Stream stream;
     for (int i = 0; i < times; ++i) {
       ops::experts_cuda(stream,
@@ -268,9 +269,9 @@ struct Mixture {
                          .activated = activated.data(),
                          .returned = returned.data(),
                          .output = out.data(),
-                         .progress = column_parts > 1 ? progress.data() : nullptr,
-                         .early_sums_from = 1,
+                         .overlap_from = column_parts > 0 ? 1 : rows + 1,
                          .column_parts = column_parts,
+                         .begin_early = begin_early,
                          .lead = lead},
                         choice);
     }
@@ -391,7 +392,7 @@ TEST(ExpertsCuda, ARowAloneHasTheBitsOfARowAmongOthers) {
 }
 
 // Sums of finished columns while the others are multiplied, and warpgroups that are not side by side.
-TEST(ExpertsCuda, NeitherEarlySumsNorALeadChangeBits) {
+TEST(ExpertsCuda, WhatOverlapsChangesNoBit) {
   BUOY_NEEDS_GPU();
   std::vector<Ids> loads = uneven_loads();
   loads.push_back(Ids(40, 260));
@@ -402,13 +403,17 @@ TEST(ExpertsCuda, NeitherEarlySumsNorALeadChangeBits) {
     const Shape shape{rows, 1024, 456, std::ssize(load), 1};
     ++seed;
     const Mixture mixture(shape, seed, choices_of_loads(load, seed));
-    const auto plain = mixture.run(ExpertsChoice::kByShape, 0, rows, 1, 0, 3);
-    for (const auto& [parts, lead] : {std::pair{2, 0}, {4, 1}, {1, 1}, {2, 2}})
-      EXPECT_EQ(mixture.run(ExpertsChoice::kByShape, 0, rows, parts, lead, 3), plain) << parts << " " << lead;
+    const auto plain = mixture.run(ExpertsChoice::kByShape, 0, rows, 0, 0, false, 3);
+    for (const bool begin_early : {false, true}) {
+      for (const auto& [parts, lead] : {std::pair{1, 0}, {2, 0}, {4, 1}, {1, 1}, {2, 2}}) {
+        EXPECT_EQ(mixture.run(ExpertsChoice::kByShape, 0, rows, parts, lead, begin_early, 3), plain)
+            << parts << " parts, " << lead << " ahead, " << (begin_early ? "early" : "in turn");
+      }
+    }
   }
   const Mixture eight({1100, 2048, 456, 16, 8}, 5);
-  EXPECT_EQ(eight.run(ExpertsChoice::kByShape, 0, 1100, 2, 1, 5),
-            eight.run(ExpertsChoice::kByShape, 0, 1100, 1, 0, 5));
+  EXPECT_EQ(eight.run(ExpertsChoice::kByShape, 0, 1100, 2, 1, true, 5),
+            eight.run(ExpertsChoice::kByShape, 0, 1100, 0, 0, false, 5));
 }
 
 TEST(ExpertsCuda, TwiceTheSameBits) {

@@ -34,4 +34,34 @@ BUOY_ON_BOTH constexpr int turns_of(int tiles, int cluster, int clusters) {
   return whole + (tile_of_turn(whole, cluster, clusters) < tiles ? 1 : 0);
 }
 
+// Who takes which of a product's tiles, where some clusters may begin before the others: the first `early` of
+// them take `ahead` tiles each, the first of all, and the rest is taken in turns by all.
+struct TileTurns {
+  int clusters, early, ahead;
+  BUOY_ON_BOTH constexpr int tile(int turn, int cluster) const {
+    const int own = cluster < early ? ahead : 0;
+    if (turn < own) return turn * early + cluster;
+    return early * ahead + tile_of_turn(turn - own, cluster, clusters);
+  }
+  // How many of the first `tiles` tiles a cluster takes.
+  BUOY_ON_BOTH constexpr int turns(int tiles, int cluster) const {
+    int count = 0;
+    if (cluster < early) {
+      while (count < ahead && count * early + cluster < tiles) ++count;
+    }
+    return tiles <= early * ahead ? count : count + turns_of(tiles - early * ahead, cluster, clusters);
+  }
+};
+
+// A product of `tiles` tiles, each as long as `ahead` of the next product: the clusters that have no tile in
+// the last turn begin with the next one.
+BUOY_ON_BOTH constexpr TileTurns turns_behind(int tiles, int ahead, int clusters) {
+  const int busy = tiles % clusters;
+  return {clusters, busy == 0 ? 0 : clusters - busy, ahead};
+}
+// How many tiles belong to turns before the last one.
+BUOY_ON_BOTH constexpr int tiles_before_last_turn(int tiles, int clusters) {
+  return tiles == 0 ? 0 : (tiles - 1) / clusters * clusters;
+}
+
 }  // namespace buoy::ops

@@ -25,18 +25,20 @@ __global__ void __launch_bounds__(kCopyThreads)
   output[i] = __ldg(input + static_cast<std::int64_t>(source[pair] / chosen) * pieces + piece);
 }
 
-// Eight numbers a thread. Columns come in `parts`; `added` says how many rows of each but the last have been
-// added up before.
+// Eight numbers a thread. Columns come in `parts`; `progress` says how many rows of each but the last have
+// been added up before.
 template <bool kFew>
 __global__ void __launch_bounds__(kFew ? kFewCopyThreads : kCopyThreads, kFew ? 1 : 4)
-    add_returned_kernel(const ReturnedSums all, int parts, const std::int32_t* added) {
+    add_returned_kernel(const ReturnedSums all, int parts, std::int32_t* progress) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   launch_dependents();
   wait_for_prior_grid();
+  // The first product counts from zero once more, should there be no sorting in front of it.
+  if (i == 0 && progress != nullptr) progress[2 * kMostColumnParts] = 0;
   if (i >= all.rows * all.pieces) return;
   const std::int64_t pieces = all.pieces / parts, part = i / (pieces * all.rows),
                      left = i - part * pieces * all.rows, row = left / pieces;
-  if (part + 1 < parts && row < added[part]) return;
+  if (part + 1 < parts && row < progress[kMostColumnParts + part]) return;
   add_returned_piece<kFew ? 8 : 4>(all, row, static_cast<int>(part * pieces + left % pieces));
 }
 
@@ -66,7 +68,7 @@ ReturnedSums sums_of(const DeviceExpertsArgs& args) {
           reinterpret_cast<float4*>(args.output)};
 }
 
-void add_returned(const Stream& stream, const DeviceExpertsArgs& args, int parts) {
+void add_returned(const Stream& stream, const DeviceExpertsArgs& args, int parts, std::int32_t* progress) {
   const std::int64_t count = args.rows * args.hidden / 8;
   const bool few = count <= gpu().multiprocessors * kCopyThreads;
   const int threads = few ? kFewCopyThreads : kCopyThreads;
@@ -74,8 +76,7 @@ void add_returned(const Stream& stream, const DeviceExpertsArgs& args, int parts
                  .block = dim3(static_cast<unsigned>(threads)),
                  .early = early()},
                 stream, "add what experts return",
-                few ? add_returned_kernel<true> : add_returned_kernel<false>, sums_of(args), parts,
-                parts > 1 ? args.progress + kMostColumnParts : nullptr);
+                few ? add_returned_kernel<true> : add_returned_kernel<false>, sums_of(args), parts, progress);
 }
 
 }  // namespace
@@ -119,12 +120,15 @@ void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args, ExpertsCh
                         .output = args.returned,
                         .lead = args.lead,
                         .weights_leave_first = args.weights_leave_first};
-  const bool sums_early = part == ExpertsPart::kAll && args.progress != nullptr &&
-                          args.rows >= args.early_sums_from && on_hopper(first) && on_hopper(second) &&
-                          hopper_can_divide_columns(args.hidden, args.column_parts);
-  if (sums_early) {
-    first.progress = second.progress = args.progress;
-    second.column_parts = args.column_parts;
+  const bool overlap = part == ExpertsPart::kAll && args.pairs.progress != nullptr &&
+                       args.rows >= args.overlap_from && kGathersInside && on_hopper(first) &&
+                       on_hopper(second);
+  const int parts =
+      overlap && hopper_can_divide_columns(args.hidden, args.column_parts) ? args.column_parts : 1;
+  if (overlap) {
+    first.progress = second.progress = args.pairs.progress;
+    if (args.begin_early) second.outputs_before = first.outputs, second.inputs_before = first.inputs;
+    second.column_parts = parts;
     second.sums = sums_of(args);
   }
   if (wanted(ExpertsPart::kGateUp)) {
@@ -132,7 +136,7 @@ void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args, ExpertsCh
     multiply(first);
   }
   if (wanted(ExpertsPart::kDown)) multiply(second);
-  if (wanted(ExpertsPart::kSums)) add_returned(stream, args, sums_early ? args.column_parts : 1);
+  if (wanted(ExpertsPart::kSums)) add_returned(stream, args, parts, second.progress);
 }
 
 }  // namespace buoy::ops

@@ -24,6 +24,9 @@ struct GroupedProduct {
   ReturnedSums sums = {};
   int column_parts = 1, lead = 0;
   bool weights_leave_first = false;  // the L2 cache: each block reads them once
+  // Of the product in front, whose results are this one's input: this one may begin with experts that are
+  // done.
+  std::int64_t outputs_before = 0, inputs_before = 0;
 };
 
 // Hopper's kernel of the first product gathers rows of the input itself.

@@ -111,8 +111,12 @@ __device__ void multiply_pairs(GroupedStorage<kMost>& smem, const GroupedHopperA
 template <int kMost, int kCluster, bool kSwiglu, bool kGathers>
 __device__ void consume(GroupedStorage<kMost>& smem, const GroupedHopperArgs& args) {
   GroupedPlace<GroupedStorage<kMost>::kStages> at;
-  const int turns = GroupedTiles<kMost, kCluster>(smem, args).turns();
+  const GroupedTiles<kMost, kCluster> tiles(smem, args);
+  const int turns = tiles.turns();
+  // Of the first product: those that end before the last turn of all.
+  const int told = kSwiglu && args.progress != nullptr ? tiles.turns_before_last() : -1;
   for (int turn = 0; turn < turns; ++turn) {
+    if (turn == told) tell_all(args.progress + 2 * kMostColumnParts);
     mbarrier_wait(&smem.full[at.stage], at.phase);
     const GroupedWork work = smem.work[at.stage];
     if (work.pairs == 0) {  // the other block's half of the weights comes here all the same
@@ -128,6 +132,7 @@ __device__ void consume(GroupedStorage<kMost>& smem, const GroupedHopperArgs& ar
     });
     if (!kSwiglu) say_turns_done(&smem.turns_done[threadIdx.x / 32 - 4], turn + 1);
   }
+  if (turns == told) tell_all(args.progress + 2 * kMostColumnParts);
 }
 
 #endif
@@ -205,6 +210,10 @@ void launch(const Stream& stream, const GroupedProduct& product) {
   args.column_parts = kSwiglu ? 1 : product.column_parts;
   args.weights_leave_first = product.weights_leave_first;
   args.progress = product.progress;
+  args.tiles_before = static_cast<int>((product.outputs_before + kWeightRows - 1) / kWeightRows);
+  // An epilogue is about as long as two steps.
+  const std::int64_t steps_before = (product.inputs_before + kTileInputs - 1) / kTileInputs;
+  args.ahead = static_cast<int>(steps_before / (args.input_tiles + 2));
   args.sums = product.sums;
   const unsigned clusters = static_cast<unsigned>(gpu().multiprocessors / kCluster);
   launch_kernel({.grid = dim3(clusters * kCluster),

@@ -5,39 +5,12 @@
 
 #pragma once
 
+#include "buoy/ops/experts/grouped_progress_hopper_cuda.cuh"
 #include "buoy/ops/experts/grouped_tiles_hopper_cuda.cuh"
 
 namespace buoy::ops {
 
 #ifdef BUOY_HAS_WGMMA
-
-// How many of its tiles a warp of the consumers has sent off.
-__device__ inline void say_turns_done(int* turns_done, int turns) {
-  __syncwarp();
-  if (threadIdx.x % 32 == 0)
-    asm volatile("st.release.cta.shared.s32 [%0], %1;\n" ::"r"(shared_address(turns_done)), "r"(turns)
-                 : "memory");
-}
-// The least of all of them, in every lane of the warp that asks.
-template <int kWarps>
-__device__ int least_turns_done(const int* turns_done) {
-  int turns = 0x7fffffff;
-  if (threadIdx.x % 32 < kWarps)
-    asm volatile("ld.acquire.cta.shared.s32 %0, [%1];\n"
-                 : "=r"(turns)
-                 : "r"(shared_address(turns_done + threadIdx.x % 32))
-                 : "memory");
-  return __reduce_min_sync(0xffffffffu, turns);
-}
-
-__device__ inline int read_acquired(const std::int32_t* value) {
-  int found;
-  asm volatile("ld.acquire.gpu.global.s32 %0, [%1];\n" : "=r"(found) : "l"(value) : "memory");
-  return found;
-}
-__device__ inline void add_released(std::int32_t* value, int more) {
-  asm volatile("red.release.gpu.global.add.s32 [%0], %1;\n" ::"l"(value), "r"(more) : "memory");
-}
 
 // For whole warps that do not multiply; the first of them tells the others of the GPU how far its block is.
 template <int kMost, int kCluster>

@@ -93,6 +93,7 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
   launch_dependents();
   wait_for_prior_grid();
+  if (out.progress != nullptr && block == 0 && threadIdx.x < kExpertCounters) out.progress[threadIdx.x] = 0;
 #pragma unroll 4
   for (int p = begin + lane; p < end; p += 32) atomicAdd(mine + experts[p], 1);
   __syncthreads();

@@ -378,7 +378,7 @@ TEST(ExpertTiles, EveryTileIsTakenOnceBehindAnotherProduct) {
     for (const int before : {0, 1, 6, 65, 66, 67, 768}) {
       for (const int tiles : {0, 1, 5, 65, 66, 67, 131, 132, 133, 500}) {
         for (const int ahead : {0, 1, 3}) {
-          const ops::TileTurns shared = ops::turns_behind(before, ahead, clusters);
+          const ops::TileTurns shared = ops::turns_behind(before, ahead, tiles, clusters);
           std::vector<int> taken;
           for (int cluster = 0; cluster < clusters; ++cluster) {
             const int turns = shared.turns(tiles, cluster);
@@ -396,7 +396,12 @@ TEST(ExpertTiles, EveryTileIsTakenOnceBehindAnotherProduct) {
       }
     }
   }
-  EXPECT_EQ(ops::turns_behind(768, 2, 66).early, 24);
+  // The experts of Qwen3-30B-A3B, evenly chosen: those that begin early have the fewest turns afterwards.
+  const ops::TileTurns qwen = ops::turns_behind(768, 2, 1024, 66);
+  EXPECT_EQ(qwen.early, 24);
+  EXPECT_EQ(qwen.turns(1024, 0), 2 + 14);
+  EXPECT_EQ(qwen.turns(1024, 24), 15);
+  EXPECT_EQ(qwen.turns(1024, 65), 15);
   EXPECT_EQ(ops::tiles_before_last_turn(768, 66), 11 * 66);
   EXPECT_EQ(ops::tiles_before_last_turn(66, 66), 0);
   EXPECT_EQ(ops::tiles_before_last_turn(67, 66), 66);

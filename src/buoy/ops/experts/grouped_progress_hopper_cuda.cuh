@@ -9,11 +9,12 @@ namespace buoy::ops {
 
 #ifdef BUOY_HAS_WGMMA
 
-// How many of its tiles a warp of the consumers has sent off.
+// How many of its tiles a warp of the consumers has sent off. Atomics: others look while it goes on.
 __device__ inline void say_turns_done(int* turns_done, int turns) {
   __syncwarp();
   if (threadIdx.x % 32 == 0)
-    asm volatile("st.release.cta.shared.s32 [%0], %1;\n" ::"r"(shared_address(turns_done)), "r"(turns)
+    asm volatile("red.release.cta.shared::cta.max.s32 [%0], %1;\n" ::"r"(shared_address(turns_done)),
+                 "r"(turns)
                  : "memory");
 }
 // The least of all of them, in every lane of the warp that asks.
@@ -21,7 +22,7 @@ template <int kWarps>
 __device__ int least_turns_done(const int* turns_done) {
   int turns = 0x7fffffff;
   if (threadIdx.x % 32 < kWarps)
-    asm volatile("ld.acquire.cta.shared.s32 %0, [%1];\n"
+    asm volatile("atom.acquire.cta.shared::cta.add.s32 %0, [%1], 0;\n"
                  : "=r"(turns)
                  : "r"(shared_address(turns_done + threadIdx.x % 32))
                  : "memory");

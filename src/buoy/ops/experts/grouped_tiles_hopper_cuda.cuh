@@ -122,7 +122,8 @@ class GroupedTiles {
   __device__ GroupedTiles(const GroupedStorage<kMost>& smem, const GroupedHopperArgs& args)
       : tables_(smem.tables),
         args_(args),
-        turns_(turns_behind(tables_.before[args.experts] * args.tiles_before, args.ahead, clusters())) {}
+        turns_(
+            turns_behind(tables_.before[args.experts] * args.tiles_before, args.ahead, all(), clusters())) {}
 
   // How many they are.
   __device__ int turns() const { return turns_.turns(all(), cluster()); }

@@ -98,7 +98,6 @@ class Layer {
                        .activated = activated_.as<std::uint16_t>(),
                        .returned = returned_.as<std::uint16_t>(),
                        .output = output_.as<float>(),
-                       .overlap_from = 0,
                        .column_parts = variant_.parts,
                        .begin_early = variant_.begin_early,
                        .lead = variant_.lead,
@@ -110,8 +109,9 @@ class Layer {
   };
   // Columns of the last product come in so many parts; one warpgroup is so many steps ahead.
   struct Variant {
-    int parts = 1, lead = 0;
-    bool leave_first = false, begin_early = false, overlap = true;
+    int parts = ops::DeviceExpertsArgs{}.column_parts, lead = ops::DeviceExpertsArgs{}.lead;
+    bool leave_first = ops::DeviceExpertsArgs{}.weights_leave_first,
+         begin_early = ops::DeviceExpertsArgs{}.begin_early, overlap = true;
   };
   Times time_in_turn(const Context& context);
   // How many experts somebody chose, and the most that chose one.
@@ -157,24 +157,14 @@ Layer::Times Layer::time_in_turn(const Context& context) {
 // For a while, until one of them is chosen: all take turns.
 void Layer::compare_variants(const Context& context) {
   constexpr size_t kTurns = 5;
-  const Variant variants[] = {{1, 0, false, false, false},
-                              {1, 1},
-                              {1, 2},
-                              {2, 0},
-                              {2, 1},
-                              {4, 0},
-                              {8, 0},
-                              {1, 0, true},
-                              {4, 0, true},
-                              {1, 0, false, true},
-                              {1, 1, false, true},
-                              {2, 0, false, true},
-                              {2, 1, false, true},
-                              {4, 1, false, true},
-                              {4, 2, false, true},
-                              {8, 1, false, true},
-                              {4, 1, true, true},
-                              {8, 1, true, true}};
+  constexpr bool kOnce = true, kEarly = true;
+  const Variant variants[] = {
+      {1, 0, !kOnce, !kEarly, false}, {1, 1, !kOnce, !kEarly, false}, {1, 2, !kOnce, !kEarly, false},
+      {1, 0, kOnce, !kEarly, false},  {1, 0, !kOnce, kEarly},         {2, 0, !kOnce, !kEarly},
+      {4, 0, !kOnce, !kEarly},        {8, 0, !kOnce, !kEarly},        {4, 0, kOnce, !kEarly},
+      {2, 0, !kOnce, kEarly},         {4, 0, !kOnce, kEarly},         {1, 1, !kOnce, kEarly},
+      {2, 1, !kOnce, kEarly},         {4, 1, !kOnce, kEarly},         {4, 2, !kOnce, kEarly},
+      {8, 1, !kOnce, kEarly},         {4, 1, kOnce, kEarly},          {8, 1, kOnce, kEarly}};
   std::vector<std::vector<double>> times(std::size(variants)), gate_up(3), down(3);
   std::vector<double> flops;
   for (size_t turn = 0; turn < kTurns; ++turn) {
@@ -184,7 +174,7 @@ void Layer::compare_variants(const Context& context) {
       times[i].push_back(device_seconds(stream_, [&] { route(), multiply(); }));
     }
     for (int lead = 0; lead < 3; ++lead) {
-      variant_ = {1, lead};
+      variant_ = {1, lead, false, false, false};
       const auto at = static_cast<size_t>(lead);
       gate_up[at].push_back(device_seconds(stream_, [&] { multiply(ops::ExpertsPart::kGateUp); }));
       down[at].push_back(device_seconds(stream_, [&] { multiply(ops::ExpertsPart::kDown); }));

@@ -24,13 +24,13 @@ class EarlySums {
     for (int part = 0; part + 1 < args_.column_parts; ++part) {
       while (!finished_everywhere(part)) {
         if (over()) break;
-        __nanosleep(2000);
+        __nanosleep(1000);
       }
       if (over()) break;
       add(part);
     }
-    // Somebody may wait for what this block has finished, in vain, until its own work is over; but where all
-    // are over there is nothing left to tell.
+    // Whoever comes here has told everything: a part is finished everywhere only when this block has said so,
+    // and who is over says all that is left.
   }
 
  private:

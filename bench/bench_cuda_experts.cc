@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 #include "bench/bench_cuda.h"
@@ -47,6 +48,7 @@ class Layer {
         source_(bytes<std::int32_t>(pairs_)),
         place_(bytes<std::int32_t>(pairs_)),
         flag_(bytes<std::int32_t>(1)),
+        progress_(bytes<std::int32_t>(ops::kExpertCounters)),
         returned_(bytes<std::uint16_t>(pairs_ * shape.hidden)),
         activated_(bytes<std::uint16_t>(pairs_ * shape.width)),
         output_(bytes<float>(rows * shape.hidden)) {
@@ -54,6 +56,7 @@ class Layer {
   }
 
   Json run(const Context& context, const benchmark::MachineLimits& limits);
+  void compare_variants(const Context& context);
 
  private:
   template <typename T>
@@ -61,7 +64,8 @@ class Layer {
     return static_cast<size_t>(count) * sizeof(T);
   }
   ops::DevicePairs pairs() const {
-    return {first_.as<std::int32_t>(), source_.as<std::int32_t>(), place_.as<std::int32_t>()};
+    return {first_.as<std::int32_t>(), source_.as<std::int32_t>(), place_.as<std::int32_t>(),
+            variant_.overlap ? progress_.as<std::int32_t>() : nullptr};
   }
   void route() {
     linear_.multiply(stream_, {.input = input_.get(),
@@ -93,22 +97,34 @@ class Layer {
                        .weights = weights_.as<float>(),
                        .activated = activated_.as<std::uint16_t>(),
                        .returned = returned_.as<std::uint16_t>(),
-                       .output = output_.as<float>()},
+                       .output = output_.as<float>(),
+                       .column_parts = variant_.parts,
+                       .begin_early = variant_.begin_early,
+                       .lead = variant_.lead,
+                       .weights_leave_first = variant_.leave_first},
                       ops::ExpertsChoice::kByShape, part);
   }
   struct Times {
     double layer, product_flops;
   };
+  // Columns of the last product come in so many parts; one warpgroup is so many steps ahead.
+  struct Variant {
+    int parts = ops::DeviceExpertsArgs{}.column_parts, lead = ops::DeviceExpertsArgs{}.lead;
+    bool leave_first = ops::DeviceExpertsArgs{}.weights_leave_first,
+         begin_early = ops::DeviceExpertsArgs{}.begin_early, overlap = true;
+  };
   Times time_in_turn(const Context& context);
   // How many experts somebody chose, and the most that chose one.
   std::pair<std::int64_t, std::int64_t> load();
 
+  Variant variant_;
   MixtureShape shape_;
   std::int64_t rows_, pairs_;
   Stream stream_;
   ops::DeviceLinear linear_;
   Numbers input_, router_, gate_up_, down_;
-  DeviceMemory logits_, routed_, weights_, first_, source_, place_, flag_, returned_, activated_, output_;
+  DeviceMemory logits_, routed_, weights_, first_, source_, place_, flag_, progress_, returned_, activated_,
+      output_;
 };
 
 std::pair<std::int64_t, std::int64_t> Layer::load() {
@@ -136,6 +152,50 @@ Layer::Times Layer::time_in_turn(const Context& context) {
   std::sort(turns.begin(), turns.end(),
             [&](const Times& a, const Times& b) { return product(a) < product(b); });
   return turns[kTurns / 2];
+}
+
+// For a while, until one of them is chosen: all take turns.
+void Layer::compare_variants(const Context& context) {
+  constexpr size_t kTurns = 5;
+  constexpr bool kOnce = true, kEarly = true;
+  const Variant variants[] = {
+      {1, 0, !kOnce, !kEarly, false}, {1, 1, !kOnce, !kEarly, false}, {1, 2, !kOnce, !kEarly, false},
+      {1, 0, kOnce, !kEarly, false},  {1, 0, !kOnce, kEarly},         {2, 0, !kOnce, !kEarly},
+      {4, 0, !kOnce, !kEarly},        {8, 0, !kOnce, !kEarly},        {4, 0, kOnce, !kEarly},
+      {2, 0, !kOnce, kEarly},         {4, 0, !kOnce, kEarly},         {1, 1, !kOnce, kEarly},
+      {2, 1, !kOnce, kEarly},         {4, 1, !kOnce, kEarly},         {4, 2, !kOnce, kEarly},
+      {8, 1, !kOnce, kEarly},         {4, 1, kOnce, kEarly},          {8, 1, kOnce, kEarly}};
+  std::vector<std::vector<double>> times(std::size(variants)), gate_up(3), down(3);
+  std::vector<double> flops;
+  for (size_t turn = 0; turn < kTurns; ++turn) {
+    flops.push_back(benchmark::quick_product_flops(context, Device::kCuda));
+    for (size_t i = 0; i < std::size(variants); ++i) {
+      variant_ = variants[i];
+      times[i].push_back(device_seconds(stream_, [&] { route(), multiply(); }));
+    }
+    for (int lead = 0; lead < 3; ++lead) {
+      variant_ = {1, lead, false, false, false};
+      const auto at = static_cast<size_t>(lead);
+      gate_up[at].push_back(device_seconds(stream_, [&] { multiply(ops::ExpertsPart::kGateUp); }));
+      down[at].push_back(device_seconds(stream_, [&] { multiply(ops::ExpertsPart::kDown); }));
+    }
+  }
+  const auto median = [](std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+  };
+  fmt::print("  {} {} rows, product {}\n", shape_.name, rows_,
+             benchmark::describe_rate(median(flops), "FLOP"));
+  for (size_t i = 0; i < std::size(variants); ++i) {
+    fmt::print("    {} parts, lead {}, weights {}, {}: {:.1f} us\n", variants[i].parts, variants[i].lead,
+               variants[i].leave_first ? "leave first" : "as usual",
+               variants[i].begin_early ? "down early" : "in turn", median(times[i]) * 1e6);
+  }
+  for (size_t lead = 0; lead < 3; ++lead) {
+    fmt::print("    lead {}: gate and up alone {:.1f} us, down alone {:.1f} us\n", lead,
+               median(gate_up[lead]) * 1e6, median(down[lead]) * 1e6);
+  }
+  variant_ = {};
 }
 
 Json Layer::run(const Context& context, const benchmark::MachineLimits& limits) {
@@ -187,6 +247,10 @@ Json bench_cuda_experts(const Context& context, const CudaBenchOptions& options)
   Json out = Json::array();
   for (const MixtureShape& shape : kShapes) {
     if (!options.wants(shape.name)) continue;
+    if (std::getenv("BUOY_EXPERT_VARIANTS") != nullptr) {
+      Layer(shape, 4096).compare_variants(context);
+      continue;
+    }
     for (const int rows : options.expert_rows) out.push_back(Layer(shape, rows).run(context, limits));
   }
   return out;

@@ -61,8 +61,12 @@ std::vector<RouterRule> rules() {
           {RouterKind::kSoftmax, 128, 8, true},
           {RouterKind::kSoftmax, 60, 4, false},
           {RouterKind::kSoftmax, 33, 32, true},
+          {RouterKind::kSoftmax, 512, 10, true},
           {RouterKind::kSigmoidGroups, 8, 2, false, 4, 2, 2.5},
           {RouterKind::kSigmoidGroups, 256, 8, false, 8, 4, 2.5},
+          {RouterKind::kSigmoidGroups, 384, 6, false, 4, 2, 1.0},
+          {RouterKind::kSigmoidGroups, 192, 6, false, 2, 1, 1.0},
+          {RouterKind::kSigmoidGroups, 66, 5, false, 3, 2, 1.0},
           {RouterKind::kSigmoidGroups, 64, 1, false, 32, 3, 1.5}};
 }
 
@@ -163,14 +167,15 @@ struct Sorted {
       : on_card(routed),
         first(static_cast<size_t>(experts + 1)),
         source(routed.size()),
-        place(routed.size()) {
+        place(routed.size()),
+        progress(Ids(ops::kExpertCounters, 12345)) {
     const Stream stream;
     ops::sort_pairs_cuda(stream, on_card.data(), std::ssize(routed), experts, pairs());
     stream.synchronize();
   }
-  ops::DevicePairs pairs() const { return {first.data(), source.data(), place.data()}; }
+  ops::DevicePairs pairs() const { return {first.data(), source.data(), place.data(), progress.data()}; }
 
-  DeviceArray<std::int32_t> on_card, first, source, place;
+  DeviceArray<std::int32_t> on_card, first, source, place, progress;
 };
 
 TEST(SortPairsCuda, AsOnTheCpu) {
@@ -178,7 +183,19 @@ TEST(SortPairsCuda, AsOnTheCpu) {
   struct Case {
     std::int64_t rows, experts, chosen;
   };
-  for (const Case& c : {Case{1, 4, 2}, {3, 64, 8}, {40, 1, 1}, {700, 8, 3}, {1500, 128, 8}, {33, 512, 32}}) {
+  for (const Case& c : {Case{1, 4, 2},
+                        {1, 128, 8},
+                        {3, 64, 8},
+                        {40, 1, 1},
+                        {256, 2, 1},
+                        {257, 1, 1},
+                        {33, 512, 32},
+                        {700, 8, 3},
+                        {2048, 3, 1},
+                        {2049, 1, 1},
+                        {1500, 128, 8},
+                        {4096, 128, 8},
+                        {4999, 300, 7}}) {
     const Ids routed = choices(c.rows, c.experts, c.chosen, 5);
     const Sorted sorted(routed, c.experts);
     const auto expected = ops::rows_by_expert(routed, c.experts);
@@ -186,6 +203,7 @@ TEST(SortPairsCuda, AsOnTheCpu) {
     const Ids source = sorted.source.host(), place = sorted.place.host();
     EXPECT_EQ(source, Ids(expected.pairs.begin(), expected.pairs.end()));
     for (size_t j = 0; j < source.size(); ++j) EXPECT_EQ(place[static_cast<size_t>(source[j])], j);
+    EXPECT_EQ(sorted.progress.host(), Ids(ops::kExpertCounters, 0));
   }
 }
 
@@ -224,7 +242,8 @@ struct Mixture {
   }
 
   // Rows [begin, end) on the card.
-  std::vector<float> run(ExpertsChoice choice, std::int64_t begin, std::int64_t end) const {
+  std::vector<float> run(ExpertsChoice choice, std::int64_t begin, std::int64_t end, int column_parts = 2,
+                         int lead = 0, bool begin_early = true, int times = 1) const {
     const std::int64_t rows = end - begin, k = shape.chosen;
     const auto part = [&](const auto& values, std::int64_t width) {
       return std::vector(values.begin() + begin * width, values.begin() + end * width);
@@ -235,21 +254,27 @@ struct Mixture {
     const Sorted sorted(part(routed, k), shape.experts);
     const DeviceArray<float> shares(part(weights, k)), out(part(residual, shape.hidden));
     const Stream stream;
-    ops::experts_cuda(stream,
-                      {.input = x.data(),
-                       .rows = rows,
-                       .hidden = shape.hidden,
-                       .experts = shape.experts,
-                       .chosen = k,
-                       .width = shape.width,
-                       .gate_up = both.data(),
-                       .down = last.data(),
-                       .pairs = sorted.pairs(),
-                       .weights = shares.data(),
-                       .activated = activated.data(),
-                       .returned = returned.data(),
-                       .output = out.data()},
-                      choice);
+    for (int i = 0; i < times; ++i) {
+      ops::experts_cuda(stream,
+                        {.input = x.data(),
+                         .rows = rows,
+                         .hidden = shape.hidden,
+                         .experts = shape.experts,
+                         .chosen = k,
+                         .width = shape.width,
+                         .gate_up = both.data(),
+                         .down = last.data(),
+                         .pairs = sorted.pairs(),
+                         .weights = shares.data(),
+                         .activated = activated.data(),
+                         .returned = returned.data(),
+                         .output = out.data(),
+                         .overlap_from = column_parts > 0 ? 1 : rows + 1,
+                         .column_parts = column_parts,
+                         .begin_early = begin_early,
+                         .lead = lead},
+                        choice);
+    }
     stream.synchronize();
     return out.host();
   }
@@ -364,6 +389,31 @@ TEST(ExpertsCuda, ARowAloneHasTheBitsOfARowAmongOthers) {
       }
     }
   }
+}
+
+// Sums of finished columns while the others are multiplied, and warpgroups that are not side by side.
+TEST(ExpertsCuda, WhatOverlapsChangesNoBit) {
+  BUOY_NEEDS_GPU();
+  std::vector<Ids> loads = uneven_loads();
+  loads.push_back(Ids(40, 260));
+  std::uint64_t seed = 50;
+  for (const Ids& load : loads) {
+    const std::int64_t rows = std::accumulate(load.begin(), load.end(), std::int64_t{0});
+    SCOPED_TRACE(std::to_string(load.size()) + " experts, " + std::to_string(rows) + " rows");
+    const Shape shape{rows, 1024, 456, std::ssize(load), 1};
+    ++seed;
+    const Mixture mixture(shape, seed, choices_of_loads(load, seed));
+    const auto plain = mixture.run(ExpertsChoice::kByShape, 0, rows, 0, 0, false, 3);
+    for (const bool begin_early : {false, true}) {
+      for (const auto& [parts, lead] : {std::pair{1, 0}, {2, 0}, {4, 1}, {1, 1}, {2, 2}}) {
+        EXPECT_EQ(mixture.run(ExpertsChoice::kByShape, 0, rows, parts, lead, begin_early, 3), plain)
+            << parts << " parts, " << lead << " ahead, " << (begin_early ? "early" : "in turn");
+      }
+    }
+  }
+  const Mixture eight({1100, 2048, 456, 16, 8}, 5);
+  EXPECT_EQ(eight.run(ExpertsChoice::kByShape, 0, 1100, 2, 1, true, 5),
+            eight.run(ExpertsChoice::kByShape, 0, 1100, 0, 0, false, 5));
 }
 
 TEST(ExpertsCuda, TwiceTheSameBits) {

@@ -190,7 +190,7 @@ void DevicePass::State::queue_experts(std::int64_t number) {
                    .entropy = routing.entropy,
                    .flag = work.flag,
                    .code = not_finite_router(number)});
-  const ops::DevicePairs sorted{work.expert_first, work.pair_source, work.pair_place};
+  const ops::DevicePairs sorted{work.expert_first, work.pair_source, work.pair_place, work.expert_progress};
   ops::sort_pairs_cuda(stream, routing.experts, pairs, experts.count, sorted);
   const float* shares = routing.weights;
   if (observer.watching()) shares = observer.scaled_routing(stream, number, shares, work.routed_weights);

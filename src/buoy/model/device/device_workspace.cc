@@ -5,6 +5,7 @@
 #include "buoy/model/device/device_arena.h"
 #include "buoy/model/device/device_observer.h"
 #include "buoy/model/layer_wants.h"
+#include "buoy/ops/experts/experts_cuda.h"
 #include "buoy/ops/linear/linear_cuda.h"
 
 namespace buoy::model {
@@ -74,6 +75,7 @@ std::size_t DeviceWorkspace::lay_out(const ModelConfig& c, void* base) {
     expert_first = arena.take<std::int32_t>(e.count + 1);
     pair_source = arena.take<std::int32_t>(pairs);
     pair_place = arena.take<std::int32_t>(pairs);
+    expert_progress = arena.take<std::int32_t>(ops::kExpertCounters);
     expert_returned = arena.take<std::uint16_t>(pairs * c.hidden);
     expert_activated = arena.take<std::uint16_t>(pairs * e.width);
   }

@@ -10,6 +10,7 @@
 namespace buoy::ops {
 
 inline constexpr std::int64_t kMostExperts = 512, kMostChosen = 32, kMostExpertGroups = 32;
+inline constexpr int kMostColumnParts = 8, kExpertCounters = 2 * kMostColumnParts + 1;
 
 struct DeviceRouteArgs {
   const float* logits = nullptr;  // [rows, parts * E]; an expert's logit is the sum of its parts
@@ -31,6 +32,9 @@ struct DevicePairs {
   std::int32_t* first = nullptr;   // [E + 1]: where an expert's pairs begin
   std::int32_t* source = nullptr;  // [rows * k]: the pair that stands here
   std::int32_t* place = nullptr;   // [rows * k]: where a pair stands
+  // [kExpertCounters] or null: how far the products are. Sorting sets them to zero, and without them a part
+  // of the work begins only when the one before is over.
+  std::int32_t* progress = nullptr;
 };
 void sort_pairs_cuda(const Stream& stream, const std::int32_t* experts, std::int64_t pairs,
                      std::int64_t expert_count, const DevicePairs& out);
@@ -47,6 +51,12 @@ struct DeviceExpertsArgs {
   std::uint16_t* activated = nullptr;   // bf16 [rows * k, width]
   std::uint16_t* returned = nullptr;    // bf16 [rows * k, hidden]: what experts return
   float* output = nullptr;              // [rows, hidden]: what the experts return is added, by slot
+  // How products and sums overlap, where pairs.progress is there.
+  std::int64_t overlap_from = 2048;  // rows
+  int column_parts = 2;              // the last product comes in: finished ones are summed meanwhile
+  bool begin_early = true;           // the second product, with experts that the first has finished
+  int lead = 0;                      // steps of one warpgroup before the other
+  bool weights_leave_first = false;  // the L2 cache
 };
 
 // Which kernel forms the products.

@@ -1,0 +1,237 @@
+// The router's decision: a warp has a row, and its lanes keep the experts' numbers in registers.
+
+#include <algorithm>
+
+#include "buoy/base/error.h"
+#include "buoy/ops/device/bf16.cuh"
+#include "buoy/ops/device/launch_cuda.cuh"
+#include "buoy/ops/experts/experts_cuda.h"
+
+namespace buoy::ops {
+namespace {
+
+constexpr int kRouteWarps = 4;
+constexpr unsigned kAll = 0xffffffffu;
+
+struct RouteKernelArgs {
+  DeviceRouteArgs io;
+  int experts, chosen, groups, kept_groups, parts;
+  bool sigmoids, renormalise;
+  float scale;
+};
+
+// Keys are ordered as their numbers are; zeros of both signs have one. Nothing is below a key of 0, which no
+// number has.
+__device__ std::uint32_t key_of(float number) {
+  const std::uint32_t bits = __float_as_uint(number + 0.0f);
+  return bits ^ (bits >> 31 != 0 ? 0xffffffffu : 0x80000000u);
+}
+__device__ float number_of(std::uint32_t key) {
+  return __uint_as_float(key ^ (key >> 31 != 0 ? 0x80000000u : 0xffffffffu));
+}
+
+__device__ float warp_largest(float value) {
+  for (int offset = 16; offset > 0; offset /= 2) value = fmaxf(value, __shfl_xor_sync(kAll, value, offset));
+  return value;
+}
+
+// The lowest of the lanes that have the largest key.
+__device__ int best_lane(std::uint32_t key) {
+  return __ffs(static_cast<int>(__ballot_sync(kAll, key == __reduce_max_sync(kAll, key)))) - 1;
+}
+
+// A lane scores the group of its number: the sum of the two largest, or the only one. Groups of whole warps'
+// registers.
+template <int kOwn>
+__device__ float score_wide_groups(const std::uint32_t (&keys)[kOwn], int together) {
+  const int lane = threadIdx.x % 32;
+  float score = -INFINITY;
+  std::uint32_t first = 0, second = 0;
+#pragma unroll
+  for (int i = 0; i < kOwn; ++i) {
+    const std::uint32_t most = __reduce_max_sync(kAll, keys[i]);
+    const int holder = __ffs(static_cast<int>(__ballot_sync(kAll, keys[i] == most))) - 1;
+    const std::uint32_t next = __reduce_max_sync(kAll, lane == holder ? 0 : keys[i]);
+    second = max(min(first, most), max(second, next));
+    first = max(first, most);
+    if ((i + 1) % together != 0) continue;
+    if (lane == i / together) score = number_of(first) + number_of(second);
+    first = second = 0;
+  }
+  return score;
+}
+// The same of groups of any size, from shared memory.
+__device__ float score_groups(const RouteKernelArgs& args, const float* values) {
+  const int lane = threadIdx.x % 32, size = args.experts / args.groups;
+  if (lane >= args.groups) return -INFINITY;
+  float first = -INFINITY, second = -INFINITY;
+  for (int i = 0; i < size; ++i) {
+    const float value = values[lane * size + i];
+    second = fmaxf(second, fminf(first, value));
+    first = fmaxf(first, value);
+  }
+  return size > 1 ? first + second : first;
+}
+
+// Leaves the best groups; the keys of all others become 0.
+template <int kOwn>
+__device__ void keep_best_groups(const RouteKernelArgs& args, std::uint32_t (&keys)[kOwn], float* shared) {
+  const int lane = threadIdx.x % 32, size = args.experts / args.groups;
+  float score;
+  if (size % 32 == 0) {
+    score = score_wide_groups(keys, size / 32);
+  } else {
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) shared[lane + 32 * i] = number_of(keys[i]);
+    __syncwarp();
+    score = score_groups(args, shared);
+    __syncwarp();
+  }
+  std::uint32_t own = lane < args.groups ? key_of(score) : 0;
+  bool kept = false;
+  for (int n = 0; n < args.kept_groups; ++n) {
+    const bool best = lane == best_lane(own);
+    kept |= best;
+    if (best) own = 0;
+  }
+  const unsigned all_kept = __ballot_sync(kAll, kept);
+#pragma unroll
+  for (int i = 0; i < kOwn; ++i) {
+    const int group = (lane + 32 * i) / size;
+    if (group < args.groups && (all_kept >> group & 1) == 0) keys[i] = 0;
+  }
+}
+
+// The expert of slot `lane`. Of equal keys the lower expert wins.
+template <int kOwn>
+__device__ int choose(const RouteKernelArgs& args, std::uint32_t (&keys)[kOwn]) {
+  const int lane = threadIdx.x % 32;
+  int chosen = 0;
+  for (int n = 0; n < args.chosen; ++n) {
+    std::uint32_t own = keys[0];
+#pragma unroll
+    for (int i = 1; i < kOwn; ++i) own = max(own, keys[i]);
+    const std::uint32_t most = __reduce_max_sync(kAll, own);
+    unsigned lowest = 32 * kOwn;
+#pragma unroll
+    for (int i = kOwn - 1; i >= 0; --i) {
+      if (keys[i] == most) lowest = lane + 32 * i;
+    }
+    lowest = __reduce_min_sync(kAll, lowest);
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      if (static_cast<int>(lowest) == lane + 32 * i) keys[i] = 0;
+    }
+    if (lane == n) chosen = static_cast<int>(lowest);
+  }
+  // After numbers that are not finite; the flag says so, and nobody may read past the experts.
+  return min(chosen, args.experts - 1);
+}
+
+// kOwn experts a lane, 32 apart.
+template <int kOwn>
+__global__ void __launch_bounds__(32 * kRouteWarps) route_kernel(const RouteKernelArgs args) {
+  __shared__ float shared[kRouteWarps][32 * kOwn];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kRouteWarps + warp;
+  launch_dependents();
+  wait_for_prior_grid();
+  if (row >= args.io.rows) return;
+  const auto inside = [&](int i) { return lane + 32 * i < args.experts; };
+  float plain[kOwn] = {};  // logits, and what becomes of them
+  for (int part = 0; part < args.parts; ++part) {
+    const float* logits = args.io.logits + (row * args.parts + part) * args.experts + lane;
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) plain[i] += inside(i) ? logits[32 * i] : 0.0f;
+  }
+  const bool biased = args.io.bias != nullptr;
+  bool finite = true;
+  float top = -INFINITY;
+  std::uint32_t keys[kOwn];
+#pragma unroll
+  for (int i = 0; i < kOwn; ++i) {
+    finite &= static_cast<bool>(isfinite(plain[i]));
+    keys[i] = inside(i) ? key_of(plain[i]) : 0;
+    if (!inside(i)) plain[i] = -INFINITY;  // shares of nothing
+    top = fmaxf(top, plain[i]);
+  }
+  if (!finite) atomicMin(args.io.flag, args.io.code);
+  top = warp_largest(top);
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < kOwn; ++i) {
+    plain[i] = args.sigmoids ? 1.0f / (1.0f + expf(-plain[i])) : expf(plain[i] - top);
+    sum += plain[i];
+  }
+  sum = warp_sum(sum);
+  // Shares of all experts are divided only where somebody looks at them.
+  const bool all_shares = !args.sigmoids && (biased || args.io.entropy != nullptr);
+  if (args.io.entropy != nullptr || all_shares) {
+    float entropy = 0;
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      const float share = plain[i] / sum;
+      if (args.io.entropy != nullptr && share > 0) entropy -= share * logf(share);
+      if (all_shares) plain[i] = share;
+    }
+    entropy = warp_sum(entropy);
+    if (args.io.entropy != nullptr && lane == 0) args.io.entropy[row] = entropy;
+  }
+  if (args.sigmoids || biased) {
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      if (!inside(i)) continue;
+      const float value = plain[i] + (biased ? args.io.bias[lane + 32 * i] : 0.0f);
+      keys[i] = key_of(value);
+      if (!args.sigmoids) plain[i] = value;
+    }
+  }
+  if (args.sigmoids && args.groups > 1) keep_best_groups(args, keys, shared[warp]);
+#pragma unroll
+  for (int i = 0; i < kOwn; ++i) shared[warp][lane + 32 * i] = plain[i];
+  __syncwarp();
+  const int expert = choose(args, keys);
+  float weight = shared[warp][expert];
+  if (!args.sigmoids && !all_shares) weight /= sum;
+  float chosen_sum = 0;
+  for (int n = 0; n < args.chosen; ++n) chosen_sum += __shfl_sync(kAll, weight, n);
+  if (lane >= args.chosen) return;
+  if (args.sigmoids) {
+    weight *= args.scale;
+    if (args.chosen > 1) weight /= chosen_sum + 1e-20f;
+  } else if (args.renormalise) {
+    weight /= chosen_sum;
+  }
+  args.io.experts[row * args.chosen + lane] = expert;
+  args.io.weights[row * args.chosen + lane] = weight;
+}
+
+}  // namespace
+
+void route_cuda(const Stream& stream, const RouterRule& rule, const DeviceRouteArgs& args) {
+  BUOY_CHECK(rule.experts <= kMostExperts && rule.chosen <= std::min(kMostChosen, rule.experts));
+  BUOY_CHECK(rule.groups <= kMostExpertGroups && rule.experts % rule.groups == 0);
+  if (args.rows == 0) return;
+  const RouteKernelArgs all{args,
+                            static_cast<int>(rule.experts),
+                            static_cast<int>(rule.chosen),
+                            static_cast<int>(rule.groups),
+                            static_cast<int>(rule.kept_groups),
+                            static_cast<int>(args.parts),
+                            rule.kind == RouterKind::kSigmoidGroups,
+                            rule.renormalise,
+                            static_cast<float>(rule.scale)};
+  const auto blocks = static_cast<unsigned>((args.rows + kRouteWarps - 1) / kRouteWarps);
+  const auto launch = [&]<int kOwn>() {
+    launch_kernel({.grid = dim3(blocks), .block = 32 * kRouteWarps, .early = gpu().major >= 9}, stream,
+                  "route", route_kernel<kOwn>, all);
+  };
+  static_assert(kMostExperts == 32 * 16);
+  if (rule.experts <= 32) return launch.template operator()<1>();
+  if (rule.experts <= 64) return launch.template operator()<2>();
+  if (rule.experts <= 128) return launch.template operator()<4>();
+  if (rule.experts <= 256) return launch.template operator()<8>();
+  launch.template operator()<16>();
+}
+
+}  // namespace buoy::ops

@@ -151,7 +151,8 @@ ObservationLayout::ObservationLayout(const ModelConfig& c, const LayerWants& wan
   followed = wants.followed && !wants.followed_apart ? received
                                                      : take_columns(wants.followed_apart, c.heads, columns);
   after = take_columns(wants.qk_after, 4 * c.heads, columns);
-  before = take_columns(wants.qk_before, 4 * c.heads, columns);
+  // What a rotation leaves as it is comes once: lengths, and products of rows of one position.
+  before = take_columns(wants.qk_before, (wants.qk_after ? 2 : 4) * c.heads, columns);
   key_norm = take_columns(wants.norms, c.kv_heads, columns);
   value_norm = take_columns(wants.value_norm, c.kv_heads, columns);
   key_cosine = take_columns(wants.drift, c.kv_heads, columns);

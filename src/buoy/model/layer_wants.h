@@ -94,7 +94,8 @@ struct ObservationLayout {
   std::int64_t received = kAbsent, entropy = kAbsent, log_sum_exp = kAbsent, first_share = kAbsent;
   std::int64_t top_keys = kAbsent, top_weights = kAbsent, row_weights = kAbsent;
   std::int64_t row_mass = kAbsent, group_mass = kAbsent;  // [..., sets]
-  std::int64_t after = kAbsent, before = kAbsent;         // four of [heads, columns] each
+  // Four of [heads, columns] each; `before` two, where there is `after`: the other two are the same.
+  std::int64_t after = kAbsent, before = kAbsent;
   std::int64_t query_norm = kAbsent, key_norm = kAbsent, value_norm = kAbsent;
   std::int64_t head_norm = kAbsent, key_cosine = kAbsent, value_cosine = kAbsent;
   std::int64_t row_weight_stride = 0;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "buoy/tensor/stream.h"
 
@@ -59,6 +60,13 @@ void copy_to_host(const Stream& stream, void* host, const void* device, std::siz
 // A few bytes, a multiple of four, to pinned memory: written there by the card itself, so that they wait for
 // no copy that is under way.
 void write_to_host(const Stream& stream, void* pinned, const void* device, std::size_t bytes);
+// Several of them at once.
+struct HostWrite {
+  void* pinned;
+  const void* device;
+  std::size_t bytes;
+};
+void write_to_host(const Stream& stream, std::span<const HostWrite> writes);
 // Rows of `row_bytes` that lie further apart on the device, or in host memory, than they are long.
 struct RowsOfBytes {
   std::size_t rows, row_bytes, host_step, device_step;

@@ -23,6 +23,21 @@ __global__ void write_words(std::uint32_t* to, const std::uint32_t* from, std::s
     to[i] = from[i];
 }
 
+constexpr std::size_t kMostWrites = 16;
+struct Writes {
+  struct {
+    std::uint32_t* to;
+    const std::uint32_t* from;
+    std::size_t words;
+  } of[kMostWrites];
+};
+
+// A block for each.
+__global__ void write_pieces(const __grid_constant__ Writes writes) {
+  const auto& one = writes.of[blockIdx.x];
+  for (std::size_t i = threadIdx.x; i < one.words; i += blockDim.x) one.to[i] = one.from[i];
+}
+
 }  // namespace
 
 DeviceMemory::~DeviceMemory() {
@@ -88,6 +103,19 @@ void write_to_host(const Stream& stream, void* pinned, const void* device, std::
   write_words<<<static_cast<unsigned>(blocks), kThreads, 0, raw(stream)>>>(
       static_cast<std::uint32_t*>(pinned), static_cast<const std::uint32_t*>(device), words);
   cuda_check(cudaGetLastError(), "write to the host");
+}
+void write_to_host(const Stream& stream, std::span<const HostWrite> writes) {
+  for (std::size_t first = 0; first < writes.size(); first += kMostWrites) {
+    const auto some = writes.subspan(first, std::min(kMostWrites, writes.size() - first));
+    Writes all{};
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      BUOY_CHECK(some[i].bytes % sizeof(std::uint32_t) == 0);
+      all.of[i] = {static_cast<std::uint32_t*>(some[i].pinned),
+                   static_cast<const std::uint32_t*>(some[i].device), some[i].bytes / sizeof(std::uint32_t)};
+    }
+    write_pieces<<<static_cast<unsigned>(some.size()), 256, 0, raw(stream)>>>(all);
+    cuda_check(cudaGetLastError(), "write to the host");
+  }
 }
 void copy_rows_to_host(const Stream& stream, void* host, const void* device, const RowsOfBytes& shape) {
   if (shape.rows == 0 || shape.row_bytes == 0) return;

@@ -26,6 +26,9 @@ void copy_to_host(const Stream&, void*, const void*, std::size_t) {
 void write_to_host(const Stream&, void*, const void*, std::size_t) {
   throw_no_cuda();
 }
+void write_to_host(const Stream&, std::span<const HostWrite>) {
+  throw_no_cuda();
+}
 void copy_rows_to_host(const Stream&, void*, const void*, const RowsOfBytes&) {
   throw_no_cuda();
 }

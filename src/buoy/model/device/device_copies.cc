@@ -5,11 +5,14 @@
 
 namespace buoy::model {
 
-// The copies of a few layers are behind one event: between events of each the bus would rest.
+// The copies of a few layers are behind one event, and the card writes small pieces to the host by itself:
+// between copies and events the bus would rest.
 void DeviceObserver::send(const Stream& stream, std::int64_t first, std::int64_t end) {
   constexpr std::int64_t kLayersOfEvent = 4;
   queued_.record(stream);
   queued_.hold(copies_);
+  queued_.hold(measuring_);
+  std::vector<HostWrite> small;
   for (std::int64_t begin = first; begin < end; begin += kLayersOfEvent) {
     const std::int64_t behind = std::min(begin + kLayersOfEvent, end);
     std::vector<std::shared_ptr<HostBuffer>> buffers;
@@ -18,7 +21,13 @@ void DeviceObserver::send(const Stream& stream, std::int64_t first, std::int64_t
       buffers.push_back(nullptr);
       if (here.layer != layer) continue;
       buffers.back() = host_buffers_->lend(static_cast<size_t>(here.arriving.copied) * sizeof(float));
-      copy_results(here, buffers.back()->data());
+      copy_results(here, buffers.back()->data(), small);
+    }
+    if (!small.empty()) {
+      write_to_host(measuring_, small);
+      written_.record(measuring_);
+      written_.hold(copies_);
+      small.clear();
     }
     const auto arrived = free_arrival();
     arrived->record(copies_);
@@ -55,7 +64,8 @@ void DeviceObserver::hand_over(std::int64_t layer, std::shared_ptr<HostBuffer> b
 }
 
 // What lies alike here and there goes in one piece, and so do stretches of one length that follow each other.
-void DeviceObserver::copy_results(const Slot& from, float* to) {
+void DeviceObserver::copy_results(const Slot& from, float* to, std::vector<HostWrite>& small) {
+  constexpr size_t kMostWritten = size_t{64} << 10;
   const auto& here = from.layout.sections;
   const auto& there = from.arriving.sections;
   const auto* results = from.device.as<float>();
@@ -75,8 +85,12 @@ void DeviceObserver::copy_results(const Slot& from, float* to) {
     }
     if (alike) {
       const auto& last = here[end - 1];
-      copy_to_host(copies_, to + there[n].at, results + here[n].at,
-                   bytes(last.at + last.pieces * last.width - here[n].at));
+      const size_t all = bytes(last.at + last.pieces * last.width - here[n].at);
+      if (all <= kMostWritten) {
+        small.push_back({to + there[n].at, results + here[n].at, all});
+      } else {
+        copy_to_host(copies_, to + there[n].at, results + here[n].at, all);
+      }
     } else {
       copy_rows_to_host(
           copies_, to + there[n].at, results + here[n].at,

@@ -187,6 +187,7 @@ ops::DeviceQkMoments DeviceObserver::moments_of(std::int64_t layer, const Device
   if (wanted.qk_after) moments.after = columns_at(at(base, layout.after));
   if (wanted.qk_before) {
     moments.before = columns_at(at(base, layout.before));
+    if (wanted.qk_after) moments.before.norm_product = moments.before.self_dot = nullptr;
     moments.rope = states.rope;
   }
   moments.query_norm = at(base, layout.query_norm);

@@ -147,7 +147,7 @@ class DeviceObserver {
   // The sums over sets of keys, from what was measured.
   void measure_masses(const Stream& stream, std::int64_t layer);
   bool columns_are_keys() const { return key_rows_.size() > 1 || columns_ == key_rows_[0]; }
-  void copy_results(const Slot& slot, float* to);
+  void copy_results(const Slot& slot, float* to, std::vector<HostWrite>& small);
   std::shared_ptr<Event> free_arrival();
   void hand_over(std::int64_t layer, std::shared_ptr<HostBuffer> buffer);
   void measure_heads(std::int64_t layer, const DeviceStates& states, const std::uint16_t* attended);
@@ -179,7 +179,7 @@ class DeviceObserver {
     DeviceStates states;
   };
   std::vector<Waiting> waiting_;
-  Event queued_;
+  Event queued_, written_;
   std::vector<std::shared_ptr<Event>> arrivals_;  // used again when nobody else holds them
   ops::DeviceQkMoments moments_;                  // likewise
   bool measuring_now_ = false;

@@ -33,10 +33,11 @@ void run_alone(const std::vector<Gather<float>>& gathers) {
   for (const auto& gather : gathers) gather.run();
 }
 
-// Megabytes per layer at long contexts: all threads make room, then all copy. Waking them for less takes
-// longer than to copy it.
+// Numbers that threads are woken for: fewer take longer than to copy them.
+constexpr std::int64_t kWorthWaking = 1 << 18;
+
+// Megabytes per layer at long contexts: all threads make room, then all copy.
 void run_all(const Context& context, std::vector<Gather<float>>& gathers) {
-  constexpr std::int64_t kWorthWaking = 1 << 18;  // numbers
   std::int64_t numbers = 0;
   for (const auto& gather : gathers) numbers += gather.pieces * gather.count;
   if (numbers < kWorthWaking) return run_alone(gathers);
@@ -105,23 +106,26 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   const std::int64_t first_mass = layout.group_mass + sequence * groups * heads * sets;
   const bool all_groups = place_of_group.empty();
   gather(has_mass && all_groups, out.group_mass, first_mass, request.groups * heads, sets, own_sets);
-  per_column(request.received && all_groups, out.received, layout.received, request.groups * heads);
   if (has_mass && !all_groups) fill_groups(results + first_mass, sets, own_sets, out.group_mass, context);
-  if (request.received && !all_groups)
+  if (request.received && !all_groups) {
     fill_groups(results + layout.received + first_column, columns, key_rows, out.received, context);
+  } else {
+    per_column(request.received, out.received, layout.received, request.groups * heads);
+  }
   per_column(request.follows(), out.followed, layout.followed, heads);
   per_row(request.entropy, out.entropy, layout.entropy);
   per_row(request.log_sum_exp, out.log_sum_exp, layout.log_sum_exp);
   per_row(request.first_share, out.first_share, layout.first_share);
   const std::int64_t part = heads * columns;
-  const auto moments = [&](bool wish, probe::QkRecord& to, std::int64_t offset) {
+  const auto moments = [&](bool wish, probe::QkRecord& to, std::int64_t offset, std::int64_t unturned) {
     per_column(wish, to.dot, offset, heads);
     per_column(wish, to.cosine, offset + part, heads);
-    per_column(wish, to.norm_product, offset + 2 * part, heads);
-    per_column(wish, to.self_dot, offset + 3 * part, heads);
+    per_column(wish, to.norm_product, unturned + 2 * part, heads);
+    per_column(wish, to.self_dot, unturned + 3 * part, heads);
   };
-  moments(request.qk_after, out.qk_after, layout.after);
-  moments(request.qk_before, out.qk_before, layout.before);
+  moments(request.qk_after, out.qk_after, layout.after, layout.after);
+  moments(request.qk_before, out.qk_before, layout.before,
+          layout.after == ObservationLayout::kAbsent ? layout.before : layout.after);
   per_row(request.norms, out.query_norm, layout.query_norm);
   per_column(request.norms, out.key_norm, layout.key_norm, kv_heads);
   per_column(request.value_norm, out.value_norm, layout.value_norm, kv_heads);
@@ -155,20 +159,22 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
 
 void RecordPlace::fill_groups(const float* first, std::int64_t stride, std::int64_t width,
                               std::vector<float>& out, const Context* context) const {
-  constexpr std::int64_t kWorthWaking = 1 << 18;  // numbers
-  out.resize(static_cast<size_t>(request.groups * states.heads * width));
-  const auto fill = [&](std::int64_t group, int) {
-    float* to = out.data() + group * states.heads * width;
-    const auto asked = static_cast<size_t>(group);
-    const std::int32_t place = asked < place_of_group.size() ? place_of_group[asked] : -1;
-    if (place < 0) std::fill_n(to, states.heads * width, 0.0f);
-    for (std::int64_t head = 0; place >= 0 && head < states.heads; ++head)
-      std::copy_n(first + (place * states.heads + head) * stride, width, to + head * width);
+  const std::int64_t pieces = request.groups * states.heads;
+  out.resize(static_cast<size_t>(pieces * width));
+  const auto fill = [&](std::int64_t piece, int) {
+    const auto group = static_cast<size_t>(piece / states.heads);
+    const std::int64_t head = piece % states.heads,
+                       place = group < place_of_group.size() ? place_of_group[group] : -1;
+    if (place < 0) {
+      std::fill_n(out.data() + piece * width, width, 0.0f);
+    } else {
+      std::copy_n(first + (place * states.heads + head) * stride, width, out.data() + piece * width);
+    }
   };
   if (context != nullptr && std::ssize(out) >= kWorthWaking) {
-    context->threads.run(request.groups, fill);
+    context->threads.run(pieces, fill);
   } else {
-    for (std::int64_t group = 0; group < request.groups; ++group) fill(group, 0);
+    for (std::int64_t piece = 0; piece < pieces; ++piece) fill(piece, 0);
   }
 }
 

@@ -76,6 +76,12 @@ struct FewColumns {
   }
 };
 
+// Where number `at` of a column is: pieces of sixteen bytes of odd columns change places, which keeps banks
+// apart.
+__device__ inline int place_in_column(int column, int at) {
+  return at ^ column % 2 * 32;
+}
+
 // Four numbers of each lane of a quad: lane q gets the sum over the lanes of number q.
 __device__ inline float sum_to_owner(const float (&numbers)[4]) {
   const bool upper = (threadIdx.x & 2) != 0, odd = (threadIdx.x & 1) != 0;

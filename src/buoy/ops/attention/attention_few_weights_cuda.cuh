@@ -16,10 +16,9 @@ inline constexpr int kFewThreads = 128;
 template <int kRows, int kHeads>
 struct FewStorage {
   using Columns = FewColumns<kRows, kHeads>;
-  static constexpr int kStride = kMostDim + 32;  // keeps banks apart
   static constexpr int kCodes = kRows < 16 ? Columns::kChunk : kRows;
   static constexpr int kMostOutputs = (Columns::kHeadsOfChunk * kMostGroups + 15) / 16 * 16;
-  Bf16 queries[Columns::kColumns][kStride];
+  Bf16 queries[Columns::kColumns][kMostDim];  // as place_in_column() says
   FewSums<kHeads> sums;
   float shift[Columns::kColumns], norm[Columns::kColumns], inverse_norm[Columns::kColumns];
   std::int64_t close[kRows];  // where the row's weights begin; below zero: nobody looks closely
@@ -53,7 +52,7 @@ __device__ void load_queries(FewStorage<kRows, kHeads>& smem, const FewPlace& at
     const int column = first + i * kColumnsAtOnce, head = column / kRows, row = column % kRows;
     const Bf16* query = from + row * a.query_stride + head * a.head_dim;
     const bool there = exists && row < at.sequence.query_rows && head < at.heads;
-    Bf16* to = &smem.queries[column][piece * 8];
+    Bf16* to = &smem.queries[column][place_in_column(column, piece * 8)];
     if (a.aligned) {
       copy_async_or_zero(shared_address(to), there ? query + in_half : a.queries, there);
     } else {
@@ -97,11 +96,12 @@ __device__ void load_rows(FewStorage<kRows, kHeads>& smem, const FewPlace& at) {
 // Fragments of eight columns, as QuadRow has them.
 template <int kRows, int kHeads>
 __device__ QuadRow octet_of(const FewStorage<kRows, kHeads>& smem, int first) {
-  const int lane = threadIdx.x % 32;
-  const Bf16* row = &smem.queries[first + lane / 4][lane % 4 * 8];
+  const int lane = threadIdx.x % 32, column = first + lane / 4;
   QuadRow out;
 #pragma unroll
-  for (int i = 0; i < QuadRow::kPieces; ++i) out.piece[i] = *reinterpret_cast<const uint4*>(row + 32 * i);
+  for (int i = 0; i < QuadRow::kPieces; ++i)
+    out.piece[i] = *reinterpret_cast<const uint4*>(
+        &smem.queries[column][place_in_column(column, 32 * i + lane % 4 * 8)]);
   return out;
 }
 

@@ -41,6 +41,21 @@ __device__ void cosines_of(float (&out)[kNumbers], const float (&s)[kNumbers],
     for (int i = 4 * t; i < 4 * t + 4; ++i) out[i] = s[i] * (i % 2 == 0 ? inverse.x : inverse.y);
   }
 }
+template <int kRows, int kHeads, int kNumbers>
+__device__ void add_products(float (&dot)[2], float (&cosine)[2], const float (&s)[kNumbers],
+                             const FewStorage<kRows, kHeads>& smem, int first) {
+#pragma unroll
+  for (int t = 0; t < kNumbers / 4; ++t) {
+    const float2 inverse =
+        *reinterpret_cast<const float2*>(&smem.inverse_norm[first + 8 * t + threadIdx.x % 4 * 2]);
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const float one = s[4 * t + 2 * r], other = s[4 * t + 2 * r + 1];
+      dot[r] += one + other;
+      cosine[r] = fmaf(one, inverse.x, fmaf(other, inverse.y, cosine[r]));
+    }
+  }
+}
 template <int kRows, int kNumbers>
 __device__ void selves_of(float (&out)[kNumbers], const float (&s)[kNumbers], const FewPlace& at,
                           const OwnKeys& own, int first) {
@@ -97,9 +112,7 @@ __device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, const FewStorage<kRows
         float s[kNumbers], other[kNumbers];
         multiply_chunk(s, smem, own, first);
         if (at.moments) {
-          cosines_of(other, s, smem, first);
-#pragma unroll
-          for (int i = 0; i < kNumbers; ++i) dot[i / 2 % 2] += s[i], cosine[i / 2 % 2] += other[i];
+          add_products(dot, cosine, s, smem, first);
           if (at.has_selves) {
             selves_of<kRows>(other, s, at, own, first);
 #pragma unroll
@@ -146,7 +159,7 @@ struct FewLayers {
 };
 
 template <int kRows, int kHeads>
-__global__ void __launch_bounds__(kFewThreads, kHeads == 4 && kRows <= 8 ? 5 : 4)
+__global__ void __launch_bounds__(kFewThreads, kHeads == 4 ? 5 : 4)
     statistics_few(const __grid_constant__ FewLayers layers) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto& smem = *reinterpret_cast<FewStorage<kRows, kHeads>*>(shared);

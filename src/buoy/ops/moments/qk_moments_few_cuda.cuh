@@ -38,6 +38,7 @@ __device__ void sum_own_queries(Storage& smem, const MomentArgs& m, const Device
 #pragma unroll
   for (int i = 0; i < kRows * kHeads / kColumnsAtOnce; ++i) {
     const int column = i * kColumnsAtOnce + threadIdx.x / kLanes, head = column / kRows, row = column % kRows;
+    // In whatever order: they are squared.
     const uint4 eight = *reinterpret_cast<const uint4*>(&smem.queries[column][lane * 8]);
     const std::uint32_t words[4] = {eight.x, eight.y, eight.z, eight.w};
     float squares = 0;
@@ -81,8 +82,8 @@ __device__ void sum_own_queries(Storage& smem, const MomentArgs& m, const Device
 #pragma unroll
     for (int n = 0; n < kOfThread; ++n) {
       const int column = (first + n * kHeadsAtOnce) * kRows + row;
-      const float a = __bfloat162float(smem.queries[column][pair]),
-                  b = __bfloat162float(smem.queries[column][kMostHalf + pair]),
+      const float a = __bfloat162float(smem.queries[column][place_in_column(column, pair)]),
+                  b = __bfloat162float(smem.queries[column][place_in_column(column, kMostHalf + pair)]),
                   inverse = smem.inverse_norm[column];
       const float turned_low = fmaf(a, cosine, b * sine), turned_high = fmaf(b, cosine, -a * sine);
       low[n] += turned_low, high[n] += turned_high;

@@ -13,7 +13,6 @@
 #include "buoy/benchmark/timing.h"
 #include "buoy/benchmark/watch.h"
 #include "buoy/ops/linear/linear_cuda.h"
-#include "buoy/ops/linear/linear_few_rows_tuning.h"
 
 namespace buoy::bench {
 namespace {
@@ -146,7 +145,7 @@ class FewRowProducts {
         scratch(static_cast<size_t>(rows_ * outputs) * sizeof(std::uint16_t));
     stream_.synchronize();
     std::int64_t turn = 0;
-    const auto measure = [&](ops::LinearChoice choice, const std::string& by) {
+    const auto measure = [&](ops::LinearChoice choice, const char* by) {
       linear_.choose(choice);
       const double seconds = benchmark::device_seconds(stream_, [&] {
         linear_.multiply(stream_, {.input = input.get(),
@@ -164,16 +163,7 @@ class FewRowProducts {
       results_.push_back({{"product", name}, {"rows", rows_}, {"by", by}, {"seconds", seconds}});
     };
     measure(ops::LinearChoice::kLibrary, "library");
-    const ops::FewRowsTuning chosen = ops::few_rows_tuning();
-    for (const ops::FewRowsTuning& tuning :
-         {chosen, ops::FewRowsTuning{4, 216, 256, 1}, ops::FewRowsTuning{4, 216, 128, 0},
-          ops::FewRowsTuning{4, 150, 256, 0}, ops::FewRowsTuning{4, 110, 128, 0},
-          ops::FewRowsTuning{2, 216, 256, 0}, ops::FewRowsTuning{2, 110, 128, 0}}) {
-      ops::few_rows_tuning() = tuning;
-      measure(ops::LinearChoice::kFewRows, fmt::format("own {},{},{},{}", tuning.cluster, tuning.kilobytes,
-                                                       tuning.most_tile, tuning.in_turn));
-    }
-    ops::few_rows_tuning() = chosen;
+    measure(ops::LinearChoice::kFewRows, "own");
   }
 
   const ModelConfig& config_;

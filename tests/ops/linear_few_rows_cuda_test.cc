@@ -20,7 +20,7 @@ using Shape = testing::ProductShape;
 
 TEST(LinearFewRowsCuda, SmallErrors) {
   BUOY_NEEDS_GPU();
-  // Inputs for one block of a cluster only and for all; tiles that end within 16 and within 64 rows of the
+  // Inputs for one block of a cluster only and for both; tiles that end within 16 and within 64 rows of the
   // weight; and one after the other.
   for (const Shape& shape : {Shape{1, 64, 96},
                              {7, 776, 1000},

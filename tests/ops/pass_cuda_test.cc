@@ -60,6 +60,26 @@ TEST(NormCuda, ChosenRows) {
   }
 }
 
+// The bits of a row are the same alone, among few others and among many.
+TEST(NormCuda, RowsAlone) {
+  BUOY_NEEDS_GPU();
+  const Stream stream;
+  for (const std::int64_t width : {40, 4096, 5120, 8200}) {
+    SCOPED_TRACE(width);
+    const std::int64_t many = 300;
+    const DeviceArray<float> x(normal_numbers(15, many * width, 3.0)), w(normal_numbers(16, width));
+    const auto of_rows = [&](std::int64_t rows) {
+      const DeviceArray<std::uint16_t> out(static_cast<size_t>(rows * width));
+      ops::rms_norm_cuda(stream, {x.data(), nullptr, rows, width, w.data(), 1e-5, out.data()});
+      stream.synchronize();
+      return out.host();
+    };
+    const auto all = of_rows(many);
+    for (const std::int64_t rows : {1, 7, 64, 133})
+      EXPECT_EQ(of_rows(rows), std::vector(all.begin(), all.begin() + rows * width)) << rows;
+  }
+}
+
 TEST(SwigluCuda, AgreesWithTheReference) {
   BUOY_NEEDS_GPU();
   const Stream stream;

@@ -70,59 +70,138 @@ std::vector<ChoiceRule> rules() {
   return all;
 }
 
+struct Chosen {
+  std::vector<ops::RowChoice> rows;
+  std::int32_t flag;  // kNothing, or kLowered by a logit that is not finite
+};
+constexpr std::int32_t kNothing = 1000, kLowered = 2;
+
+Chosen choose(const std::vector<float>& logits, const std::vector<ChoiceRule>& rules) {
+  const Stream stream;
+  const DeviceArray<float> l(logits);
+  const DeviceArray<ChoiceRule> r(rules);
+  const DeviceArray<ops::RowChoice> out(rules.size());
+  const DeviceArray<std::int32_t> flag(std::vector<std::int32_t>{kNothing});
+  const auto rows = std::ssize(rules);
+  ops::choose_cuda(stream,
+                   {l.data(), rows, std::ssize(logits) / rows, r.data(), out.data(), flag.data(), kLowered});
+  stream.synchronize();
+  return {out.host(), flag.host()[0]};
+}
+
+void expect_as_on_the_cpu(const std::vector<float>& logits, const std::vector<ChoiceRule>& rules) {
+  const auto [chosen, flag] = choose(logits, rules);
+  EXPECT_EQ(flag, kNothing);
+  const size_t vocabulary = logits.size() / rules.size();
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const auto expected = on_the_cpu(std::span(logits).subspan(i * vocabulary, vocabulary), rules[i]);
+    EXPECT_EQ(chosen[i].token, expected.token) << "rule " << i << " of " << vocabulary;
+    // At temperature 1 without noise exponentials are float's, elsewhere double's.
+    const bool plain = rules[i].temperature == 1 && rules[i].draw == ChoiceRule::Draw::kLargest;
+    EXPECT_NEAR(chosen[i].confidence, expected.confidence,
+                (plain ? 4e-7 : 1e-11) * std::abs(expected.confidence) + 1e-15)
+        << "rule " << i << " of " << vocabulary;
+  }
+}
+
 TEST(ChooseCuda, LikeTheCpu) {
   BUOY_NEEDS_GPU();
-  const Stream stream;
   for (const std::int64_t vocabulary : {9, 1000, 126464}) {
     const auto wanted = rules();
-    const auto rows = static_cast<std::int64_t>(wanted.size());
-    auto logits = testing::normal_numbers(31, rows * vocabulary, 2.0);
+    auto logits = testing::normal_numbers(31, std::ssize(wanted) * vocabulary, 2.0);
     logits[3] = logits[5] = 50;  // a tie
-    const DeviceArray<float> l(logits);
-    const DeviceArray<ChoiceRule> r(wanted);
-    const DeviceArray<ops::RowChoice> out(wanted.size());
-    const DeviceArray<std::int32_t> flag(std::vector<std::int32_t>{1000});
-    ops::choose_cuda(stream, {l.data(), rows, vocabulary, r.data(), out.data(), flag.data(), 2});
-    stream.synchronize();
-    EXPECT_EQ(flag.host()[0], 1000);
-    const auto chosen = out.host();
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      const auto row =
-          std::span(logits).subspan(i * static_cast<size_t>(vocabulary), static_cast<size_t>(vocabulary));
-      const auto expected = on_the_cpu(row, wanted[i]);
-      EXPECT_EQ(chosen[i].token, expected.token) << "rule " << i << " of " << vocabulary;
-      // At temperature 1 without noise exponentials are float's, elsewhere double's.
-      const bool plain = wanted[i].temperature == 1 && wanted[i].draw == ChoiceRule::Draw::kLargest;
-      EXPECT_NEAR(chosen[i].confidence, expected.confidence,
-                  (plain ? 4e-7 : 1e-11) * std::abs(expected.confidence) + 1e-15)
-          << "rule " << i << " of " << vocabulary;
+    expect_as_on_the_cpu(logits, wanted);
+  }
+}
+
+// Few rows are divided between blocks, many are not.
+TEST(ChooseCuda, TheBestWhereverItLies) {
+  BUOY_NEEDS_GPU();
+  for (const std::int64_t vocabulary : {2, 3, 37, 1000, 1003, 20486, 151936}) {
+    const auto size = static_cast<size_t>(vocabulary);
+    const std::vector<std::vector<size_t>> places = {
+        {},         {0},           {size - 1},    {size / 2},
+        {size / 8}, {0, size - 1}, {1, size / 2}, {size / 3, size / 2, size - 1}};
+    for (const size_t rows : {size_t{1}, size_t{24}, size_t{65}}) {
+      if (rows == 65 && vocabulary > 2000) continue;  // slow on the CPU
+      SCOPED_TRACE(rows);
+      auto logits = testing::normal_numbers(51, static_cast<std::int64_t>(rows) * vocabulary, 2.0);
+      std::vector<ChoiceRule> wanted(rows);
+      for (size_t row = 0; row < rows; ++row) {
+        const auto& here = places[(row + 5) % places.size()];
+        for (const size_t place : here) logits[row * size + place] = 20;
+        if (row % 2 == 1) wanted[row].measure = ChoiceRule::Measure::kMargin;
+        if (row % 3 == 2 && !here.empty()) wanted[row].forbidden = static_cast<std::int32_t>(here.front());
+        ASSERT_TRUE(ops::needs_no_logits(wanted[row]));
+      }
+      expect_as_on_the_cpu(logits, wanted);
     }
   }
 }
 
-TEST(ChooseCuda, RaisesTheFlag) {
+// A row has the same bits alone as among others.
+TEST(ChooseCuda, RowsAlone) {
   BUOY_NEEDS_GPU();
-  const Stream stream;
-  const DeviceArray<float> logits(std::vector<float>{1, 2, std::nanf(""), 3});
-  const DeviceArray<ChoiceRule> rule(std::vector<ChoiceRule>{{}});
-  const DeviceArray<ops::RowChoice> out(1);
-  const DeviceArray<std::int32_t> flag(std::vector<std::int32_t>{1000});
-  ops::choose_cuda(stream, {logits.data(), 1, 4, rule.data(), out.data(), flag.data(), 2});
-  stream.synchronize();
-  EXPECT_EQ(flag.host()[0], 2);
+  constexpr size_t kRows = 64, kVocabulary = 5003;
+  const auto logits = testing::normal_numbers(61, kRows * kVocabulary, 2.0);
+  const auto all = choose(logits, std::vector<ChoiceRule>(kRows));
+  for (const size_t row : {size_t{0}, size_t{31}, size_t{63}}) {
+    const auto begin = logits.begin() + static_cast<std::ptrdiff_t>(row * kVocabulary);
+    const auto alone = choose({begin, begin + kVocabulary}, {ChoiceRule{}});
+    EXPECT_EQ(alone.rows[0].token, all.rows[row].token);
+    EXPECT_EQ(alone.rows[0].confidence, all.rows[row].confidence);
+  }
+}
+
+TEST(ChooseCuda, LowersTheFlag) {
+  BUOY_NEEDS_GPU();
+  constexpr auto kInfinity = std::numeric_limits<float>::infinity();
+  for (const size_t vocabulary : {size_t{4}, size_t{1000}, size_t{1003}}) {
+    for (const size_t place : {size_t{0}, vocabulary / 2, vocabulary - 1}) {
+      for (const float bad : {std::nanf(""), kInfinity, -kInfinity}) {
+        SCOPED_TRACE(std::to_string(bad) + " at " + std::to_string(place));
+        for (const std::int32_t forbidden : {ChoiceRule::kNone, static_cast<std::int32_t>(place)}) {
+          std::vector<float> logits(2 * vocabulary, 1.0f);
+          logits[1] = logits[vocabulary + 1] = 3;
+          logits[vocabulary + place] = bad;
+          ChoiceRule rule;
+          rule.forbidden = forbidden;
+          const auto [rows, flag] = choose(logits, {{}, rule});
+          EXPECT_EQ(flag, kLowered);
+          EXPECT_EQ(rows[0].token, 1);
+          EXPECT_EQ(rows[1].token, bad == kInfinity && forbidden < 0 ? static_cast<std::int32_t>(place) : 1);
+        }
+      }
+    }
+  }
+}
+
+TEST(ChooseCuda, OneNumberAmongInfinities) {
+  BUOY_NEEDS_GPU();
+  for (const size_t vocabulary : {size_t{4}, size_t{1000}, size_t{1003}}) {
+    for (const size_t place : {size_t{0}, vocabulary / 2, vocabulary - 1}) {
+      for (const auto measure : {ChoiceRule::Measure::kProbability, ChoiceRule::Measure::kMargin}) {
+        std::vector<float> logits(vocabulary, -std::numeric_limits<float>::infinity());
+        logits[place] = -3;
+        ChoiceRule rule;
+        rule.measure = measure;
+        const auto [rows, flag] = choose(logits, {rule});
+        EXPECT_EQ(flag, kLowered);
+        EXPECT_EQ(rows[0].token, static_cast<std::int32_t>(place));
+        EXPECT_EQ(rows[0].confidence, 1);
+      }
+    }
+  }
 }
 
 TEST(ChooseCuda, ARowOfNansStaysWithinTheVocabulary) {
   BUOY_NEEDS_GPU();
-  const Stream stream;
-  const DeviceArray<float> logits(std::vector<float>(4, std::nanf("")));
-  const DeviceArray<ChoiceRule> rule(std::vector<ChoiceRule>{{}});
-  const DeviceArray<ops::RowChoice> out(1);
-  const DeviceArray<std::int32_t> flag(std::vector<std::int32_t>{1000});
-  ops::choose_cuda(stream, {logits.data(), 1, 4, rule.data(), out.data(), flag.data(), 2});
-  stream.synchronize();
-  EXPECT_EQ(flag.host()[0], 2);
-  EXPECT_LT(out.host()[0].token, 4);
+  for (const size_t vocabulary : {size_t{4}, size_t{1003}}) {
+    const auto [rows, flag] = choose(std::vector<float>(vocabulary, std::nanf("")), {ChoiceRule{}});
+    EXPECT_EQ(flag, kLowered);
+    EXPECT_EQ(rows[0].token, 0);
+    EXPECT_TRUE(std::isnan(rows[0].confidence));
+  }
 }
 
 }  // namespace

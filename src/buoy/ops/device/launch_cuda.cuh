@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <cstdlib>
 #include <utility>
 
 #include "buoy/tensor/cuda_check.cuh"
@@ -58,7 +57,7 @@ struct LaunchShape {
   dim3 grid, block;
   int shared_bytes = 0;
   unsigned cluster = 1;  // blocks side by side that form one
-  bool early = false;    // the kernel calls wait_for_previous(), and the GPU is a Hopper or later
+  bool early = false;    // the kernel calls wait_for_prior_grid(), and the GPU is a Hopper or later
 };
 
 template <typename... Parameters, typename... Arguments>
@@ -68,18 +67,11 @@ void launch_kernel(const LaunchShape& shape, const Stream& stream, const char* n
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.shared_bytes),
                name);
   }
-  cudaLaunchAttribute attributes[3] = {};
+  cudaLaunchAttribute attributes[2] = {};
   unsigned count = 0;
   if (shape.early) {
     attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-    // A multiprocessor divides its memory between shared memory and L1 cache anew only while it is idle. What
-    // runs beside the beginning of the next kernel must not have taken the shared memory that this one needs.
-    static const bool preferred = std::getenv("BUOY_NO_CARVEOUT") == nullptr;  // to be measured
-    if (preferred) {
-      attributes[count].id = cudaLaunchAttributePreferredSharedMemoryCarveout;
-      attributes[count++].val.sharedMemCarveout = cudaSharedmemCarveoutMaxShared;
-    }
   }
   if (shape.cluster > 1) {
     attributes[count].id = cudaLaunchAttributeClusterDimension;

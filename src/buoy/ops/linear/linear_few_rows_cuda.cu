@@ -1,17 +1,16 @@
 #include "buoy/ops/linear/linear_few_rows_cuda.cuh"
 
 #include <algorithm>
-#include <array>
 
 #include "buoy/base/error.h"
 #include "buoy/ops/device/tensor_map_cuda.cuh"
 #include "buoy/ops/linear/linear_few_rows_kernel_cuda.cuh"
-#include "buoy/ops/linear/linear_few_rows_tuning.h"
 
 namespace buoy::ops {
 namespace {
 
-constexpr int kMostShared = 227 * 1024;
+// Of a multiprocessor's 228 KB; the rest is for the small kernels that run beside the beginning of this one.
+constexpr int kShared = 216 * 1024;
 
 int quotient_up(std::int64_t count, std::int64_t size) {
   return static_cast<int>((count + size - 1) / size);
@@ -19,17 +18,17 @@ int quotient_up(std::int64_t count, std::int64_t size) {
 
 // How many clusters run at once where each block has a multiprocessor to itself.
 template <int kRows>
-int count_clusters(int cluster) {
+int count_clusters() {
   cuda_check(
-      cudaFuncSetAttribute(linear_few_rows<kRows>, cudaFuncAttributeMaxDynamicSharedMemorySize, kMostShared),
+      cudaFuncSetAttribute(linear_few_rows<kRows>, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared),
       "ask for shared memory");
   cudaLaunchAttribute size{};
   size.id = cudaLaunchAttributeClusterDimension;
-  size.val.clusterDim = {static_cast<unsigned>(cluster), 1, 1};
+  size.val.clusterDim = {kFewParts, 1, 1};
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(gpu().multiprocessors / cluster * cluster));
+  config.gridDim = dim3(static_cast<unsigned>(gpu().multiprocessors / kFewParts * kFewParts));
   config.blockDim = kFewThreads;
-  config.dynamicSmemBytes = kMostShared;
+  config.dynamicSmemBytes = kShared;
   config.attrs = &size;
   config.numAttrs = 1;
   int count = 0;
@@ -37,16 +36,10 @@ int count_clusters(int cluster) {
   BUOY_CHECK(count > 0);
   return count;
 }
-template <int kRows>
-int most_clusters(int cluster) {
-  static const std::array<int, 2> known = {count_clusters<kRows>(2), count_clusters<kRows>(4)};
-  return known[cluster == 4];
-}
 
 // All clusters have equally many tiles, as far as rows of the weight can be divided.
 int choose_tile(const DeviceLinearArgs& args, int clusters) {
-  const int turns =
-                quotient_up(args.outputs, static_cast<std::int64_t>(clusters) * few_rows_tuning().most_tile),
+  const int turns = quotient_up(args.outputs, static_cast<std::int64_t>(clusters) * kMostFewTile),
             piece = args.kind == LinearOutput::kSwiglu ? 16 : 8;
   return std::max(16, quotient_up(args.outputs, static_cast<std::int64_t>(clusters) * turns * piece) * piece);
 }
@@ -54,8 +47,7 @@ int choose_tile(const DeviceLinearArgs& args, int clusters) {
 template <int kRows>
 void launch(const Stream& stream, const DeviceLinearArgs& args) {
   using Memory = FewRowsMemory<kRows>;
-  const FewRowsTuning& tuning = few_rows_tuning();
-  const int most = most_clusters<kRows>(tuning.cluster);
+  static const int most = count_clusters<kRows>();
   FewRowsArgs all{};
   all.tile_weights = choose_tile(args, most);
   all.weight =
@@ -64,26 +56,23 @@ void launch(const Stream& stream, const DeviceLinearArgs& args) {
   all.rows = static_cast<int>(args.rows);
   all.outputs = static_cast<int>(args.outputs);
   all.tiles = quotient_up(args.outputs, all.tile_weights);
-  all.parts = tuning.cluster;
   all.strips = quotient_up(all.tile_weights, 16);
-  all.own_strips = quotient_up(all.strips, all.parts);
+  all.own_strips = quotient_up(all.strips, kFewParts);
   all.steps = quotient_up(args.inputs, kFewStep);
-  all.in_turn = tuning.in_turn != 0;
   all.kind = args.kind;
   all.output = args.output;
 
   // The last 64 rows that are multiplied may end behind the tile, and must lie in shared memory.
   const int stage = Memory::stage_bytes(all.tile_weights),
-            sums = all.parts * all.own_strips * (kRows / 8) * 32 * static_cast<int>(sizeof(float4)),
+            sums = kFewParts * all.own_strips * (kRows / 8) * 32 * static_cast<int>(sizeof(float4)),
             beyond = (64 - all.tile_weights % 64) % 64 * Memory::kPanelRow - Memory::kInputBytes,
             besides = Memory::kBarriers + std::max(sums, beyond);
-  all.stages = std::clamp((tuning.kilobytes * 1024 - besides) / stage, 2, kMostFewStages);
-  const int bytes = besides + all.stages * stage;
-  BUOY_CHECK(bytes <= kMostShared);
-  launch_kernel({.grid = dim3(static_cast<unsigned>(std::min(most, all.tiles) * all.parts)),
+  all.stages = std::min((kShared - besides) / stage, kMostFewStages);
+  BUOY_CHECK(all.stages >= 2);
+  launch_kernel({.grid = dim3(static_cast<unsigned>(std::min(most, all.tiles) * kFewParts)),
                  .block = kFewThreads,
-                 .shared_bytes = bytes,
-                 .cluster = static_cast<unsigned>(all.parts),
+                 .shared_bytes = besides + all.stages * stage,
+                 .cluster = kFewParts,
                  .early = true},
                 stream, "linear_few_rows", linear_few_rows<kRows>, all);
 }

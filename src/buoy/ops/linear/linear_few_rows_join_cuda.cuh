@@ -1,6 +1,6 @@
-// The end of linear_few_rows_kernel_cuda.cuh: blocks of a cluster have summed over different inputs. Each
-// sends its sums to where they are finished, 16 rows of the weight (a strip) at a time, in the order in which
-// threads hold them; who finishes a strip adds them in the order of the blocks.
+// The end of linear_few_rows_kernel_cuda.cuh: the two blocks of a cluster have summed over different inputs.
+// Each sends its sums to where they are finished, 16 rows of the weight (a strip) at a time, in the order in
+// which threads hold them; who finishes a strip adds them in the order of the blocks.
 
 #pragma once
 
@@ -70,8 +70,8 @@ struct FewRowsShare {
         strips(max(0, min(args.own_strips, args.strips - first))),
         eights((args.rows + 7) / 8) {}
   __device__ int pieces() const { return strips * eights; }
-  __device__ std::uint32_t bytes(const FewRowsArgs& args) const {
-    return static_cast<std::uint32_t>(args.parts * pieces()) * 32 * sizeof(float4);
+  __device__ std::uint32_t bytes() const {
+    return static_cast<std::uint32_t>(kFewParts * pieces()) * 32 * sizeof(float4);
   }
   int first, strips, eights;
 };
@@ -98,7 +98,7 @@ __device__ void send_sums(const FewRowsMemory<kRows>& memory, const FewRowsArgs&
   }
 }
 
-// Adds what all blocks sent of this block's strips of a tile, and stores what becomes of it. For all
+// Adds what both blocks sent of this block's strips of a tile, and stores what becomes of it. For all
 // consumers.
 template <int kRows>
 __device__ void finish_sums(const FewRowsMemory<kRows>& memory, const FewRowsArgs& args, int rank, int tile,
@@ -110,13 +110,14 @@ __device__ void finish_sums(const FewRowsMemory<kRows>& memory, const FewRowsArg
     const bool inside = index < share.pieces();
     const int strip = index / share.eights, eight = index % share.eights;
     const FewRowsPiece piece{first_row + (share.first + strip) * 16, eight * 8};
-    float before[4] = {};  // what the product is added to comes while the other blocks still multiply
+    float before[4] = {};  // what the product is added to comes while the other block still multiplies
     if (inside && args.kind == LinearOutput::kAddFloat)
       piece.for_each(args, end, [&](int i, const float* at) { before[i] = *at; });
     if (index == warp) mbarrier_wait_cluster(&memory.barriers.joined, phase);
     if (!inside) break;
     float sums[4] = {};
-    for (int part = 0; part < args.parts; ++part) {
+#pragma unroll
+    for (int part = 0; part < kFewParts; ++part) {
       const float4 four = memory.sums[place_of_sums<kRows>(args, part, strip) + eight * 32];
       sums[0] += four.x, sums[1] += four.y, sums[2] += four.z, sums[3] += four.w;
     }

@@ -1,7 +1,7 @@
 // output = input weight^T of few rows on Hopper: a persistent, warp-specialised kernel that reads weights as
 // fast as they come. The factors are changed about: rows of the weight are the rows of a tile, the few rows
-// of the input its columns. A cluster takes one tile after the other, and its blocks divide the inputs: so a
-// row of the input is read but once by each cluster. Their sums are joined in shared memory
+// of the input its columns. A cluster takes one tile after the other, and its two blocks divide the inputs:
+// so a row of the input is read but once by each cluster. Their sums are joined in shared memory
 // (linear_few_rows_join_cuda.cuh). Neither time nor the number of rows changes the order of any sum.
 //
 // Nothing on the GPU writes weights: a block fills all its stages with them before it waits for the kernel in
@@ -21,21 +21,18 @@ namespace buoy::ops {
 // The steps of a block, tile after tile.
 struct FewRowsSteps {
   __device__ FewRowsSteps(const FewRowsArgs& args, int rank)
-      : tiles(args.tiles), clusters(static_cast<int>(gridDim.x) / args.parts) {
-    tile = static_cast<int>(blockIdx.x) / args.parts;
-    stride = args.in_turn ? args.parts : 1;
-    first = args.in_turn ? rank : rank * args.steps / args.parts;
-    end = args.in_turn ? args.steps : (rank + 1) * args.steps / args.parts;
-    step = first;
-  }
+      : tiles(args.tiles),
+        clusters(static_cast<int>(gridDim.x) / kFewParts),
+        first(rank * args.steps / kFewParts),
+        end((rank + 1) * args.steps / kFewParts),
+        tile(static_cast<int>(blockIdx.x) / kFewParts),
+        step(first) {}
   __device__ bool more() const { return tile < tiles && first < end; }
   __device__ void advance() {
-    step += stride;
-    if (step >= end) step = first, tile += clusters;
+    if (++step == end) step = first, tile += clusters;
   }
-  __device__ int of_tile() const { return first < end ? (end - first + stride - 1) / stride : 0; }
 
-  int tiles, clusters, first, end, stride;
+  int tiles, clusters, first, end;
   int tile, step;  // now
 };
 
@@ -129,16 +126,16 @@ __device__ void multiply_steps(const FewRowsMemory<kRows>& memory, const FewRows
 template <int kRows>
 __device__ void consume_few(const FewRowsMemory<kRows>& memory, const FewRowsArgs& args, int rank) {
   const FewRowsSteps all(args, rank);
-  const int steps = all.of_tile(), lane = threadIdx.x % 32;
+  const int lane = threadIdx.x % 32;
   const int blocks = ((args.strips + 3) / 4 + 1 - static_cast<int>(threadIdx.x) / 128) / 2;  // of 64 rows
-  const std::uint32_t bytes = FewRowsShare(args, rank).bytes(args);
+  const std::uint32_t bytes = FewRowsShare(args, rank).bytes();
   FewRowsPlace at;
   std::uint32_t phase = 0;
   for (int tile = all.tile; tile < args.tiles; tile += all.clusters, phase ^= 1) {
     if (threadIdx.x == 0) mbarrier_arrive_expect_tx(&memory.barriers.joined, bytes);
     const auto multiply = [&]<int kBlocks>() {
       float sums[kBlocks][kRows / 2];
-      multiply_steps<kRows, kBlocks>(memory, args, steps, at, sums);
+      multiply_steps<kRows, kBlocks>(memory, args, all.end - all.first, at, sums);
       if (tile != all.tile) mbarrier_wait_cluster(&memory.barriers.finished, phase ^ 1);
       send_sums<kRows, kBlocks>(memory, args, rank, sums);
     };
@@ -151,7 +148,7 @@ __device__ void consume_few(const FewRowsMemory<kRows>& memory, const FewRowsArg
     // Not behind the last tile: the other block may have left.
     if (tile + all.clusters < args.tiles) {
       __syncwarp();
-      if (lane < args.parts) mbarrier_release_remote(&memory.barriers.finished, lane);
+      if (lane < kFewParts) mbarrier_release_remote(&memory.barriers.finished, lane);
     }
   }
 }
@@ -173,7 +170,7 @@ __global__ void __launch_bounds__(kFewThreads, 1) linear_few_rows(const __grid_c
       mbarrier_init(&memory.barriers.empty[stage], warps);
     }
     mbarrier_init(&memory.barriers.joined, 1);
-    mbarrier_init(&memory.barriers.finished, args.parts * kFewConsumers / 32);
+    mbarrier_init(&memory.barriers.finished, kFewParts * kFewConsumers / 32);
     mbarrier_init_fence();
     loads.first_weights();
   }
@@ -188,10 +185,10 @@ __global__ void __launch_bounds__(kFewThreads, 1) linear_few_rows(const __grid_c
     cluster_wait();
   } else {
     wait_for_prior_grid();
-    cluster_wait();  // the other blocks' barriers are there
+    cluster_wait();  // the other block's barriers are there
     consume_few(memory, args, rank);
   }
-  // What others send to this block has come when its last tile is finished: it may leave.
+  // What the other sends to this block has come when its last tile is finished: it may leave.
 #endif
 }
 

@@ -8,26 +8,25 @@
 namespace buoy::ops {
 
 inline constexpr int kFewConsumers = 256, kFewThreads = kFewConsumers + 32;  // a warp behind them loads
+inline constexpr int kFewParts = 2;  // blocks of a cluster: they divide the inputs
 inline constexpr int kFewStep = 64;  // inputs that are loaded and multiplied at a time
-inline constexpr int kMostFewTile = 256, kMostFewStages = 32, kMostFewParts = 8;
+inline constexpr int kMostFewTile = 256, kMostFewStages = 32;
 
 struct FewRowsArgs {
   CUtensorMap weight, input;
   int rows, outputs;
   int tile_weights, tiles;  // rows of the weight that a cluster multiplies at a time, and how often they come
   int strips, own_strips;   // of 16 rows: of a tile, and those of them that a block finishes at most
-  int parts;                // blocks of a cluster: they divide the inputs
-  int steps;                // kFewStep inputs each, of all parts together
+  int steps;                // kFewStep inputs each, of both blocks together
   int stages;
-  bool in_turn;  // blocks take every parts-th step, rather than one step after the other
   LinearOutput kind;
   void* output;
 };
 
 struct FewRowsBarriers {
   std::uint64_t full[kMostFewStages], empty[kMostFewStages];
-  std::uint64_t joined;    // the sums of all blocks have come
-  std::uint64_t finished;  // all blocks have read the sums that this one sent them
+  std::uint64_t joined;    // the sums of both blocks have come
+  std::uint64_t finished;  // both blocks have read the sums that this one sent them
 };
 
 // Behind the barriers lie the stages, each a tile of weights and kRows rows of the input, in panels; then the

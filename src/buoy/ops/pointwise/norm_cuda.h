@@ -7,11 +7,12 @@
 namespace buoy::ops {
 
 struct DeviceNormArgs {
-  const float* input;          // [any rows, width]
-  const std::int32_t* chosen;  // [rows]: which rows of the input; null: the first `rows`
+  const float* input;  // [any rows, width]
+  // [rows]: which rows of the input; null: the first `rows`. No kernel right before writes it.
+  const std::int32_t* chosen;
   std::int64_t rows;
   std::int64_t width;
-  const float* weight;  // [width]
+  const float* weight;  // [width], likewise
   double eps;
   std::uint16_t* output;  // bf16 [rows, width]
 };

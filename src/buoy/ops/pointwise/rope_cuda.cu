@@ -85,31 +85,56 @@ __device__ void load_floats(const float* from, float* out) {
   out[4] = b.x, out[5] = b.y, out[6] = b.z, out[7] = b.w;
 }
 
-// The same for heads of 64 or 128: kLanes lanes share a head, each with 16-byte accesses.
+__device__ Octet load_octet(const float* first, int half) {
+  Octet out;
+  load_floats(first, out.low);
+  load_floats(first + half, out.high);
+  return out;
+}
+
+// The same for heads of 64 or 128: kLanes lanes share a head, each with 16-byte accesses. Nothing but the
+// states comes from the kernel in front: all else is in registers when that one ends.
 template <int kLanes>
-__global__ void __launch_bounds__(kThreads) finish_wide_qkv_kernel(DeviceQkvArgs args, int heads_per_row) {
+__global__ void __launch_bounds__(kThreads, 3) finish_wide_qkv_kernel(DeviceQkvArgs args, int heads_per_row) {
   constexpr int kHalf = 8 * kLanes, kDim = 2 * kHalf;
+  launch_dependents();
   const std::int64_t index = (static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x) / kLanes;
   const bool inside = index < args.rows * heads_per_row;
   const std::int64_t row = inside ? index / heads_per_row : 0;
   const int head = inside ? static_cast<int>(index % heads_per_row) : 0, first = 8 * (threadIdx.x % kLanes);
   const int heads = static_cast<int>(args.heads), kv_heads = static_cast<int>(args.kv_heads);
-  const bool is_query = head < heads, is_key = !is_query && head < heads + kv_heads;
+  const bool is_query = head < heads, is_key = !is_query && head < heads + kv_heads,
+             turns = is_query || is_key;
   std::uint16_t* data = head_of(args, row, head) + first;
-  launch_dependents();
+  std::uint16_t* cached = nullptr;
+  if (args.cache_rows != nullptr && !is_query) {
+    std::uint16_t* base = is_key ? args.cached_keys : args.cached_values;
+    const int number = is_key ? head - heads : head - heads - kv_heads;
+    cached = base + (args.cache_rows[row] * args.kv_heads + number) * kDim + first;
+  }
+  const float* norm = is_query ? args.query_norm : is_key ? args.key_norm : nullptr;
+  Octet bias, weight;
+  if (args.bias != nullptr) bias = load_octet(args.bias + head * kDim + first, kHalf);
+  if (norm != nullptr) weight = load_octet(norm + first, kHalf);
+  float cosine[8], sine[8], scale = 1.0f;
+  if (turns) {
+    const std::int64_t position = args.positions[row], angle = position * args.rope.pairs + first;
+    load_floats(args.rope.cosines + angle, cosine);
+    load_floats(args.rope.sines + angle, sine);
+    if (args.rope.query_scales != nullptr)
+      scale = is_query ? args.rope.query_scales[position] : args.rope.key_scale;
+  }
   wait_for_prior_grid();
 
   Octet x;
-  unpack(*reinterpret_cast<const uint4*>(data), x.low);
-  unpack(*reinterpret_cast<const uint4*>(data + kHalf), x.high);
+  const uint4 low_words = *reinterpret_cast<const uint4*>(data),
+              high_words = *reinterpret_cast<const uint4*>(data + kHalf);
+  unpack(low_words, x.low);
+  unpack(high_words, x.high);
   if (args.bias != nullptr) {
-    float low[8], high[8];
-    load_floats(args.bias + head * kDim + first, low);
-    load_floats(args.bias + head * kDim + kHalf + first, high);
 #pragma unroll
-    for (int i = 0; i < 8; ++i) x.low[i] += low[i], x.high[i] += high[i];
+    for (int i = 0; i < 8; ++i) x.low[i] += bias.low[i], x.high[i] += bias.high[i];
   }
-  const float* norm = is_query ? args.query_norm : is_key ? args.key_norm : nullptr;
   if (args.query_norm != nullptr) {
     float sum = 0;
 #pragma unroll
@@ -118,24 +143,16 @@ __global__ void __launch_bounds__(kThreads) finish_wide_qkv_kernel(DeviceQkvArgs
     for (int offset = kLanes / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
     if (norm != nullptr) {
       const float factor = rsqrtf(sum / kDim + static_cast<float>(args.eps));
-      float low[8], high[8];
-      load_floats(norm + first, low);
-      load_floats(norm + kHalf + first, high);
 #pragma unroll
-      for (int i = 0; i < 8; ++i) x.low[i] *= factor * low[i], x.high[i] *= factor * high[i];
+      for (int i = 0; i < 8; ++i) x.low[i] *= factor * weight.low[i], x.high[i] *= factor * weight.high[i];
     }
   }
   if (!inside) return;
-  if (is_query || is_key) {
-    const std::int64_t angle = args.positions[row] * args.rope.pairs + first;
-    float cosine[8], sine[8];
-    load_floats(args.rope.cosines + angle, cosine);
-    load_floats(args.rope.sines + angle, sine);
+  if (turns) {
     bool finite = true;
     if (args.rope.query_scales != nullptr) {
-      const float factor = is_query ? args.rope.query_scales[args.positions[row]] : args.rope.key_scale;
 #pragma unroll
-      for (int i = 0; i < 8; ++i) x.low[i] *= factor, x.high[i] *= factor;
+      for (int i = 0; i < 8; ++i) x.low[i] *= scale, x.high[i] *= scale;
     }
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -149,10 +166,7 @@ __global__ void __launch_bounds__(kThreads) finish_wide_qkv_kernel(DeviceQkvArgs
   const uint4 low = pack(x.low), high = pack(x.high);
   *reinterpret_cast<uint4*>(data) = low;
   *reinterpret_cast<uint4*>(data + kHalf) = high;
-  if (args.cache_rows != nullptr && !is_query) {
-    std::uint16_t* base = is_key ? args.cached_keys : args.cached_values;
-    const int number = is_key ? head - heads : head - heads - kv_heads;
-    std::uint16_t* cached = base + (args.cache_rows[row] * args.kv_heads + number) * kDim + first;
+  if (cached != nullptr) {
     *reinterpret_cast<uint4*>(cached) = low;
     *reinterpret_cast<uint4*>(cached + kHalf) = high;
   }

@@ -35,7 +35,8 @@ inline QkvPlaces qkv_apart(std::uint16_t* first, std::int64_t rows, std::int64_t
 }
 
 // Everything between the joint projection and the attention, in one reading: bias, norm of each head of q and
-// k, rotation, and the rows a key/value cache keeps.
+// k, rotation, and the rows a key/value cache keeps. No kernel right before writes anything of this but the
+// states.
 struct DeviceQkvArgs {
   QkvPlaces states;  // in place
   std::int64_t rows;

@@ -1,39 +1,17 @@
 #include "buoy/base/error.h"
-#include "buoy/ops/device/largest_cuda.cuh"
+#include "buoy/ops/device/launch_cuda.cuh"
 #include "buoy/ops/device/philox.cuh"
+#include "buoy/ops/sampling/sampling_best_cuda.cuh"
 #include "buoy/ops/sampling/sampling_cuda.h"
 #include "buoy/tensor/cuda_check.cuh"
 
 namespace buoy::ops {
 namespace {
 
-constexpr int kThreads = 512;
+constexpr int kThreads = kChoiceThreads;
 constexpr double kDropped = -INFINITY;
-
-// The largest score so far, ties to the lower id, and the second largest.
-struct Best {
-  double score = kDropped, second = kDropped;
-  std::int32_t id = INT32_MAX;
-
-  __device__ void offer(const Best& other) {
-    const bool wins = goes_before(other.score, other.id, score, id);
-    second = wins ? fmax(score, other.second) : fmax(second, other.score);
-    if (wins) {
-      score = other.score;
-      id = other.id;
-    }
-  }
-  __device__ Best shuffled(int offset) const {
-    return {ops::shuffled(score, offset), ops::shuffled(second, offset), ops::shuffled(id, offset)};
-  }
-};
-
-__device__ Best block_best(const Best& own) {
-  return block_join<kThreads>(own, [](Best best, const Best& other) {
-    best.offer(other);
-    return best;
-  });
-}
+// Up to this many rows each is divided among the blocks of a cluster, else there are enough of them.
+constexpr std::int64_t kMostDividedRows = 64;
 
 // One row as its rule sees it.
 struct Row {
@@ -106,10 +84,9 @@ __device__ double negative_entropy(const Row& row, std::int32_t vocabulary, doub
   return block_sum<kThreads>(own);
 }
 
-// The largest of what is measured and the sum of exponentials below it, for rows at temperature 1 chosen from
-// without noise: floats are compared as they are, and exp is float's (a relative error of 1e-7 in a
-// confidence; the rounding of bf16 logits is 10,000 times that). Everything else goes through double, element
-// by element.
+// The largest of what is measured and the sum of exponentials below it, in floats as in best_of_stretch(),
+// where some ids are chosen from but not measured. What is not at temperature 1 or noisy goes through double,
+// element by element.
 __device__ Best plain_best(const Row& row, std::int32_t vocabulary, bool skip_unmeasured, bool& finite) {
   float score = -INFINITY, second = -INFINITY;
   std::int32_t best = INT32_MAX;
@@ -142,55 +119,38 @@ __device__ double plain_sum(const Row& row, std::int32_t vocabulary, double top)
   return block_sum<kThreads>(own);
 }
 
-// Both in one reading, where a row is read four numbers at a time: a running maximum rescales the sum.
-__device__ Best plain_best_and_sum(const Row& row, std::int32_t vocabulary, bool& finite, double& sum) {
-  float score = -INFINITY, second = -INFINITY;
-  std::int32_t best = INT32_MAX;
-  double own = 0;
-  const auto* quads = reinterpret_cast<const float4*>(row.logits);
-#pragma unroll 4
-  for (std::int32_t i = threadIdx.x; i < vocabulary / 4; i += kThreads) {
-    const float4 quad = __ldcs(quads + i);
-    float logits[4] = {quad.x, quad.y, quad.z, quad.w};
-    float largest = score;
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      finite &= isfinite(logits[k]);
-      if (4 * i + k == row.rule.forbidden) logits[k] = -INFINITY;
-      second = fmaxf(second, fminf(largest, logits[k]));
-      if (logits[k] > largest) {
-        largest = logits[k];
-        best = 4 * i + k;
-      }
-    }
-    if (largest > score) own *= expf(score - largest);
-    score = largest;
-    if (score > -INFINITY)
-      own += expf(logits[0] - score) + expf(logits[1] - score) + expf(logits[2] - score) +
-             expf(logits[3] - score);
-  }
-  const Best all = block_best({score, second, best});
-  sum = block_sum<kThreads>(score > -INFINITY ? own * exp(static_cast<double>(score) - all.score) : 0.0);
-  return all;
-}
-
-// One block per row.
-__global__ void __launch_bounds__(kThreads) choose_kernel(DeviceChoiceArgs args) {
-  const ChoiceRule& rule = args.rules[blockIdx.x];
-  const Row row{args.logits + blockIdx.x * args.vocabulary, rule};
+// The blocks of a cluster per row. Those behind the first help where the rule is plain and leaves no id out.
+__global__ void __launch_bounds__(kThreads, 2) choose_kernel(DeviceChoiceArgs args, int parts) {
+  __shared__ DividedRow::Shared shared;
+  launch_dependents();
+  const int number = static_cast<int>(blockIdx.x) / parts, part = static_cast<int>(blockIdx.x) % parts;
+  const ChoiceRule& rule = args.rules[number];
+  const Row row{args.logits + number * args.vocabulary, rule};
   const auto vocabulary = static_cast<std::int32_t>(args.vocabulary);
-  const bool plain = rule.temperature == 1 && rule.draw == ChoiceRule::Draw::kLargest;
+  const bool plain = rule.temperature == 1 && rule.draw == ChoiceRule::Draw::kLargest,
+             same = rule.unmeasured[0] < 0 && rule.unmeasured[1] < 0, divided = plain && same;
+  if (part > 0 && !divided) return;
   Best chosen, measured;
   double sum = 0;
   bool finite = true;
-  const bool same = rule.unmeasured[0] < 0 && rule.unmeasured[1] < 0;
-  if (plain && same && vocabulary % 4 == 0) {
-    measured = chosen = plain_best_and_sum(row, vocabulary, finite, sum);
+  if (divided) {
+    const DividedRow together(shared, parts, part);
+    const Stretch stretch = together.stretch(vocabulary, rule.forbidden);
+    wait_for_prior_grid();
+    together.leave(vocabulary % 4 == 0 ? best_of_stretch<true>(row.logits, stretch, finite)
+                                       : best_of_stretch<false>(row.logits, stretch, finite));
+    if (!finite) atomicMin(args.flag, args.code);
+    if (part > 0) return;
+    const BestAndSum all = together.join();
+    measured = chosen = all.best;
+    sum = all.sum;
   } else if (plain) {
+    wait_for_prior_grid();
     chosen = plain_best(row, vocabulary, false, finite);
-    measured = same ? chosen : plain_best(row, vocabulary, true, finite);
+    measured = plain_best(row, vocabulary, true, finite);
     sum = plain_sum(row, vocabulary, measured.score);
   } else {
+    wait_for_prior_grid();
     for (std::int32_t id = threadIdx.x; id < vocabulary; id += kThreads) {
       finite &= isfinite(row.logits[id]);
       const bool noisy = rule.draw == ChoiceRule::Draw::kNoisyLargest;
@@ -216,7 +176,7 @@ __global__ void __launch_bounds__(kThreads) choose_kernel(DeviceChoiceArgs args)
   double confidence = 0;
   switch (rule.measure) {
     case ChoiceRule::Measure::kProbability:
-      confidence = exp(row.measured(token) - measured.score) / sum;
+      confidence = (token == measured.id ? 1.0 : exp(row.measured(token) - measured.score)) / sum;
       break;
     case ChoiceRule::Measure::kMargin:
       confidence = (1.0 - exp(measured.second - measured.score)) / sum;
@@ -225,20 +185,13 @@ __global__ void __launch_bounds__(kThreads) choose_kernel(DeviceChoiceArgs args)
       confidence = negative_entropy(row, vocabulary, measured.score, sum);
       break;
   }
-  if (threadIdx.x == 0) args.choices[blockIdx.x] = {confidence, token};
+  if (threadIdx.x == 0) args.choices[number] = {confidence, token};
 }
 
 // One block per row, at least as many threads as most vocabularies have stretches.
 __global__ void __launch_bounds__(kThreads) choose_best_kernel(DeviceBestArgs args) {
-  const StretchBest* row = args.stretches + blockIdx.x * args.stretches_of_row;
-  Best best;
-  for (std::int64_t i = threadIdx.x; i < args.stretches_of_row; i += kThreads)
-    best.offer({row[i].largest, row[i].second, row[i].id});
-  best = block_best(best);
-  double own = 0;
-  for (std::int64_t i = threadIdx.x; i < args.stretches_of_row; i += kThreads)
-    own += row[i].sum * exp(row[i].largest - best.score);
-  const double sum = block_sum<kThreads>(own);
+  const auto [best, sum] =
+      join_stretches(args.stretches + blockIdx.x * args.stretches_of_row, args.stretches_of_row);
   if (threadIdx.x != 0) return;
   const bool margin = args.rules[blockIdx.x].measure == ChoiceRule::Measure::kMargin;
   args.choices[blockIdx.x] = {(margin ? 1.0 - exp(best.second - best.score) : 1.0) / sum, best.id};
@@ -254,11 +207,15 @@ void choose_best_cuda(const Stream& stream, const DeviceBestArgs& args) {
 }
 
 void choose_cuda(const Stream& stream, const DeviceChoiceArgs& args) {
-  BUOY_CHECK(args.vocabulary > 0 && args.vocabulary <= INT32_MAX);
+  BUOY_CHECK(args.vocabulary > 0 && args.vocabulary <= std::int64_t{1} << 30);
   if (args.rows == 0) return;
-  choose_kernel<<<static_cast<unsigned>(args.rows), kThreads, 0,
-                  static_cast<cudaStream_t>(stream.handle())>>>(args);
-  check_launch("choose");
+  const bool hopper = gpu().major >= 9;
+  const int parts = hopper && args.rows <= kMostDividedRows ? DividedRow::kMostParts : 1;
+  launch_kernel({.grid = dim3(static_cast<unsigned>(args.rows * parts)),
+                 .block = kThreads,
+                 .cluster = static_cast<unsigned>(parts),
+                 .early = hopper},
+                stream, "choose", choose_kernel, args, parts);
 }
 
 }  // namespace buoy::ops

@@ -11,7 +11,7 @@ struct DeviceChoiceArgs {
   const float* logits;  // [rows, vocabulary]
   std::int64_t rows;
   std::int64_t vocabulary;
-  const ChoiceRule* rules;  // [rows]
+  const ChoiceRule* rules;  // [rows]; no kernel right before writes them
   RowChoice* choices;       // [rows]
   std::int32_t* flag;       // lowered to `code` when a logit is a NaN or an infinity
   std::int32_t code;

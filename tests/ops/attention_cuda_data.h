@@ -232,6 +232,30 @@ inline std::vector<AttentionCase> cuda_statistics_cases() {
                    .bias = KeyBias::kSomeHidden,
                    .grid_origin = 3});
   }
+  // Few rows that see all keys: kernels for every power of two of rows, for up to four heads that share keys
+  // and for more; the last keys fill a tile, a part of one, or a part of one's half.
+  struct Heads {
+    std::int64_t all, of_keys;
+  };
+  constexpr Heads kHeads[] = {{4, 4}, {4, 1}, {6, 2}, {8, 1}, {7, 1}, {10, 2}};
+  size_t turn = 0;
+  for (const std::int64_t rows : {1, 2, 3, 4, 7, 8, 13, 16, 31, 32}) {
+    for (int n = 0; n < 3; ++n, ++turn) {
+      const Heads heads = kHeads[turn % std::size(kHeads)];
+      const std::int64_t past = turn % 3 == 0 ? 0 : turn % 3 == 1 ? 192 - rows : 301;
+      all.push_back({.label = std::to_string(rows) + "_rows_of_" + std::to_string(heads.all) +
+                              "_heads_over_" + std::to_string(heads.of_keys) + "_after_" +
+                              std::to_string(past),
+                     .heads = heads.all,
+                     .kv_heads = heads.of_keys,
+                     .head_dim = turn % 4 == 3 ? 64 : 128,
+                     .query_rows = rows,
+                     .first_position = past,
+                     .key_rows = past + rows,
+                     .mask = {ops::MaskKind::kBidirectional, 0},
+                     .bias = turn % 2 == 0 ? KeyBias::kNone : KeyBias::kSomeHidden});
+    }
+  }
   return all;
 }
 

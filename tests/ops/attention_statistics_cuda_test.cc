@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <memory>
 #include <numeric>
 
 #include "buoy/ops/attention/attention_statistics.h"
+#include "buoy/ops/moments/qk_moments_cuda.h"
 #include "ops/attention_cuda_data.h"
 
 namespace buoy {
@@ -175,6 +178,93 @@ TEST_P(CudaStatistics, MatchTheDoubleReference) {
       EXPECT_EQ(measure(stream, device, data).received, ours.received) << "reproducible to the bit";
     }
     errors.expect_at_most_twice(hopper ? "received" : "received_general");
+  }
+}
+
+// A layer among those that are measured together: its numbers, and what comes of them.
+struct Layer {
+  Layer(const Stream& stream, const AttentionCase& c, std::uint64_t seed)
+      : device(stream, {bf16_data(c, seed)}, c.query_rows),
+        received(stream, static_cast<size_t>(kGroups * c.heads * c.key_rows)),
+        weights(stream, static_cast<size_t>(c.query_rows * c.heads * c.key_rows)) {
+    for (int i = 0; i < 4; ++i) moments.emplace_back(stream, static_cast<size_t>(c.heads * c.key_rows));
+    wanted.inputs = device.inputs();
+    wanted.after = {moments[0].data(), moments[1].data(), moments[2].data(), moments[3].data()};
+  }
+  // Some layers are asked for more than others.
+  ops::DeviceAttentionStatistics statistics(size_t number, std::int64_t stride) {
+    return {.received = number % 5 == 3 ? nullptr : received.data(),
+            .row_weights = number % 4 == 1 ? nullptr : weights.data(),
+            .row_weight_stride = stride,
+            .moments = number % 7 == 6 ? nullptr : &wanted};
+  }
+  std::vector<std::vector<float>> results() const {
+    std::vector<std::vector<float>> all = {received.host(), weights.host()};
+    for (const auto& one : moments) all.push_back(one.host());
+    return all;
+  }
+
+  PackedOnDevice device;
+  DeviceArray<float> received, weights;
+  std::vector<DeviceArray<float>> moments;
+  ops::DeviceQkMoments wanted;
+};
+
+// To the bit, NaNs where nothing was to be written.
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+// More layers than one launch takes.
+TEST(CudaStatisticsOfLayers, AreThoseOfEachLayerAlone) {
+  if (!testing::has_gpu()) GTEST_SKIP() << "no GPU";
+  constexpr size_t kLayers = 30;
+  const Stream stream;
+  for (const std::int64_t rows : {1, 4, 9, 32, 40}) {
+    const AttentionCase c{.label = "together",
+                          .heads = 8,
+                          .kv_heads = 2,
+                          .head_dim = 128,
+                          .query_rows = rows,
+                          .first_position = 132 - rows,
+                          .key_rows = 132,
+                          .mask = {ops::MaskKind::kBidirectional, 0}};
+    std::vector<std::vector<std::vector<float>>> found;  // together, apart
+    for (const bool together : {true, false}) {
+      std::vector<std::unique_ptr<Layer>> layers;
+      for (size_t n = 0; n < kLayers; ++n) layers.push_back(std::make_unique<Layer>(stream, c, 10 * n + 1));
+      ops::AttentionPlan plan(c.shape(), {1, layers[0]->device.rows(), c.key_rows, true, rows, kLayers});
+      plan.set_sequences(layers[0]->device.sequences(), stream);
+      std::vector<std::uint8_t> groups(static_cast<size_t>(layers[0]->device.rows()), 255);
+      std::vector<std::int32_t> close;
+      for (std::int64_t i = 0; i < rows; ++i) {
+        close.push_back(layers[0]->device.sequences()[0].query_start + static_cast<std::int32_t>(i));
+        groups[static_cast<size_t>(close.back())] = group_of(i);
+      }
+      plan.set_groups(groups, kGroups, stream);
+      plan.set_close_rows(close, stream);
+      DeviceArray<std::uint16_t> output(stream,
+                                        static_cast<size_t>(layers[0]->device.rows() * c.heads * c.head_dim));
+      std::vector<ops::DeviceLayerToMeasure> waiting;
+      for (size_t n = 0; n < kLayers; ++n) {
+        plan.use_lane(static_cast<std::int64_t>(n));
+        ops::attention_cuda(plan, layers[n]->device.inputs(),
+                            {.output = output.data(), .output_stride = c.heads * c.head_dim}, stream);
+        waiting.push_back(
+            {static_cast<std::int64_t>(n), layers[n]->device.inputs(), layers[n]->statistics(n, c.key_rows)});
+        if (!together) ops::attention_statistics_cuda(plan, waiting[n].inputs, waiting[n].wanted, stream);
+      }
+      if (together) ops::attention_statistics_cuda(plan, waiting, stream);
+      stream.synchronize();
+      found.emplace_back();
+      for (const auto& layer : layers) {
+        for (auto& result : layer->results()) found.back().push_back(std::move(result));
+      }
+    }
+    ASSERT_EQ(found[0].size(), 6 * kLayers);
+    for (size_t n = 0; n < found[0].size(); ++n)
+      ASSERT_TRUE(same_bits(found[0][n], found[1][n]))
+          << rows << " rows, layer " << n / 6 << ", result " << n % 6;
   }
 }
 

@@ -35,13 +35,13 @@ void run_alone(const std::vector<Gather<float>>& gathers) {
 
 // Numbers that threads are woken for: fewer take longer than to copy them.
 constexpr std::int64_t kWorthWaking = 1 << 18;
+constexpr std::int64_t kNumbersAtOnce = 1 << 16;  // that a thread is given
 
 // Megabytes per layer at long contexts: all threads make room, then all copy.
 void run_all(const Context& context, std::vector<Gather<float>>& gathers) {
   std::int64_t numbers = 0;
   for (const auto& gather : gathers) numbers += gather.pieces * gather.count;
   if (numbers < kWorthWaking) return run_alone(gathers);
-  constexpr std::int64_t kAtOnce = 1 << 16;
   struct Part {
     const float* from;
     float* to;
@@ -57,7 +57,8 @@ void run_all(const Context& context, std::vector<Gather<float>>& gathers) {
       gather.stride = gather.count *= gather.pieces;
       gather.pieces = 1;
     }
-    const std::int64_t pieces = std::max<std::int64_t>(1, kAtOnce / std::max<std::int64_t>(1, gather.count));
+    const std::int64_t pieces =
+        std::max<std::int64_t>(1, kNumbersAtOnce / std::max<std::int64_t>(1, gather.count));
     for (std::int64_t i = 0; i < gather.pieces; i += pieces) {
       const float* from = gather.from + i * gather.stride;
       float* to = gather.to->data() + i * gather.count;
@@ -66,8 +67,8 @@ void run_all(const Context& context, std::vector<Gather<float>>& gathers) {
         parts.push_back({from, to, here, gather.stride, gather.count});
         continue;
       }
-      for (std::int64_t at = 0; at < gather.count; at += kAtOnce)
-        parts.push_back({from + at, to + at, 1, 0, std::min(kAtOnce, gather.count - at)});
+      for (std::int64_t at = 0; at < gather.count; at += kNumbersAtOnce)
+        parts.push_back({from + at, to + at, 1, 0, std::min(kNumbersAtOnce, gather.count - at)});
     }
   }
   context.threads.run(static_cast<std::int64_t>(parts.size()), [&](std::int64_t number, int) {
@@ -159,22 +160,26 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
 
 void RecordPlace::fill_groups(const float* first, std::int64_t stride, std::int64_t width,
                               std::vector<float>& out, const Context* context) const {
-  const std::int64_t pieces = request.groups * states.heads;
+  const std::int64_t pieces = request.groups * states.heads,
+                     at_once = std::max<std::int64_t>(1, kNumbersAtOnce / std::max<std::int64_t>(1, width));
   out.resize(static_cast<size_t>(pieces * width));
-  const auto fill = [&](std::int64_t piece, int) {
-    const auto group = static_cast<size_t>(piece / states.heads);
-    const std::int64_t head = piece % states.heads,
-                       place = group < place_of_group.size() ? place_of_group[group] : -1;
-    if (place < 0) {
-      std::fill_n(out.data() + piece * width, width, 0.0f);
-    } else {
-      std::copy_n(first + (place * states.heads + head) * stride, width, out.data() + piece * width);
+  const auto fill = [&](std::int64_t number, int) {
+    for (std::int64_t piece = number * at_once; piece < std::min(pieces, (number + 1) * at_once); ++piece) {
+      const auto group = static_cast<size_t>(piece / states.heads);
+      const std::int64_t place = group < place_of_group.size() ? place_of_group[group] : -1;
+      float* to = out.data() + piece * width;
+      if (place < 0) {
+        std::fill_n(to, width, 0.0f);
+      } else {
+        std::copy_n(first + (place * states.heads + piece % states.heads) * stride, width, to);
+      }
     }
   };
+  const std::int64_t parts = (pieces + at_once - 1) / at_once;
   if (context != nullptr && std::ssize(out) >= kWorthWaking) {
-    context->threads.run(pieces, fill);
+    context->threads.run(parts, fill);
   } else {
-    for (std::int64_t piece = 0; piece < pieces; ++piece) fill(piece, 0);
+    for (std::int64_t number = 0; number < parts; ++number) fill(number, 0);
   }
 }
 

@@ -32,10 +32,6 @@ struct RecordPlace {
   std::uint64_t bytes() const;
 
  private:
-  // Of all groups that were asked for, `width` numbers of each head, stretches `stride` apart; zeros where a
-  // group has no rows.
-  void fill_groups(const float* first, std::int64_t stride, std::int64_t width, std::vector<float>& out,
-                   const Context* context) const;
   void finish(const float* results, probe::ResidualRecord& record) const;
   void fill_routing(const float* results, probe::RoutingRecord& record) const;
 };

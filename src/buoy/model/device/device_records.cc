@@ -10,22 +10,29 @@
 namespace buoy::model {
 namespace {
 
-// `pieces` stretches of `count` numbers, `stride` apart, become one array.
+// `pieces` stretches of `count` numbers, `stride` apart, become an array of `total`, or a part of it from
+// `at` on. From nowhere come zeros.
 template <typename T>
 struct Gather {
   std::vector<T>* to;
   const T* from;
-  std::int64_t pieces, stride, count;
+  std::int64_t pieces, stride, count, total, at = 0;
 
   bool in_one_piece() const { return stride == count || pieces == 1; }
 
+  void make_room() const {
+    if (at == 0) to->resize(static_cast<size_t>(total));
+  }
   void run() const {
-    if (in_one_piece()) {
-      to->assign(from, from + pieces * count);  // no zeros first
+    if (from != nullptr && in_one_piece() && total == pieces * count) {
+      to->assign(from, from + total);  // no zeros first
       return;
     }
-    to->resize(static_cast<size_t>(pieces * count));
-    for (std::int64_t i = 0; i < pieces; ++i) std::copy_n(from + i * stride, count, to->data() + i * count);
+    make_room();
+    T* first = to->data() + at;
+    if (from == nullptr) std::fill_n(first, pieces * count, T{});
+    for (std::int64_t i = 0; from != nullptr && i < pieces; ++i)
+      std::copy_n(from + i * stride, count, first + i * count);
   }
 };
 
@@ -33,47 +40,48 @@ void run_alone(const std::vector<Gather<float>>& gathers) {
   for (const auto& gather : gathers) gather.run();
 }
 
-// Numbers that threads are woken for: fewer take longer than to copy them.
-constexpr std::int64_t kWorthWaking = 1 << 18;
-constexpr std::int64_t kNumbersAtOnce = 1 << 16;  // that a thread is given
-
-// Megabytes per layer at long contexts: all threads make room, then all copy.
+// Megabytes per layer at long contexts: all threads make room, then all copy. Waking them for less takes
+// longer than to copy it.
 void run_all(const Context& context, std::vector<Gather<float>>& gathers) {
+  constexpr std::int64_t kWorthWaking = 1 << 18;  // numbers
   std::int64_t numbers = 0;
   for (const auto& gather : gathers) numbers += gather.pieces * gather.count;
   if (numbers < kWorthWaking) return run_alone(gathers);
+  constexpr std::int64_t kAtOnce = 1 << 16;
   struct Part {
     const float* from;
     float* to;
     std::int64_t pieces, stride, count;
   };
-  context.threads.run(static_cast<std::int64_t>(gathers.size()), [&](std::int64_t number, int) {
-    const auto& gather = gathers[static_cast<size_t>(number)];
-    gather.to->resize(static_cast<size_t>(gather.pieces * gather.count));
-  });
+  context.threads.run(static_cast<std::int64_t>(gathers.size()),
+                      [&](std::int64_t number, int) { gathers[static_cast<size_t>(number)].make_room(); });
   std::vector<Part> parts;
   for (auto& gather : gathers) {
-    if (gather.in_one_piece()) {
+    if (gather.in_one_piece() || gather.from == nullptr) {
       gather.stride = gather.count *= gather.pieces;
       gather.pieces = 1;
     }
-    const std::int64_t pieces =
-        std::max<std::int64_t>(1, kNumbersAtOnce / std::max<std::int64_t>(1, gather.count));
+    const auto from_at = [&](std::int64_t number) {
+      return gather.from == nullptr ? nullptr : gather.from + number;
+    };
+    const std::int64_t pieces = std::max<std::int64_t>(1, kAtOnce / std::max<std::int64_t>(1, gather.count));
     for (std::int64_t i = 0; i < gather.pieces; i += pieces) {
-      const float* from = gather.from + i * gather.stride;
-      float* to = gather.to->data() + i * gather.count;
+      const float* from = from_at(i * gather.stride);
+      float* to = gather.to->data() + gather.at + i * gather.count;
       const std::int64_t here = std::min(pieces, gather.pieces - i);
       if (here > 1) {
         parts.push_back({from, to, here, gather.stride, gather.count});
         continue;
       }
-      for (std::int64_t at = 0; at < gather.count; at += kNumbersAtOnce)
-        parts.push_back({from + at, to + at, 1, 0, std::min(kNumbersAtOnce, gather.count - at)});
+      for (std::int64_t at = 0; at < gather.count; at += kAtOnce)
+        parts.push_back(
+            {from_at(i * gather.stride + at), to + at, 1, 0, std::min(kAtOnce, gather.count - at)});
     }
   }
   context.threads.run(static_cast<std::int64_t>(parts.size()), [&](std::int64_t number, int) {
     const Part& part = parts[static_cast<size_t>(number)];
-    for (std::int64_t i = 0; i < part.pieces; ++i)
+    if (part.from == nullptr) std::fill_n(part.to, part.pieces * part.count, 0.0f);
+    for (std::int64_t i = 0; part.from != nullptr && i < part.pieces; ++i)
       std::copy_n(part.from + i * part.stride, part.count, part.to + i * part.count);
   });
 }
@@ -89,7 +97,7 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   const auto gather = [&](bool wish, std::vector<float>& to, std::int64_t offset, std::int64_t pieces,
                           std::int64_t stride, std::int64_t count) {
     to.resize(wish ? to.size() : 0);
-    if (wish) gathers.push_back({&to, results + offset, pieces, stride, count});
+    if (wish) gathers.push_back({&to, results + offset, pieces, stride, count, pieces * count});
   };
   const auto per_row = [&](bool wish, std::vector<float>& to, std::int64_t offset) {
     gather(wish, to, offset + first_row, heads, rows, query_rows);
@@ -103,16 +111,21 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   const std::int64_t own_sets = request.sets();
   gather(request.row_mass && close > 0 && own_sets > 0, out.row_mass,
          layout.row_mass + first_close * heads * sets, close * heads, sets, own_sets);
-  const bool has_mass = request.group_mass && request.received && own_sets > 0;
-  const std::int64_t first_mass = layout.group_mass + sequence * groups * heads * sets;
-  const bool all_groups = place_of_group.empty();
-  gather(has_mass && all_groups, out.group_mass, first_mass, request.groups * heads, sets, own_sets);
-  if (has_mass && !all_groups) fill_groups(results + first_mass, sets, own_sets, out.group_mass, context);
-  if (request.received && !all_groups) {
-    fill_groups(results + layout.received + first_column, columns, key_rows, out.received, context);
-  } else {
-    per_column(request.received, out.received, layout.received, request.groups * heads);
-  }
+  // Of all groups that were asked for; those without rows get zeros.
+  const auto per_group = [&](bool wish, std::vector<float>& to, std::int64_t offset, std::int64_t stride,
+                             std::int64_t count) {
+    if (!wish || place_of_group.empty())
+      return gather(wish, to, offset, request.groups * heads, stride, count);
+    for (std::int64_t group = 0; group < request.groups; ++group) {
+      const auto asked = static_cast<size_t>(group);
+      const std::int64_t place = asked < place_of_group.size() ? place_of_group[asked] : -1;
+      gathers.push_back({&to, place < 0 ? nullptr : results + offset + place * heads * stride, heads, stride,
+                         count, request.groups * heads * count, group * heads * count});
+    }
+  };
+  per_group(request.group_mass && request.received && own_sets > 0, out.group_mass,
+            layout.group_mass + sequence * groups * heads * sets, sets, own_sets);
+  per_group(request.received, out.received, layout.received + first_column, columns, key_rows);
   per_column(request.follows(), out.followed, layout.followed, heads);
   per_row(request.entropy, out.entropy, layout.entropy);
   per_row(request.log_sum_exp, out.log_sum_exp, layout.log_sum_exp);
@@ -150,37 +163,14 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   out.top_keys.clear();
   if (has_top) {
     const auto* keys = reinterpret_cast<const std::int32_t*>(results + layout.top_keys);
-    Gather<std::int32_t>{&out.top_keys, keys + first_top, close * heads, top, request.top}.run();
+    Gather<std::int32_t>{&out.top_keys, keys + first_top, close * heads,
+                         top,           request.top,      close * heads * request.top}
+        .run();
   }
   out.dense.clear();
   out.dense_mean.clear();
   finish(results, out.residual);
   fill_routing(results, out.routing);
-}
-
-void RecordPlace::fill_groups(const float* first, std::int64_t stride, std::int64_t width,
-                              std::vector<float>& out, const Context* context) const {
-  const std::int64_t pieces = request.groups * states.heads,
-                     at_once = std::max<std::int64_t>(1, kNumbersAtOnce / std::max<std::int64_t>(1, width));
-  out.resize(static_cast<size_t>(pieces * width));
-  const auto fill = [&](std::int64_t number, int) {
-    for (std::int64_t piece = number * at_once; piece < std::min(pieces, (number + 1) * at_once); ++piece) {
-      const auto group = static_cast<size_t>(piece / states.heads);
-      const std::int64_t place = group < place_of_group.size() ? place_of_group[group] : -1;
-      float* to = out.data() + piece * width;
-      if (place < 0) {
-        std::fill_n(to, width, 0.0f);
-      } else {
-        std::copy_n(first + (place * states.heads + piece % states.heads) * stride, width, to);
-      }
-    }
-  };
-  const std::int64_t parts = (pieces + at_once - 1) / at_once;
-  if (context != nullptr && std::ssize(out) >= kWorthWaking) {
-    context->threads.run(parts, fill);
-  } else {
-    for (std::int64_t number = 0; number < parts; ++number) fill(number, 0);
-  }
 }
 
 // Layers without experts have -1 in their place, as on the CPU.
@@ -222,9 +212,15 @@ void RecordPlace::finish(const float* results, probe::ResidualRecord& out) const
   if (wanted.gathers_mlp_out()) subtract(out.mlp_out, layout.mid);
   if (wanted.lens > 0) {
     const auto* tokens = reinterpret_cast<const std::int32_t*>(results + layout.lens_tokens);
-    Gather<std::int32_t>{&out.lens_tokens, tokens + first_stream * lens, rows_read, lens, wanted.lens}.run();
-    Gather<float>{&out.lens_probabilities, results + layout.lens_probabilities + first_stream * lens,
-                  rows_read, lens, wanted.lens}
+    Gather<std::int32_t>{&out.lens_tokens, tokens + first_stream * lens, rows_read, lens,
+                         wanted.lens,      rows_read * wanted.lens}
+        .run();
+    Gather<float>{&out.lens_probabilities,
+                  results + layout.lens_probabilities + first_stream * lens,
+                  rows_read,
+                  lens,
+                  wanted.lens,
+                  rows_read * wanted.lens}
         .run();
   }
   finish_residual(wanted, address, hidden, out);
@@ -311,7 +307,7 @@ void DeviceObserver::form_dense(const Context& context, const Slot& from, const 
   // With the log-sum-exp as the row's top, the sum of its exponentials is 1.
   std::vector<float> tops, sums;
   const float* log_sums = from.host->data() + from.arriving.log_sum_exp + batch_->first_rows[n];
-  Gather<float>{&tops, log_sums, heads, batch_->rows(), query_rows}.run();
+  Gather<float>{&tops, log_sums, heads, batch_->rows(), query_rows, heads * query_rows}.run();
   for (float& top : tops) {
     sums.push_back(std::isinf(top) ? 0.0f : 1.0f);
     if (std::isinf(top)) top = 0;

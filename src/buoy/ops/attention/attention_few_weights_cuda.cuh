@@ -12,6 +12,48 @@ namespace buoy::ops {
 
 inline constexpr int kFewThreads = 128;
 
+// Sixteen rows of sixteen keys of a warp, on their way out: a row of a product is spread over the warp, in
+// memory its keys follow each other.
+struct WarpTile {
+  float numbers[16][20];  // wide enough to keep banks apart
+
+  // Of the scores of a chunk, rows are its columns: value 4 t + 2 r + e of a thread is that of column 8 t + 2
+  // (lane % 4) + e and key lane / 4 + 8 r.
+  template <int kNumbers>
+  __device__ void put_columns(const float (&s)[kNumbers]) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < kNumbers; ++i)
+      numbers[i / 4 * 8 + lane % 4 * 2 + i % 2][lane / 4 + i / 2 % 2 * 8] = s[i];
+  }
+  // Of sums over columns, rows are outputs: lane / 4 + 8 h, keys 2 (lane % 4) and the next, of eight keys r.
+  __device__ void put_outputs(const float (&sums)[2][4]) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+        *reinterpret_cast<float2*>(&numbers[lane / 4 + 8 * h][lane % 4 * 2 + 8 * r]) = {sums[r][2 * h],
+                                                                                        sums[r][2 * h + 1]};
+    }
+  }
+  // Four keys of row lane / 4 + 8 h to `to` + 4 (lane % 4), as far as `left` keys of the sixteen exist.
+  __device__ void write(int h, float* to, int left) const {
+    const int lane = threadIdx.x % 32, first = lane % 4 * 4;
+    const float4 four = *reinterpret_cast<const float4*>(&numbers[lane / 4 + 8 * h][first]);
+    to += first;
+    left -= first;
+    if (left >= 4 && reinterpret_cast<std::uintptr_t>(to) % 16 == 0) {
+      *reinterpret_cast<float4*>(to) = four;
+      return;
+    }
+    if (left > 0) to[0] = four.x;
+    if (left > 1) to[1] = four.y;
+    if (left > 2) to[2] = four.z;
+    if (left > 3) to[3] = four.w;
+  }
+};
+
 // The queries of all heads, and what is known of them. Columns without a row hold zeros and weigh nothing.
 template <int kRows, int kHeads>
 struct FewStorage {
@@ -20,6 +62,7 @@ struct FewStorage {
   static constexpr int kMostOutputs = (Columns::kHeadsOfChunk * kMostGroups + 15) / 16 * 16;
   Bf16 queries[Columns::kColumns][kMostDim];  // as place_in_column() says
   FewSums<kHeads> sums;
+  WarpTile tile[kFewThreads / 32];
   float shift[Columns::kColumns], norm[Columns::kColumns], inverse_norm[Columns::kColumns];
   std::int64_t close[kRows];  // where the row's weights begin; below zero: nobody looks closely
   // Where outputs begin, head * groups + group: those of the heads of one chunk.
@@ -134,20 +177,24 @@ __device__ void weigh(float (&s)[kNumbers], const FewStorage<kRows, kHeads>& sme
   for (int i = 0; i < kNumbers; ++i) s[i] = exp2_approx(s[i]);
 }
 
-// Weights of close rows, and what rows give the first key.
+// Weights of close rows, and what rows give the first key. `first_key`: the warp's.
 template <int kRows, int kHeads, int kNumbers>
-__device__ void write_weights(const float (&s)[kNumbers], const FewStorage<kRows, kHeads>& smem,
-                              const FewPlace& at, const OwnKeys& own, int first) {
+__device__ void write_weights(const float (&s)[kNumbers], FewStorage<kRows, kHeads>& smem, const FewPlace& at,
+                              const OwnKeys& own, int first_key, int first) {
   const StatisticsArgs& a = at.a;
   const int quad = threadIdx.x % 4;
   if (a.row_weights != nullptr) {
-    float* keys = a.row_weights + at.first_head * a.row_weight_stride + own.key[0];
+    WarpTile& tile = smem.tile[threadIdx.x / 32];
+    __syncwarp();
+    tile.put_columns(s);
+    __syncwarp();
 #pragma unroll
-    for (int i = 0; i < kNumbers; ++i) {
-      const int column = first + i / 4 * 8 + 2 * quad + i % 2, head = column / kRows;
+    for (int h = 0; h < kNumbers / 4; ++h) {
+      const int column = first + threadIdx.x % 32 / 4 + 8 * h, head = column / kRows;
       const std::int64_t close = smem.close[column % kRows];
-      if (close >= 0 && own.exists[i / 2 % 2] && head < at.heads)
-        keys[close + head * a.row_weight_stride + i / 2 % 2 * 8] = s[i];
+      if (close >= 0 && head < at.heads)
+        tile.write(h, a.row_weights + close + (at.first_head + head) * a.row_weight_stride + first_key,
+                   at.sequence.key_rows - first_key);
     }
   }
   if (a.first_share == nullptr || own.key[0] != 0) return;
@@ -183,30 +230,20 @@ __device__ void add_outputs(float (&sums)[2][4], const float (&s)[kNumbers], con
 }
 
 // The outputs first..first + 15 of one product, of heads from `head` on.
-__device__ inline void write_outputs(const float (&sums)[2][4], const FewPlace& at,
-                                     const std::int64_t* output_at, int outputs, int first_key, int head,
-                                     int first) {
+template <typename Storage>
+__device__ void write_outputs(const float (&sums)[2][4], Storage& smem, const FewPlace& at, int outputs,
+                              int first_key, int head, int first) {
   const StatisticsArgs& a = at.a;
-  const int lane = threadIdx.x % 32, key = first_key + lane % 4 * 2;
+  WarpTile& tile = smem.tile[threadIdx.x / 32];
+  __syncwarp();
+  tile.put_outputs(sums);
+  __syncwarp();
   float* to = a.received + static_cast<std::int64_t>(at.first_head + head) * a.columns +
-              at.sequence.column_start + key;
-  const int left = at.sequence.key_rows - key;
-  const bool pairs = a.columns % 2 == 0 && reinterpret_cast<std::uintptr_t>(to) % 8 == 0;
+              at.sequence.column_start + first_key;
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int output = first + lane / 4 + 8 * half;
-    if (output >= outputs) continue;
-    float* keys = to + output_at[output];
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const float2 two{sums[r][2 * half], sums[r][2 * half + 1]};
-      if (pairs && left > 8 * r + 1) {
-        *reinterpret_cast<float2*>(keys + 8 * r) = two;
-      } else {
-        if (left > 8 * r) keys[8 * r] = two.x;
-        if (left > 8 * r + 1) keys[8 * r + 1] = two.y;
-      }
-    }
+  for (int h = 0; h < 2; ++h) {
+    const int output = first + threadIdx.x % 32 / 4 + 8 * h;
+    if (output < outputs) tile.write(h, to + smem.output_at[output], at.sequence.key_rows - first_key);
   }
 }
 

@@ -68,8 +68,8 @@ __device__ void selves_of(float (&out)[kNumbers], const float (&s)[kNumbers], co
 
 // All columns, chunk after chunk; where a head has several, head after head.
 template <int kRows, int kHeads>
-__device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, const FewStorage<kRows, kHeads>& smem,
-                           const FewPlace& at, const OwnKeys& own, int first_key) {
+__device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, FewStorage<kRows, kHeads>& smem, const FewPlace& at,
+                           const OwnKeys& own, int first_key) {
   using Columns = FewColumns<kRows, kHeads>;
   constexpr int kNumbers = 4 * Columns::kTiles;
   const StatisticsArgs& a = at.a;
@@ -92,14 +92,14 @@ __device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, const FewStorage<kRows
       }
       if (!weights) continue;
       weigh(s, smem, at, own, first);
-      write_weights(s, smem, at, own, first);
+      write_weights(s, smem, at, own, first_key, first);
       if (a.received == nullptr) continue;
       const int outputs = min(Columns::kHeadsOfChunk, at.heads - head) * a.groups;
 #pragma unroll 1
       for (int output = 0; output < outputs; output += 16) {
         float sums[2][4] = {};
         add_outputs(sums, s, smem.output, output);
-        write_outputs(sums, at, smem.output_at, outputs, first_key, head, output);
+        write_outputs(sums, smem, at, outputs, first_key, head, output);
       }
     }
   } else {
@@ -121,7 +121,7 @@ __device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, const FewStorage<kRows
         }
         if (!weights) continue;
         weigh(s, smem, at, own, first);
-        write_weights(s, smem, at, own, first);
+        write_weights(s, smem, at, own, first_key, first);
         if (a.received != nullptr) add_outputs(received, s, smem.output + 16 * part, 0);
       }
       if (at.moments) {
@@ -129,8 +129,7 @@ __device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, const FewStorage<kRows
         Columns::give_head(cosine, head, own_sums.cosine);
         if (at.has_selves) Columns::give_head(self, head, own_sums.self);
       }
-      if (a.received != nullptr)
-        write_outputs(received, at, smem.output_at, static_cast<int>(a.groups), first_key, head, 0);
+      if (a.received != nullptr) write_outputs(received, smem, at, a.groups, first_key, head, 0);
     }
   }
 }
@@ -159,7 +158,7 @@ struct FewLayers {
 };
 
 template <int kRows, int kHeads>
-__global__ void __launch_bounds__(kFewThreads, kHeads == 4 ? 5 : 4)
+__global__ void __launch_bounds__(kFewThreads, 4)
     statistics_few(const __grid_constant__ FewLayers layers) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto& smem = *reinterpret_cast<FewStorage<kRows, kHeads>*>(shared);

@@ -215,7 +215,7 @@ __device__ Choice decide(const RouteKernelArgs& args, std::int64_t row, float* s
 
 // A block has some rows, kSortRows at a time. Alone it sorts all pairs at once.
 template <int kOwn, bool kAlone>
-__global__ void __launch_bounds__(kRouteThreads) route_kernel(const RouteKernelArgs args) {
+__global__ void __launch_bounds__(kRouteThreads, kOwn <= 4 ? 2 : 1) route_kernel(const RouteKernelArgs args) {
   extern __shared__ float numbers[];  // [warps][32 * kOwn]
   __shared__ std::uint32_t masks[kMostExperts];
   __shared__ int counts[kMostExperts];  // alone: where an expert's pairs begin

@@ -84,7 +84,7 @@ __device__ inline void leave_counts(const SortArgs& args, const int* counts) {
 inline constexpr int kPlaceThreads = 512;
 
 // Where the pairs of a block stand: `place` says where each stands among those of its block and expert.
-__global__ void __launch_bounds__(kPlaceThreads, 2)
+__global__ void __launch_bounds__(kPlaceThreads, 3)
     place_pairs_kernel(const std::int32_t* experts, const SortArgs args) {
   constexpr unsigned kAll = 0xffffffffu;
   constexpr int kWarps = kPlaceThreads / 32, kTogether = 8;

@@ -39,16 +39,18 @@ template <bool kFew>
 __global__ void __launch_bounds__(kFew ? kFewCopyThreads : kCopyThreads, kFew ? 1 : 4)
     add_returned_kernel(const ReturnedSums all) {
   constexpr int kTogether = kFew ? 8 : 4;
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::uint32_t number = blockIdx.x * blockDim.x + threadIdx.x,
+                      row = number / static_cast<std::uint32_t>(all.pieces),
+                      piece = number - row * static_cast<std::uint32_t>(all.pieces);
   launch_dependents();
   wait_for_prior_grid();
-  if (i >= all.rows * all.pieces) return;
-  const std::int64_t row = i / all.pieces, piece = i - row * all.pieces;
+  if (row >= all.rows) return;
+  const std::int64_t i = number;
   float4 low = all.output[2 * i], high = all.output[2 * i + 1];
   float sums[8] = {};
   for (int first = 0; first < all.chosen; first += kTogether) {
     const auto inside = [&](int n) { return first + n < all.chosen; };
-    const std::int64_t pair = row * all.chosen + first;
+    const std::int64_t pair = static_cast<std::int64_t>(row) * all.chosen + first;
     int at[kTogether];
     uint4 eight[kTogether];
 #pragma unroll
@@ -103,6 +105,7 @@ void add_returned(const Stream& stream, const DeviceExpertsArgs& args) {
                           args.rows,
                           reinterpret_cast<float4*>(args.output)};
   const std::int64_t count = args.rows * args.hidden / 8;
+  BUOY_CHECK(count < (std::int64_t{1} << 31));
   const bool few = count <= gpu().multiprocessors * kCopyThreads;
   const int threads = few ? kFewCopyThreads : kCopyThreads;
   launch_kernel({.grid = dim3(static_cast<unsigned>((count + threads - 1) / threads)),

@@ -34,11 +34,6 @@ __device__ float number_of(std::uint32_t key) {
   return __uint_as_float(key ^ (key >> 31 != 0 ? 0x80000000u : 0xffffffffu));
 }
 
-__device__ float warp_largest(float value) {
-  for (int offset = 16; offset > 0; offset /= 2) value = fmaxf(value, __shfl_xor_sync(kAll, value, offset));
-  return value;
-}
-
 // The lowest of the lanes that have the largest key.
 __device__ int best_lane(std::uint32_t key) {
   return __ffs(static_cast<int>(__ballot_sync(kAll, key == __reduce_max_sync(kAll, key)))) - 1;
@@ -154,21 +149,21 @@ __device__ Choice decide(const RouteKernelArgs& args, std::int64_t row, float* s
   }
   const bool biased = args.io.bias != nullptr;
   bool finite = true;
-  float top = -INFINITY;
+  std::uint32_t top = kNobody;
   std::uint32_t keys[kOwn];
 #pragma unroll
   for (int i = 0; i < kOwn; ++i) {
     finite &= static_cast<bool>(isfinite(plain[i]));
     keys[i] = inside(i) ? key_of(plain[i]) : kNobody;
     if (!inside(i)) plain[i] = -INFINITY;  // shares of nothing
-    top = fmaxf(top, plain[i]);
+    top = max(top, keys[i]);
   }
   if (!finite) atomicMin(args.io.flag, args.io.code);
-  top = warp_largest(top);
+  const float largest = number_of(__reduce_max_sync(kAll, top));
   float sum = 0;
 #pragma unroll
   for (int i = 0; i < kOwn; ++i) {
-    plain[i] = args.sigmoids ? 1.0f / (1.0f + expf(-plain[i])) : expf(plain[i] - top);
+    plain[i] = args.sigmoids ? 1.0f / (1.0f + expf(-plain[i])) : expf(plain[i] - largest);
     sum += plain[i];
   }
   sum = warp_sum(sum);

@@ -48,7 +48,7 @@ class Layer {
         source_(bytes<std::int32_t>(pairs_)),
         place_(bytes<std::int32_t>(pairs_)),
         flag_(bytes<std::int32_t>(1)),
-        progress_(bytes<std::int32_t>(ops::kExpertCounters)),
+        counts_(static_cast<size_t>(ops::pair_counts(rows, shape.rule.experts))),
         returned_(bytes<std::uint16_t>(pairs_ * shape.hidden)),
         activated_(bytes<std::uint16_t>(pairs_ * shape.width)),
         output_(bytes<float>(rows * shape.hidden)) {
@@ -65,9 +65,9 @@ class Layer {
   }
   ops::DevicePairs pairs() const {
     return {first_.as<std::int32_t>(), source_.as<std::int32_t>(), place_.as<std::int32_t>(),
-            variant_.overlap ? progress_.as<std::int32_t>() : nullptr};
+            counts_.as<std::uint8_t>()};
   }
-  void route() {
+  void multiply_router() {
     linear_.multiply(stream_, {.input = input_.get(),
                                .rows = rows_,
                                .weight = router_.get(),
@@ -75,14 +75,17 @@ class Layer {
                                .outputs = shape_.rule.experts,
                                .output = logits_.data(),
                                .kind = ops::LinearOutput::kFloat});
+  }
+  void decide() {
     ops::route_cuda(stream_, shape_.rule,
                     {.logits = logits_.as<float>(),
                      .rows = rows_,
                      .experts = routed_.as<std::int32_t>(),
                      .weights = weights_.as<float>(),
+                     .pairs = pairs(),
                      .flag = flag_.as<std::int32_t>()});
-    ops::sort_pairs_cuda(stream_, routed_.as<std::int32_t>(), pairs_, shape_.rule.experts, pairs());
   }
+  void route() { multiply_router(), decide(); }
   void multiply(ops::ExpertsPart part = ops::ExpertsPart::kAll) {
     ops::experts_cuda(stream_,
                       {.input = input_.get(),
@@ -98,32 +101,23 @@ class Layer {
                        .activated = activated_.as<std::uint16_t>(),
                        .returned = returned_.as<std::uint16_t>(),
                        .output = output_.as<float>(),
-                       .column_parts = variant_.parts,
-                       .begin_early = variant_.begin_early,
-                       .lead = variant_.lead,
-                       .weights_leave_first = variant_.leave_first},
+                       .weights_leave_first = leave_first_},
                       ops::ExpertsChoice::kByShape, part);
   }
   struct Times {
     double layer, product_flops;
   };
-  // Columns of the last product come in so many parts; one warpgroup is so many steps ahead.
-  struct Variant {
-    int parts = ops::DeviceExpertsArgs{}.column_parts, lead = ops::DeviceExpertsArgs{}.lead;
-    bool leave_first = ops::DeviceExpertsArgs{}.weights_leave_first,
-         begin_early = ops::DeviceExpertsArgs{}.begin_early, overlap = true;
-  };
   Times time_in_turn(const Context& context);
   // How many experts somebody chose, and the most that chose one.
   std::pair<std::int64_t, std::int64_t> load();
 
-  Variant variant_;
+  bool leave_first_ = ops::DeviceExpertsArgs{}.weights_leave_first;
   MixtureShape shape_;
   std::int64_t rows_, pairs_;
   Stream stream_;
   ops::DeviceLinear linear_;
   Numbers input_, router_, gate_up_, down_;
-  DeviceMemory logits_, routed_, weights_, first_, source_, place_, flag_, progress_, returned_, activated_,
+  DeviceMemory logits_, routed_, weights_, first_, source_, place_, flag_, counts_, returned_, activated_,
       output_;
 };
 
@@ -154,30 +148,18 @@ Layer::Times Layer::time_in_turn(const Context& context) {
   return turns[kTurns / 2];
 }
 
-// For a while, until one of them is chosen: all take turns.
+// For a while, until one of them is chosen: both take turns.
 void Layer::compare_variants(const Context& context) {
-  constexpr size_t kTurns = 5;
-  constexpr bool kOnce = true, kEarly = true;
-  const Variant variants[] = {
-      {1, 0, !kOnce, !kEarly, false}, {1, 1, !kOnce, !kEarly, false}, {1, 2, !kOnce, !kEarly, false},
-      {1, 0, kOnce, !kEarly, false},  {1, 0, !kOnce, kEarly},         {2, 0, !kOnce, !kEarly},
-      {4, 0, !kOnce, !kEarly},        {8, 0, !kOnce, !kEarly},        {4, 0, kOnce, !kEarly},
-      {2, 0, !kOnce, kEarly},         {4, 0, !kOnce, kEarly},         {1, 1, !kOnce, kEarly},
-      {2, 1, !kOnce, kEarly},         {4, 1, !kOnce, kEarly},         {4, 2, !kOnce, kEarly},
-      {8, 1, !kOnce, kEarly},         {4, 1, kOnce, kEarly},          {8, 1, kOnce, kEarly}};
-  std::vector<std::vector<double>> times(std::size(variants)), gate_up(3), down(3);
-  std::vector<double> flops;
+  constexpr size_t kTurns = 9;
+  constexpr ops::ExpertsPart kParts[] = {ops::ExpertsPart::kGateUp, ops::ExpertsPart::kDown};
+  std::vector<double> flops, times[2], alone[2][2];
   for (size_t turn = 0; turn < kTurns; ++turn) {
     flops.push_back(benchmark::quick_product_flops(context, Device::kCuda));
-    for (size_t i = 0; i < std::size(variants); ++i) {
-      variant_ = variants[i];
-      times[i].push_back(device_seconds(stream_, [&] { route(), multiply(); }));
-    }
-    for (int lead = 0; lead < 3; ++lead) {
-      variant_ = {1, lead, false, false, false};
-      const auto at = static_cast<size_t>(lead);
-      gate_up[at].push_back(device_seconds(stream_, [&] { multiply(ops::ExpertsPart::kGateUp); }));
-      down[at].push_back(device_seconds(stream_, [&] { multiply(ops::ExpertsPart::kDown); }));
+    for (const size_t first : {size_t{0}, size_t{1}}) {
+      leave_first_ = first == 1;
+      times[first].push_back(device_seconds(stream_, [&] { route(), multiply(); }));
+      for (const size_t part : {size_t{0}, size_t{1}})
+        alone[first][part].push_back(device_seconds(stream_, [&] { multiply(kParts[part]); }));
     }
   }
   const auto median = [](std::vector<double> values) {
@@ -186,20 +168,18 @@ void Layer::compare_variants(const Context& context) {
   };
   fmt::print("  {} {} rows, product {}\n", shape_.name, rows_,
              benchmark::describe_rate(median(flops), "FLOP"));
-  for (size_t i = 0; i < std::size(variants); ++i) {
-    fmt::print("    {} parts, lead {}, weights {}, {}: {:.1f} us\n", variants[i].parts, variants[i].lead,
-               variants[i].leave_first ? "leave first" : "as usual",
-               variants[i].begin_early ? "down early" : "in turn", median(times[i]) * 1e6);
+  for (const size_t first : {size_t{0}, size_t{1}}) {
+    fmt::print("    weights {}: {:.1f} us; gate and up alone {:.1f} us, down alone {:.1f} us\n",
+               first == 1 ? "leave first" : "as usual", median(times[first]) * 1e6,
+               median(alone[first][0]) * 1e6, median(alone[first][1]) * 1e6);
   }
-  for (size_t lead = 0; lead < 3; ++lead) {
-    fmt::print("    lead {}: gate and up alone {:.1f} us, down alone {:.1f} us\n", lead,
-               median(gate_up[lead]) * 1e6, median(down[lead]) * 1e6);
-  }
-  variant_ = {};
+  leave_first_ = ops::DeviceExpertsArgs{}.weights_leave_first;
 }
 
 Json Layer::run(const Context& context, const benchmark::MachineLimits& limits) {
-  const double routing = device_seconds(stream_, [&] { route(); });
+  const double routing = device_seconds(stream_, [&] { route(); }),
+               router = device_seconds(stream_, [&] { multiply_router(); }),
+               decisions = device_seconds(stream_, [&] { decide(); });
   const double products = device_seconds(stream_, [&] { multiply(); });
   const auto [all, product_flops] = time_in_turn(context);
   const auto seconds_of = [&](ops::ExpertsPart part) {
@@ -214,10 +194,12 @@ Json Layer::run(const Context& context, const benchmark::MachineLimits& limits) 
   fmt::print(
       "  {:<14} {:>5} rows: routing {:>6.1f} us, experts {:>7.1f} us, together {:>7.1f} us; {} of {} "
       "experts, at "
-      "most {} rows\n    alone: gate and up {:.1f} us, down {:.1f} us, sums {:.1f} us\n    {:.1f}% of the "
+      "most {} rows\n    alone: router {:.1f} us, decisions {:.1f} us, gate and up {:.1f} us, down {:.1f} "
+      "us, "
+      "sums {:.1f} us\n    {:.1f}% of the "
       "product rate in turn with it ({}), {:.1f}% of the copy rate",
       shape_.name, rows_, routing * 1e6, products * 1e6, all * 1e6, busy, shape_.rule.experts, most,
-      gate_up * 1e6, down * 1e6, sums * 1e6, 100 * of_product,
+      router * 1e6, decisions * 1e6, gate_up * 1e6, down * 1e6, sums * 1e6, 100 * of_product,
       benchmark::describe_rate(product_flops, "FLOP"), 100 * of_copy);
   const bool few = rows_ == kFewRows;
   const double found = few ? of_copy : of_product, least = few ? kLeastOfCopy : kLeastOfProduct;
@@ -227,6 +209,8 @@ Json Layer::run(const Context& context, const benchmark::MachineLimits& limits) 
   return {{"shape", shape_.name},
           {"rows", rows_},
           {"routing_seconds", routing},
+          {"router_seconds", router},
+          {"decisions_seconds", decisions},
           {"experts_seconds", products},
           {"gate_up_seconds", gate_up},
           {"down_seconds", down},
@@ -248,7 +232,7 @@ Json bench_cuda_experts(const Context& context, const CudaBenchOptions& options)
   for (const MixtureShape& shape : kShapes) {
     if (!options.wants(shape.name)) continue;
     if (std::getenv("BUOY_EXPERT_VARIANTS") != nullptr) {
-      Layer(shape, 4096).compare_variants(context);
+      for (const int rows : options.expert_rows) Layer(shape, rows).compare_variants(context);
       continue;
     }
     for (const int rows : options.expert_rows) out.push_back(Layer(shape, rows).run(context, limits));

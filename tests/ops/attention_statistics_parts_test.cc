@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "ops/attended.h"
+#include "ops/references/attended.h"
 
 namespace buoy::ops {
 namespace {

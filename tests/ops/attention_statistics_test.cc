@@ -10,7 +10,7 @@
 #include "buoy/base/random.h"
 #include "buoy/ops/attention/attention_statistics.h"
 #include "buoy/ops/moments/qk_moments.h"
-#include "ops/attended.h"
+#include "ops/references/attended.h"
 
 namespace buoy::ops {
 namespace {

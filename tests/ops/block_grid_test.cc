@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "buoy/ops/moments/qk_moments.h"
-#include "ops/attended.h"
+#include "ops/references/attended.h"
 
 namespace buoy::ops {
 namespace {

@@ -1,5 +1,5 @@
-// Routers and experts on the GPU against the references in double of experts.h. Numbers by the rule of
-// error_ratio.h; the plain version computes in float and rounds where the GPU stores bf16.
+// Experts on the GPU against the reference in double of experts.h. Numbers by the rule of error_ratio.h; the
+// plain version computes in float and rounds where the GPU stores bf16.
 
 #include <gtest/gtest.h>
 
@@ -12,200 +12,22 @@
 #include "buoy/ops/pointwise/elementwise_cuda.h"
 #include "ops/device_array.h"
 #include "ops/error_ratio.h"
+#include "ops/references/routed_pairs.h"
 #include "support/gpu.h"
 
 namespace buoy {
 namespace {
 
 using ops::ExpertsChoice;
-using ops::RouterKind;
-using ops::RouterRule;
+using testing::choices;
 using testing::DeviceArray;
 using testing::ErrorRatio;
-using testing::from_bf16;
+using testing::Ids;
 using testing::normal_numbers;
 using testing::rounded;
+using testing::Sorted;
+using testing::sorted_by_card;
 using testing::to_bf16;
-
-using Ids = std::vector<std::int32_t>;
-
-struct Decided {
-  Ids experts;
-  std::vector<float> weights, entropy;
-  std::int32_t flag;
-};
-
-Decided decide(const RouterRule& rule, std::int64_t rows, std::int64_t parts,
-               const std::vector<float>& logits, const std::vector<float>& bias) {
-  const auto pairs = static_cast<size_t>(rows * rule.chosen);
-  const DeviceArray<float> on_card(logits), steering(bias);
-  const DeviceArray<std::int32_t> experts(pairs), flag(Ids{99});
-  const DeviceArray<float> weights(pairs), entropy(static_cast<size_t>(rows));
-  const Stream stream;
-  ops::route_cuda(stream, rule,
-                  {.logits = on_card.data(),
-                   .rows = rows,
-                   .parts = parts,
-                   .bias = bias.empty() ? nullptr : steering.data(),
-                   .experts = experts.data(),
-                   .weights = weights.data(),
-                   .entropy = entropy.data(),
-                   .flag = flag.data(),
-                   .code = 7});
-  stream.synchronize();
-  return {experts.host(), weights.host(), entropy.host(), flag.host()[0]};
-}
-
-std::vector<RouterRule> rules() {
-  return {{RouterKind::kSoftmax, 4, 2, false},
-          {RouterKind::kSoftmax, 128, 8, true},
-          {RouterKind::kSoftmax, 60, 4, false},
-          {RouterKind::kSoftmax, 33, 32, true},
-          {RouterKind::kSoftmax, 512, 10, true},
-          {RouterKind::kSigmoidGroups, 8, 2, false, 4, 2, 2.5},
-          {RouterKind::kSigmoidGroups, 256, 8, false, 8, 4, 2.5},
-          {RouterKind::kSigmoidGroups, 384, 6, false, 4, 2, 1.0},
-          {RouterKind::kSigmoidGroups, 192, 6, false, 2, 1, 1.0},
-          {RouterKind::kSigmoidGroups, 66, 5, false, 3, 2, 1.0},
-          {RouterKind::kSigmoidGroups, 64, 1, false, 32, 3, 1.5}};
-}
-
-TEST(RouteCuda, DecidesAsTheReference) {
-  BUOY_NEEDS_GPU();
-  constexpr std::int64_t kRows = 131;
-  for (const bool biased : {false, true}) {
-    ErrorRatio weights, entropy;
-    for (const RouterRule& rule : rules()) {
-      SCOPED_TRACE(std::to_string(rule.experts) + (biased ? " experts, bias" : " experts"));
-      const auto logits = normal_numbers(1, kRows * rule.experts, 2);
-      const auto bias = biased ? normal_numbers(2, rule.experts, 0.1) : std::vector<float>();
-      const Decided found = decide(rule, kRows, 1, logits, bias);
-      EXPECT_EQ(found.flag, 99);
-      Ids experts(found.experts.size());
-      std::vector<double> exact(experts.size()), exact_entropy(kRows);
-      for (std::int64_t row = 0; row < kRows; ++row) {
-        const std::vector<double> own(logits.begin() + row * rule.experts,
-                                      logits.begin() + (row + 1) * rule.experts);
-        ops::route_reference(rule, own.data(), biased ? bias.data() : nullptr,
-                             {experts.data() + row * rule.chosen, exact.data() + row * rule.chosen,
-                              exact_entropy.data() + row});
-      }
-      EXPECT_EQ(found.experts, experts);
-      // Plain: what the CPU computes in float.
-      Ids on_cpu(found.experts.size());
-      std::vector<float> plain(on_cpu.size()), plain_entropy(kRows);
-      ThreadPool threads(1);
-      ops::route({threads}, rule,
-                 {logits.data(),
-                  kRows,
-                  biased ? bias.data() : nullptr,
-                  {on_cpu.data(), plain.data(), plain_entropy.data()}});
-      weights.add(found.weights, plain, exact);
-      entropy.add(found.entropy, plain_entropy, exact_entropy);
-    }
-    weights.expect_at_most_twice("weights");
-    entropy.expect_at_most_twice("entropy");
-  }
-}
-
-TEST(RouteCuda, EqualLogitsGoToTheLowerExpert) {
-  BUOY_NEEDS_GPU();
-  for (const RouterRule& rule : rules()) {
-    const Decided found =
-        decide(rule, 2, 1, std::vector<float>(static_cast<size_t>(2 * rule.experts), 0.5f), {});
-    for (std::int64_t row = 0; row < 2; ++row) {
-      for (std::int64_t n = 0; n < rule.chosen; ++n)
-        EXPECT_EQ(found.experts[static_cast<size_t>(row * rule.chosen + n)], n) << rule.experts;
-    }
-  }
-}
-
-TEST(RouteCuda, PartsAreSummed) {
-  BUOY_NEEDS_GPU();
-  const RouterRule rule{RouterKind::kSoftmax, 16, 3, true};
-  const auto whole = normal_numbers(3, 5 * 16);
-  std::vector<float> parts;
-  for (size_t row = 0; row < 5; ++row) {
-    for (size_t e = 0; e < 16; ++e) parts.push_back(whole[row * 16 + e] * 0.75f);
-    for (size_t e = 0; e < 16; ++e) parts.push_back(whole[row * 16 + e] * 0.25f);
-  }
-  const Decided one = decide(rule, 5, 1, whole, {}), two = decide(rule, 5, 2, parts, {});
-  EXPECT_EQ(one.experts, two.experts);
-  for (size_t i = 0; i < one.weights.size(); ++i) EXPECT_NEAR(one.weights[i], two.weights[i], 1e-6);
-}
-
-TEST(RouteCuda, LogitsThatAreNotFiniteAreSaid) {
-  BUOY_NEEDS_GPU();
-  const RouterRule rule{RouterKind::kSoftmax, 8, 2, true};
-  for (const float bad : {std::nanf(""), INFINITY, -INFINITY}) {
-    auto logits = normal_numbers(4, 3 * 8);
-    logits[13] = bad;
-    const Decided found = decide(rule, 3, 1, logits, {});
-    EXPECT_EQ(found.flag, 7);
-    for (const auto expert : found.experts) EXPECT_TRUE(expert >= 0 && expert < 8);
-  }
-}
-
-// Experts that rows choose, some of them none; slots of a row differ.
-Ids choices(std::int64_t rows, std::int64_t experts, std::int64_t chosen, std::uint64_t seed) {
-  const auto numbers = normal_numbers(seed, rows * experts);
-  Ids out;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    Ids order(static_cast<size_t>(experts));
-    for (std::int64_t e = 0; e < experts; ++e) order[static_cast<size_t>(e)] = static_cast<std::int32_t>(e);
-    std::sort(order.begin(), order.end(), [&](auto a, auto b) {
-      return numbers[static_cast<size_t>(row * experts + a)] >
-             numbers[static_cast<size_t>(row * experts + b)];
-    });
-    out.insert(out.end(), order.begin(), order.begin() + chosen);
-  }
-  return out;
-}
-
-struct Sorted {
-  explicit Sorted(const Ids& routed, std::int64_t experts)
-      : on_card(routed),
-        first(static_cast<size_t>(experts + 1)),
-        source(routed.size()),
-        place(routed.size()),
-        progress(Ids(ops::kExpertCounters, 12345)) {
-    const Stream stream;
-    ops::sort_pairs_cuda(stream, on_card.data(), std::ssize(routed), experts, pairs());
-    stream.synchronize();
-  }
-  ops::DevicePairs pairs() const { return {first.data(), source.data(), place.data(), progress.data()}; }
-
-  DeviceArray<std::int32_t> on_card, first, source, place, progress;
-};
-
-TEST(SortPairsCuda, AsOnTheCpu) {
-  BUOY_NEEDS_GPU();
-  struct Case {
-    std::int64_t rows, experts, chosen;
-  };
-  for (const Case& c : {Case{1, 4, 2},
-                        {1, 128, 8},
-                        {3, 64, 8},
-                        {40, 1, 1},
-                        {256, 2, 1},
-                        {257, 1, 1},
-                        {33, 512, 32},
-                        {700, 8, 3},
-                        {2048, 3, 1},
-                        {2049, 1, 1},
-                        {1500, 128, 8},
-                        {4096, 128, 8},
-                        {4999, 300, 7}}) {
-    const Ids routed = choices(c.rows, c.experts, c.chosen, 5);
-    const Sorted sorted(routed, c.experts);
-    const auto expected = ops::rows_by_expert(routed, c.experts);
-    EXPECT_EQ(sorted.first.host(), Ids(expected.first.begin(), expected.first.end()));
-    const Ids source = sorted.source.host(), place = sorted.place.host();
-    EXPECT_EQ(source, Ids(expected.pairs.begin(), expected.pairs.end()));
-    for (size_t j = 0; j < source.size(); ++j) EXPECT_EQ(place[static_cast<size_t>(source[j])], j);
-    EXPECT_EQ(sorted.progress.host(), Ids(ops::kExpertCounters, 0));
-  }
-}
 
 struct Shape {
   std::int64_t rows, hidden, width, experts, chosen;
@@ -242,8 +64,8 @@ struct Mixture {
   }
 
   // Rows [begin, end) on the card.
-  std::vector<float> run(ExpertsChoice choice, std::int64_t begin, std::int64_t end, int column_parts = 2,
-                         int lead = 0, bool begin_early = true, int times = 1) const {
+  std::vector<float> run(ExpertsChoice choice, std::int64_t begin, std::int64_t end,
+                         bool weights_leave_first = true) const {
     const std::int64_t rows = end - begin, k = shape.chosen;
     const auto part = [&](const auto& values, std::int64_t width) {
       return std::vector(values.begin() + begin * width, values.begin() + end * width);
@@ -251,30 +73,25 @@ struct Mixture {
     const DeviceArray<std::uint16_t> x(to_bf16(part(input, shape.hidden))), both(to_bf16(gate_up)),
         last(to_bf16(down)), returned(static_cast<size_t>(rows * k * shape.hidden)),
         activated(static_cast<size_t>(rows * k * shape.width));
-    const Sorted sorted(part(routed, k), shape.experts);
+    const Sorted sorted = sorted_by_card(part(routed, k), shape.experts, k);
     const DeviceArray<float> shares(part(weights, k)), out(part(residual, shape.hidden));
     const Stream stream;
-    for (int i = 0; i < times; ++i) {
-      ops::experts_cuda(stream,
-                        {.input = x.data(),
-                         .rows = rows,
-                         .hidden = shape.hidden,
-                         .experts = shape.experts,
-                         .chosen = k,
-                         .width = shape.width,
-                         .gate_up = both.data(),
-                         .down = last.data(),
-                         .pairs = sorted.pairs(),
-                         .weights = shares.data(),
-                         .activated = activated.data(),
-                         .returned = returned.data(),
-                         .output = out.data(),
-                         .overlap_from = column_parts > 0 ? 1 : rows + 1,
-                         .column_parts = column_parts,
-                         .begin_early = begin_early,
-                         .lead = lead},
-                        choice);
-    }
+    ops::experts_cuda(stream,
+                      {.input = x.data(),
+                       .rows = rows,
+                       .hidden = shape.hidden,
+                       .experts = shape.experts,
+                       .chosen = k,
+                       .width = shape.width,
+                       .gate_up = both.data(),
+                       .down = last.data(),
+                       .pairs = sorted.pairs(),
+                       .weights = shares.data(),
+                       .activated = activated.data(),
+                       .returned = returned.data(),
+                       .output = out.data(),
+                       .weights_leave_first = weights_leave_first},
+                      choice);
     stream.synchronize();
     return out.host();
   }
@@ -391,29 +208,17 @@ TEST(ExpertsCuda, ARowAloneHasTheBitsOfARowAmongOthers) {
   }
 }
 
-// Sums of finished columns while the others are multiplied, and warpgroups that are not side by side.
-TEST(ExpertsCuda, WhatOverlapsChangesNoBit) {
+TEST(ExpertsCuda, WhatLeavesTheCacheFirstChangesNoBit) {
   BUOY_NEEDS_GPU();
-  std::vector<Ids> loads = uneven_loads();
-  loads.push_back(Ids(40, 260));
   std::uint64_t seed = 50;
-  for (const Ids& load : loads) {
-    const std::int64_t rows = std::accumulate(load.begin(), load.end(), std::int64_t{0});
-    SCOPED_TRACE(std::to_string(load.size()) + " experts, " + std::to_string(rows) + " rows");
-    const Shape shape{rows, 1024, 456, std::ssize(load), 1};
+  for (const Ids& loads : uneven_loads()) {
     ++seed;
-    const Mixture mixture(shape, seed, choices_of_loads(load, seed));
-    const auto plain = mixture.run(ExpertsChoice::kByShape, 0, rows, 0, 0, false, 3);
-    for (const bool begin_early : {false, true}) {
-      for (const auto& [parts, lead] : {std::pair{1, 0}, {2, 0}, {4, 1}, {1, 1}, {2, 2}}) {
-        EXPECT_EQ(mixture.run(ExpertsChoice::kByShape, 0, rows, parts, lead, begin_early, 3), plain)
-            << parts << " parts, " << lead << " ahead, " << (begin_early ? "early" : "in turn");
-      }
-    }
+    const Shape shape{std::accumulate(loads.begin(), loads.end(), std::int64_t{0}), 1024, 456,
+                      std::ssize(loads), 1};
+    const Mixture mixture(shape, seed, choices_of_loads(loads, seed));
+    EXPECT_EQ(mixture.run(ExpertsChoice::kByShape, 0, shape.rows, true),
+              mixture.run(ExpertsChoice::kByShape, 0, shape.rows, false));
   }
-  const Mixture eight({1100, 2048, 456, 16, 8}, 5);
-  EXPECT_EQ(eight.run(ExpertsChoice::kByShape, 0, 1100, 2, 1, true, 5),
-            eight.run(ExpertsChoice::kByShape, 0, 1100, 0, 0, false, 5));
 }
 
 TEST(ExpertsCuda, TwiceTheSameBits) {

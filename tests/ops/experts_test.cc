@@ -373,40 +373,6 @@ TEST(ExpertTiles, EveryTileIsTakenOnce) {
   }
 }
 
-TEST(ExpertTiles, EveryTileIsTakenOnceBehindAnotherProduct) {
-  for (const int clusters : {1, 2, 7, 66}) {
-    for (const int before : {0, 1, 6, 65, 66, 67, 768}) {
-      for (const int tiles : {0, 1, 5, 65, 66, 67, 131, 132, 133, 500}) {
-        for (const int ahead : {0, 1, 3}) {
-          const ops::TileTurns shared = ops::turns_behind(before, ahead, tiles, clusters);
-          std::vector<int> taken;
-          for (int cluster = 0; cluster < clusters; ++cluster) {
-            const int turns = shared.turns(tiles, cluster);
-            for (int turn = 0; turn < turns; ++turn) {
-              taken.push_back(shared.tile(turn, cluster));
-              EXPECT_TRUE(turn == 0 || shared.tile(turn - 1, cluster) < taken.back());
-            }
-            EXPECT_GE(shared.tile(turns, cluster), tiles);
-          }
-          std::sort(taken.begin(), taken.end());
-          std::vector<int> all(static_cast<size_t>(tiles));
-          std::iota(all.begin(), all.end(), 0);
-          EXPECT_EQ(taken, all) << tiles << " tiles, " << clusters << " clusters, behind " << before;
-        }
-      }
-    }
-  }
-  // The experts of Qwen3-30B-A3B, evenly chosen: those that begin early have the fewest turns afterwards.
-  const ops::TileTurns qwen = ops::turns_behind(768, 2, 1024, 66);
-  EXPECT_EQ(qwen.early, 24);
-  EXPECT_EQ(qwen.turns(1024, 0), 2 + 14);
-  EXPECT_EQ(qwen.turns(1024, 24), 15);
-  EXPECT_EQ(qwen.turns(1024, 65), 15);
-  EXPECT_EQ(ops::tiles_before_last_turn(768, 66), 11 * 66);
-  EXPECT_EQ(ops::tiles_before_last_turn(66, 66), 0);
-  EXPECT_EQ(ops::tiles_before_last_turn(67, 66), 66);
-}
-
 TEST(ExpertTiles, TilesOfFallingSizeAreSharedEvenly) {
   constexpr int kTiles = 12 * 66, kClusters = 66;
   std::vector<int> sums;

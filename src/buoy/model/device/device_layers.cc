@@ -170,7 +170,7 @@ void DevicePass::State::queue_after_attention(std::int64_t number) {
 void DevicePass::State::queue_experts(std::int64_t number) {
   const DeviceMixtureWeights& mixture = weights.layer(number).mixture;
   const ExpertConfig& experts = *config.experts;
-  const std::int64_t rows = batch->rows(), pairs = rows * experts.chosen;
+  const std::int64_t rows = batch->rows();
   DeviceObserver::Routing routing{work.routed, work.routed_weights, nullptr};
   if (observer.watching()) routing = observer.routing(number).value_or(routing);
   linear.multiply(stream, {.input = work.normed,
@@ -180,6 +180,7 @@ void DevicePass::State::queue_experts(std::int64_t number) {
                            .outputs = mixture.parts * experts.count,
                            .output = work.router_logits,
                            .kind = ops::LinearOutput::kFloat});
+  const ops::DevicePairs sorted{work.expert_first, work.pair_source, work.pair_place, work.pair_counts};
   ops::route_cuda(stream, router_rule_of(experts),
                   {.logits = work.router_logits,
                    .rows = rows,
@@ -188,10 +189,9 @@ void DevicePass::State::queue_experts(std::int64_t number) {
                    .experts = routing.experts,
                    .weights = routing.weights,
                    .entropy = routing.entropy,
+                   .pairs = sorted,
                    .flag = work.flag,
                    .code = not_finite_router(number)});
-  const ops::DevicePairs sorted{work.expert_first, work.pair_source, work.pair_place, work.expert_progress};
-  ops::sort_pairs_cuda(stream, routing.experts, pairs, experts.count, sorted);
   const float* shares = routing.weights;
   if (observer.watching()) shares = observer.scaled_routing(stream, number, shares, work.routed_weights);
   ops::experts_cuda(stream, {.input = work.normed,

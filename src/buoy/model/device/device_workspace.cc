@@ -75,7 +75,7 @@ std::size_t DeviceWorkspace::lay_out(const ModelConfig& c, void* base) {
     expert_first = arena.take<std::int32_t>(e.count + 1);
     pair_source = arena.take<std::int32_t>(pairs);
     pair_place = arena.take<std::int32_t>(pairs);
-    expert_progress = arena.take<std::int32_t>(ops::kExpertCounters);
+    pair_counts = arena.take<std::uint8_t>(ops::pair_counts(rows_, e.count));
     expert_returned = arena.take<std::uint16_t>(pairs * c.hidden);
     expert_activated = arena.take<std::uint16_t>(pairs * e.width);
   }

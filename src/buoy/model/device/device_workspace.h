@@ -45,7 +45,7 @@ class DeviceWorkspace {
   std::int32_t* expert_first = nullptr;       // [experts + 1]
   std::int32_t* pair_source = nullptr;        // [pairs]
   std::int32_t* pair_place = nullptr;         // [pairs]
-  std::int32_t* expert_progress = nullptr;    // [kExpertCounters]
+  std::uint8_t* pair_counts = nullptr;        // see ops::DevicePairs
   std::uint16_t* expert_returned = nullptr;   // [pairs, hidden]
   std::uint16_t* expert_activated = nullptr;  // [pairs, width]
 

@@ -34,41 +34,4 @@ BUOY_ON_BOTH constexpr int turns_of(int tiles, int cluster, int clusters) {
   return whole + (tile_of_turn(whole, cluster, clusters) < tiles ? 1 : 0);
 }
 
-// Who takes which of a product's tiles, where some clusters may begin before the others: the first `early` of
-// them take `ahead` tiles each, the first of all, and the rest is taken in turns by all, in a mirror where
-// the last turn would be theirs.
-struct TileTurns {
-  int clusters, early, ahead;
-  bool mirrored;
-  BUOY_ON_BOTH constexpr int in_turn(int cluster) const {
-    return mirrored ? clusters - 1 - cluster : cluster;
-  }
-  BUOY_ON_BOTH constexpr int tile(int turn, int cluster) const {
-    const int own = cluster < early ? ahead : 0;
-    if (turn < own) return turn * early + cluster;
-    return early * ahead + tile_of_turn(turn - own, in_turn(cluster), clusters);
-  }
-  // How many of the first `tiles` tiles a cluster takes.
-  BUOY_ON_BOTH constexpr int turns(int tiles, int cluster) const {
-    int count = 0;
-    if (cluster < early) {
-      while (count < ahead && count * early + cluster < tiles) ++count;
-    }
-    const int rest = tiles - early * ahead;
-    return rest <= 0 ? count : count + turns_of(rest, in_turn(cluster), clusters);
-  }
-};
-
-// For `tiles` tiles behind a product of `before` tiles, each as long as `ahead` of these: clusters that have
-// no tile in its last turn begin early.
-BUOY_ON_BOTH constexpr TileTurns turns_behind(int before, int ahead, int tiles, int clusters) {
-  const int busy = before % clusters, early = busy == 0 ? 0 : clusters - busy;
-  const int rest = tiles - early * ahead;
-  return {clusters, early, ahead, early > 0 && rest > 0 && (rest - 1) / clusters % 2 == 0};
-}
-// How many tiles belong to turns before the last one.
-BUOY_ON_BOTH constexpr int tiles_before_last_turn(int tiles, int clusters) {
-  return tiles == 0 ? 0 : (tiles - 1) / clusters * clusters;
-}
-
 }  // namespace buoy::ops

@@ -5,7 +5,6 @@
 #include "buoy/ops/device/launch_cuda.cuh"
 #include "buoy/ops/experts/experts_cuda.h"
 #include "buoy/ops/experts/grouped_product_cuda.cuh"
-#include "buoy/ops/experts/returned_sums_cuda.cuh"
 
 namespace buoy::ops {
 namespace {
@@ -25,21 +24,60 @@ __global__ void __launch_bounds__(kCopyThreads)
   output[i] = __ldg(input + static_cast<std::int64_t>(source[pair] / chosen) * pieces + piece);
 }
 
-// Eight numbers a thread. Columns come in `parts`; `progress` says how many rows of each but the last have
-// been added up before.
+struct ReturnedSums {
+  const uint4* returned;      // bf16 [pairs, 8 * pieces]
+  const std::int32_t* place;  // [rows * chosen]: where a pair stands among them
+  const float* weights;       // [rows * chosen]
+  int chosen, pieces;
+  std::int64_t rows;
+  float4* output;  // [rows, 8 * pieces]
+};
+
+// Eight numbers of a row a thread: sums over its slots, in their order, and what stands in the output. All
+// that is returned is asked for before it is summed, kTogether slots at once.
 template <bool kFew>
 __global__ void __launch_bounds__(kFew ? kFewCopyThreads : kCopyThreads, kFew ? 1 : 4)
-    add_returned_kernel(const ReturnedSums all, int parts, std::int32_t* progress) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    add_returned_kernel(const ReturnedSums all) {
+  constexpr int kTogether = kFew ? 8 : 4;
+  const std::uint32_t number = blockIdx.x * blockDim.x + threadIdx.x,
+                      row = number / static_cast<std::uint32_t>(all.pieces),
+                      piece = number - row * static_cast<std::uint32_t>(all.pieces);
   launch_dependents();
   wait_for_prior_grid();
-  // The first product counts from zero once more, should there be no sorting in front of it.
-  if (i == 0 && progress != nullptr) progress[2 * kMostColumnParts] = 0;
-  if (i >= all.rows * all.pieces) return;
-  const std::int64_t pieces = all.pieces / parts, part = i / (pieces * all.rows),
-                     left = i - part * pieces * all.rows, row = left / pieces;
-  if (part + 1 < parts && row < progress[kMostColumnParts + part]) return;
-  add_returned_piece<kFew ? 8 : 4>(all, row, static_cast<int>(part * pieces + left % pieces));
+  if (row >= all.rows) return;
+  const std::int64_t i = number;
+  float4 low = all.output[2 * i], high = all.output[2 * i + 1];
+  float sums[8] = {};
+  for (int first = 0; first < all.chosen; first += kTogether) {
+    const auto inside = [&](int n) { return first + n < all.chosen; };
+    const std::int64_t pair = static_cast<std::int64_t>(row) * all.chosen + first;
+    int at[kTogether];
+    uint4 eight[kTogether];
+#pragma unroll
+    for (int n = 0; n < kTogether; ++n) {
+      if (inside(n)) at[n] = all.place[pair + n];
+    }
+#pragma unroll
+    for (int n = 0; n < kTogether; ++n) {
+      if (inside(n)) eight[n] = __ldcs(all.returned + static_cast<std::int64_t>(at[n]) * all.pieces + piece);
+    }
+#pragma unroll
+    for (int n = 0; n < kTogether; ++n) {
+      if (!inside(n)) continue;
+      const float weight = all.weights[pair + n];
+      const std::uint32_t words[4] = {eight[n].x, eight[n].y, eight[n].z, eight[n].w};
+#pragma unroll
+      for (int w = 0; w < 4; ++w) {
+        const float2 two = unpack_bf16(words[w]);
+        sums[2 * w] += weight * two.x;
+        sums[2 * w + 1] += weight * two.y;
+      }
+    }
+  }
+  low.x += sums[0], low.y += sums[1], low.z += sums[2], low.w += sums[3];
+  high.x += sums[4], high.y += sums[5], high.z += sums[6], high.w += sums[7];
+  all.output[2 * i] = low;
+  all.output[2 * i + 1] = high;
 }
 
 unsigned copy_blocks(std::int64_t count) {
@@ -58,25 +96,23 @@ void gather(const Stream& stream, const DeviceExpertsArgs& args) {
                 static_cast<int>(pairs), reinterpret_cast<uint4*>(args.returned));
 }
 
-ReturnedSums sums_of(const DeviceExpertsArgs& args) {
-  return {reinterpret_cast<const uint4*>(args.returned),
-          args.pairs.place,
-          args.weights,
-          static_cast<int>(args.chosen),
-          static_cast<int>(args.hidden / 8),
-          args.rows,
-          reinterpret_cast<float4*>(args.output)};
-}
-
-void add_returned(const Stream& stream, const DeviceExpertsArgs& args, int parts, std::int32_t* progress) {
+void add_returned(const Stream& stream, const DeviceExpertsArgs& args) {
+  const ReturnedSums sums{reinterpret_cast<const uint4*>(args.returned),
+                          args.pairs.place,
+                          args.weights,
+                          static_cast<int>(args.chosen),
+                          static_cast<int>(args.hidden / 8),
+                          args.rows,
+                          reinterpret_cast<float4*>(args.output)};
   const std::int64_t count = args.rows * args.hidden / 8;
+  BUOY_CHECK(count < (std::int64_t{1} << 31));
   const bool few = count <= gpu().multiprocessors * kCopyThreads;
   const int threads = few ? kFewCopyThreads : kCopyThreads;
   launch_kernel({.grid = dim3(static_cast<unsigned>((count + threads - 1) / threads)),
                  .block = dim3(static_cast<unsigned>(threads)),
                  .early = early()},
                 stream, "add what experts return",
-                few ? add_returned_kernel<true> : add_returned_kernel<false>, sums_of(args), parts, progress);
+                few ? add_returned_kernel<true> : add_returned_kernel<false>, sums);
 }
 
 }  // namespace
@@ -87,56 +123,40 @@ void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args, ExpertsCh
   if (args.rows == 0) return;
   const std::int64_t pairs = args.rows * args.chosen;
   const auto wanted = [&](ExpertsPart which) { return part == ExpertsPart::kAll || part == which; };
-  const auto on_hopper = [&](const GroupedProduct& product) {
-    return choice == ExpertsChoice::kByShape && hopper_can_multiply_grouped(product);
-  };
   const auto multiply = [&](const GroupedProduct& product) {
-    if (on_hopper(product)) {
+    if (choice == ExpertsChoice::kByShape && hopper_can_multiply_grouped(product)) {
       multiply_grouped_hopper(stream, product);
     } else {
       multiply_grouped_general(stream, product);
     }
   };
-  GroupedProduct first{.input = kGathersInside ? args.input : args.returned,
-                       .source = kGathersInside ? args.pairs.source : nullptr,
-                       .chosen = args.chosen,
-                       .weight = args.gate_up,
-                       .first = args.pairs.first,
-                       .pairs = pairs,
-                       .experts = args.experts,
-                       .inputs = args.hidden,
-                       .outputs = 2 * args.width,
-                       .swiglu = true,
-                       .output = args.activated,
-                       .lead = args.lead,
-                       .weights_leave_first = args.weights_leave_first};
-  GroupedProduct second{.input = args.activated,
-                        .weight = args.down,
-                        .first = args.pairs.first,
-                        .pairs = pairs,
-                        .experts = args.experts,
-                        .inputs = args.width,
-                        .outputs = args.hidden,
-                        .output = args.returned,
-                        .lead = args.lead,
-                        .weights_leave_first = args.weights_leave_first};
-  const bool overlap = part == ExpertsPart::kAll && args.pairs.progress != nullptr &&
-                       args.rows >= args.overlap_from && kGathersInside && on_hopper(first) &&
-                       on_hopper(second);
-  const int parts =
-      overlap && hopper_can_divide_columns(args.hidden, args.column_parts) ? args.column_parts : 1;
-  if (overlap) {
-    first.progress = second.progress = args.pairs.progress;
-    if (args.begin_early) second.outputs_before = first.outputs, second.inputs_before = first.inputs;
-    second.column_parts = parts;
-    second.sums = sums_of(args);
-  }
   if (wanted(ExpertsPart::kGateUp)) {
     if (!kGathersInside) gather(stream, args);
-    multiply(first);
+    multiply({.input = kGathersInside ? args.input : args.returned,
+              .source = kGathersInside ? args.pairs.source : nullptr,
+              .chosen = args.chosen,
+              .weight = args.gate_up,
+              .first = args.pairs.first,
+              .pairs = pairs,
+              .experts = args.experts,
+              .inputs = args.hidden,
+              .outputs = 2 * args.width,
+              .swiglu = true,
+              .output = args.activated,
+              .weights_leave_first = args.weights_leave_first});
   }
-  if (wanted(ExpertsPart::kDown)) multiply(second);
-  if (wanted(ExpertsPart::kSums)) add_returned(stream, args, parts, second.progress);
+  if (wanted(ExpertsPart::kDown)) {
+    multiply({.input = args.activated,
+              .weight = args.down,
+              .first = args.pairs.first,
+              .pairs = pairs,
+              .experts = args.experts,
+              .inputs = args.width,
+              .outputs = args.hidden,
+              .output = args.returned,
+              .weights_leave_first = args.weights_leave_first});
+  }
+  if (wanted(ExpertsPart::kSums)) add_returned(stream, args);
 }
 
 }  // namespace buoy::ops

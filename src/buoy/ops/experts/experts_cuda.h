@@ -10,21 +10,6 @@
 namespace buoy::ops {
 
 inline constexpr std::int64_t kMostExperts = 512, kMostChosen = 32, kMostExpertGroups = 32;
-inline constexpr int kMostColumnParts = 8, kExpertCounters = 2 * kMostColumnParts + 1;
-
-struct DeviceRouteArgs {
-  const float* logits = nullptr;  // [rows, parts * E]; an expert's logit is the sum of its parts
-  std::int64_t rows = 0;
-  std::int64_t parts = 1;
-  const float* bias = nullptr;      // [E] or null
-  std::int32_t* experts = nullptr;  // [rows, k]
-  float* weights = nullptr;         // [rows, k]
-  float* entropy = nullptr;         // [rows] or null
-  std::int32_t* flag = nullptr;     // lowered to `code` when a logit is a NaN or an infinity
-  std::int32_t code = 0;
-};
-// As route() of experts.h decides, in float.
-void route_cuda(const Stream& stream, const RouterRule& rule, const DeviceRouteArgs& args);
 
 // Pairs of a row and an expert it chose, sorted by expert; those of an expert by row. Pair p is slot p % k of
 // row p / k.
@@ -32,12 +17,24 @@ struct DevicePairs {
   std::int32_t* first = nullptr;   // [E + 1]: where an expert's pairs begin
   std::int32_t* source = nullptr;  // [rows * k]: the pair that stands here
   std::int32_t* place = nullptr;   // [rows * k]: where a pair stands
-  // [kExpertCounters] or null: how far the products are. Sorting sets them to zero, and without them a part
-  // of the work begins only when the one before is over.
-  std::int32_t* progress = nullptr;
+  std::uint8_t* counts = nullptr;  // [pair_counts(rows, E)], to sort with; at a multiple of 4
 };
-void sort_pairs_cuda(const Stream& stream, const std::int32_t* experts, std::int64_t pairs,
-                     std::int64_t expert_count, const DevicePairs& out);
+std::int64_t pair_counts(std::int64_t rows, std::int64_t experts);
+
+struct DeviceRouteArgs {
+  const float* logits = nullptr;  // [rows, parts * E]; an expert's logit is the sum of its parts
+  std::int64_t rows = 0;
+  std::int64_t parts = 1;
+  const float* bias = nullptr;      // [E] or null
+  std::int32_t* experts = nullptr;  // [rows, k]; those of a row differ, whatever the logits are
+  float* weights = nullptr;         // [rows, k]
+  float* entropy = nullptr;         // [rows] or null
+  DevicePairs pairs;                // of these rows
+  std::int32_t* flag = nullptr;     // lowered to `code` when a logit is a NaN or an infinity
+  std::int32_t code = 0;
+};
+// Decides as route() of experts.h does, in float, and sorts the pairs.
+void route_cuda(const Stream& stream, const RouterRule& rule, const DeviceRouteArgs& args);
 
 struct DeviceExpertsArgs {
   const std::uint16_t* input = nullptr;  // bf16 [rows, hidden]
@@ -51,12 +48,8 @@ struct DeviceExpertsArgs {
   std::uint16_t* activated = nullptr;   // bf16 [rows * k, width]
   std::uint16_t* returned = nullptr;    // bf16 [rows * k, hidden]: what experts return
   float* output = nullptr;              // [rows, hidden]: what the experts return is added, by slot
-  // How products and sums overlap, where pairs.progress is there.
-  std::int64_t overlap_from = 2048;  // rows
-  int column_parts = 2;              // the last product comes in: finished ones are summed meanwhile
-  bool begin_early = true;           // the second product, with experts that the first has finished
-  int lead = 0;                      // steps of one warpgroup before the other
-  bool weights_leave_first = false;  // the L2 cache
+  // From the L2 cache leave first: weights that are read once in a product of many rows.
+  bool weights_leave_first = true;
 };
 
 // Which kernel forms the products.

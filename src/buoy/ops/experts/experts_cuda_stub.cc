@@ -3,10 +3,10 @@
 
 namespace buoy::ops {
 
-void route_cuda(const Stream&, const RouterRule&, const DeviceRouteArgs&) {
+std::int64_t pair_counts(std::int64_t, std::int64_t) {
   throw_no_cuda();
 }
-void sort_pairs_cuda(const Stream&, const std::int32_t*, std::int64_t, std::int64_t, const DevicePairs&) {
+void route_cuda(const Stream&, const RouterRule&, const DeviceRouteArgs&) {
   throw_no_cuda();
 }
 void experts_cuda(const Stream&, const DeviceExpertsArgs&, ExpertsChoice, ExpertsPart) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "buoy/ops/device/launch_cuda.cuh"
-#include "buoy/ops/experts/grouped_progress_hopper_cuda.cuh"
 #include "buoy/ops/experts/grouped_tiles_hopper_cuda.cuh"
 
 namespace buoy::ops {
@@ -36,18 +35,24 @@ struct TmaLoads {
   using Storage = GroupedStorage<kMost>;
 
   // Says how much comes to the stage, too.
-  __device__ void weights(const GroupedWork& work, int k, int stage) const {
+  __device__ void weights(const GroupedSteps<kMost, kCluster>& step, int stage) const {
+    const GroupedWork& work = step.work;
+    const int k = step.k;
     constexpr int kPart = kWeightRows / kCluster;
     if (k == 0) smem.work[stage] = work;
     mbarrier_arrive_expect_tx(&smem.full[stage],
                               2 * (Storage::kWeight + (kGathers ? 0 : rows(work) * kTileInputs)));
+    const std::uint64_t policy = step.tiles.alone() ? read_once : usual;
     if constexpr (kCluster == 2) {
+      static_assert(Storage::kSaysReadOnce);
       const int rank = static_cast<int>(cluster_rank());
       tma_load_multicast_by(policy, 0b11, smem.weight[stage] + rank * kPart * kTileInputs, &args.weight,
                             &smem.full[stage], k * kTileInputs, work.weight_row + rank * kPart);
-    } else {
+    } else if constexpr (Storage::kSaysReadOnce) {
       tma_load_by(policy, smem.weight[stage], &args.weight, &smem.full[stage], k * kTileInputs,
                   work.weight_row);
+    } else {
+      tma_load(smem.weight[stage], &args.weight, &smem.full[stage], k * kTileInputs, work.weight_row);
     }
   }
   __device__ void inputs(const GroupedWork& work, int k, int stage) const {
@@ -66,59 +71,32 @@ struct TmaLoads {
 
   GroupedStorage<kMost>& smem;
   const GroupedHopperArgs& args;
-  std::uint64_t policy;  // of weights
-};
-
-// Returns when the input of a tile is there: that of experts which the product in front had finished before
-// its last turn may come before it ends.
-template <int kMost, int kCluster>
-struct InputWait {
-  __device__ void wait(const GroupedTiles<kMost, kCluster>& tiles) {
-    if (all_) return;
-    if (args.tiles_before > 0 && tiles.is_early()) {
-      if (early_) return;
-      const int warps = GroupedStorage<kMost>::kWarps * static_cast<int>(gridDim.x);
-      while (read_acquired(args.progress + 2 * kMostColumnParts) < warps) __nanosleep(200);
-      fence_async_proxy_of_all();
-      early_ = true;
-    } else {
-      wait_for_all();
-    }
-  }
-  __device__ void wait_for_all() {
-    if (!all_) wait_for_prior_grid();
-    all_ = true;
-  }
-
-  const GroupedHopperArgs& args;
-  bool early_ = false, all_ = false;
+  std::uint64_t usual = 0, read_once = 0;  // policies of the L2 cache
 };
 
 // For one thread. kEarly: the kernel in front still forms the input, and the first weights come meanwhile.
 template <int kMost, int kCluster, bool kGathers, bool kEarly>
 __device__ void load_tiles(GroupedStorage<kMost>& smem, const GroupedHopperArgs& args) {
   constexpr int kStages = GroupedStorage<kMost>::kStages;
-  const TmaLoads<kMost, kCluster, kGathers> load{smem, args, l2_policy(args.weights_leave_first)};
+  TmaLoads<kMost, kCluster, kGathers> load{smem, args};
+  if constexpr (GroupedStorage<kMost>::kSaysReadOnce) {
+    load.usual = l2_policy(false);
+    load.read_once = l2_policy(args.weights_leave_first);
+  }
   GroupedSteps<kMost, kCluster> now(smem, args);
   GroupedPlace<kStages> at;
-  InputWait<kMost, kCluster> input{args};
   if constexpr (kEarly) {
     auto ahead = now;
-    for (int stage = 0; stage < kStages && ahead.more; ++stage, ahead.advance())
-      load.weights(ahead.work, ahead.k, stage);
-    for (int stage = 0; stage < kStages && now.more; ++stage, now.advance(), at.advance()) {
-      input.wait(now.tiles);
+    for (int stage = 0; stage < kStages && ahead.more; ++stage, ahead.advance()) load.weights(ahead, stage);
+    wait_for_prior_grid();
+    for (int stage = 0; stage < kStages && now.more; ++stage, now.advance(), at.advance())
       load.inputs(now.work, now.k, stage);
-    }
   }
   for (; now.more; now.advance(), at.advance()) {
     mbarrier_wait(&smem.empty[at.stage], at.phase ^ 1);
-    load.weights(now.work, now.k, at.stage);
-    if constexpr (kEarly) input.wait(now.tiles);
+    load.weights(now, at.stage);
     load.inputs(now.work, now.k, at.stage);
   }
-  // This kernel does not end before the one in front.
-  if constexpr (kEarly) input.wait_for_all();
 }
 
 // The rows of the input that a lane of a gathering warp helps to copy: it has a piece of 16 bytes of one row

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "buoy/ops/experts/experts_cuda.h"
-#include "buoy/ops/experts/returned_sums_cuda.cuh"
 
 namespace buoy::ops {
 
@@ -18,15 +17,8 @@ struct GroupedProduct {
   // The output [pairs, outputs / 2] is silu(gate) * up of rows in turn, else [pairs, outputs].
   bool swiglu = false;
   std::uint16_t* output;  // bf16
-  // Of Hopper's kernel alone: `progress` is set to zero by the first product, and the second one adds up what
-  // it returns where its columns come in several parts.
-  std::int32_t* progress = nullptr;
-  ReturnedSums sums = {};
-  int column_parts = 1, lead = 0;
-  bool weights_leave_first = false;  // the L2 cache: each block reads them once
-  // Of the product in front, whose results are this one's input: this one may begin with experts that are
-  // done.
-  std::int64_t outputs_before = 0, inputs_before = 0;
+  // Of Hopper's kernel for many pairs: the L2 cache, where a block or a cluster reads them alone.
+  bool weights_leave_first = false;
 };
 
 // Hopper's kernel of the first product gathers rows of the input itself.
@@ -36,7 +28,6 @@ void multiply_grouped_general(const Stream& stream, const GroupedProduct& produc
 
 bool hopper_can_multiply_grouped(const GroupedProduct& product);
 void multiply_grouped_hopper(const Stream& stream, const GroupedProduct& product);
-bool hopper_can_divide_columns(std::int64_t outputs, int parts);
 
 #ifdef __CUDACC__
 

@@ -14,7 +14,6 @@
 #include "buoy/ops/device/tensor_map_cuda.cuh"
 #include "buoy/ops/experts/grouped_load_hopper_cuda.cuh"
 #include "buoy/ops/experts/grouped_results_hopper_cuda.cuh"
-#include "buoy/ops/experts/grouped_sums_hopper_cuda.cuh"
 
 namespace buoy::ops {
 namespace {
@@ -42,8 +41,6 @@ __device__ void run_for(int pairs, const Run& run) {
     }
   }
 }
-
-constexpr int kLeadBarrier = 1;  // 0 is that of the block
 
 // All warps have read a stage; the other block of the cluster loads half of its weights.
 template <int kCluster>
@@ -78,10 +75,6 @@ __device__ void multiply_pairs(GroupedStorage<kMost>& smem, const GroupedHopperA
   const int group = threadIdx.x / 128 - 1, warp = threadIdx.x / 32 - 4;
   const std::uint64_t weights = operand(smem.weight[0] + group * 128 * kTileInputs, 0, 2 * 1024),
                       inputs = operand(smem.input[0]);
-  // The second warpgroup begins `lead` steps behind the first: so one of them multiplies while the other
-  // sends its results. Neither is ever a whole tile ahead of a barrier (launch()).
-  const bool leads = args.lead > 0 && group == 0;
-  if (args.lead > 0 && group == 1) named_barrier_sync(kLeadBarrier, 32 * GroupedStorage<kMost>::kWarps);
   float sums[2][kWidth / 2];
   const auto multiply = [&]<bool kAnew>() {
     // Gathered rows are written through another proxy than the tensor cores read through.
@@ -93,7 +86,6 @@ __device__ void multiply_pairs(GroupedStorage<kMost>& smem, const GroupedHopperA
   int last = at.stage;
   at.advance();
   for (int k = 1; k < args.input_tiles; ++k, at.advance()) {
-    if (leads && k == args.lead) named_barrier_arrive(kLeadBarrier, 32 * GroupedStorage<kMost>::kWarps);
     mbarrier_wait(&smem.full[at.stage], at.phase);
     multiply.template operator()<false>();
     wgmma_wait<1>();
@@ -111,12 +103,8 @@ __device__ void multiply_pairs(GroupedStorage<kMost>& smem, const GroupedHopperA
 template <int kMost, int kCluster, bool kSwiglu, bool kGathers>
 __device__ void consume(GroupedStorage<kMost>& smem, const GroupedHopperArgs& args) {
   GroupedPlace<GroupedStorage<kMost>::kStages> at;
-  const GroupedTiles<kMost, kCluster> tiles(smem, args);
-  const int turns = tiles.turns();
-  // Of the first product: those that end before the last turn of all.
-  const int told = kSwiglu && args.progress != nullptr ? tiles.turns_before_last() : -1;
+  const int turns = GroupedTiles<kMost, kCluster>(smem, args).turns();
   for (int turn = 0; turn < turns; ++turn) {
-    if (turn == told) tell_all(args.progress + 2 * kMostColumnParts);
     mbarrier_wait(&smem.full[at.stage], at.phase);
     const GroupedWork work = smem.work[at.stage];
     if (work.pairs == 0) {  // the other block's half of the weights comes here all the same
@@ -124,15 +112,12 @@ __device__ void consume(GroupedStorage<kMost>& smem, const GroupedHopperArgs& ar
         mbarrier_wait(&smem.full[at.stage], at.phase);
         release<kCluster>(&smem.empty[at.stage]);
       }
-      if (!kSwiglu) say_turns_done(&smem.turns_done[threadIdx.x / 32 - 4], turn + 1);
       continue;
     }
     run_for<0, kKinds<kMost>>(work.pairs, [&]<int kWidth>() {
       multiply_pairs<kWidth, kCluster, kSwiglu, kGathers>(smem, args, work, at);
     });
-    if (!kSwiglu) say_turns_done(&smem.turns_done[threadIdx.x / 32 - 4], turn + 1);
   }
-  if (turns == told) tell_all(args.progress + 2 * kMostColumnParts);
 }
 
 #endif
@@ -155,21 +140,15 @@ __global__ void __launch_bounds__(kGroupedThreads, 1)
   constexpr bool kEarly = !kSwiglu;
   if (!kEarly) wait_for_prior_grid();
   launch_dependents();
-  if (kSwiglu && args.progress != nullptr && blockIdx.x == 0 && threadIdx.x < 2 * kMostColumnParts)
-    args.progress[threadIdx.x] = 0;
-  if (threadIdx.x < GroupedStorage<kMost>::kWarps) smem.turns_done[threadIdx.x] = 0;
   plan_tiles<kMost, kCluster>(smem, args);
   cluster_sync();
   if (threadIdx.x < 128) {
-    setmaxnreg_dec<kSwiglu ? 72 : 104>();
+    setmaxnreg_dec<72>();
     const int warp = threadIdx.x / 32;
     if (threadIdx.x == 0) load_tiles<kMost, kCluster, kGathers, kEarly>(smem, args);
     if (kGathers && warp > 0) gather_tiles<kMost, kCluster>(smem, args, warp - 1);
-    if constexpr (!kSwiglu && !kGathers) {
-      if (warp > 0 && args.column_parts > 1) EarlySums<kMost, kCluster>(smem, args, warp == 1).run();
-    }
   } else {
-    setmaxnreg_inc<kSwiglu ? 216 : 200>();
+    setmaxnreg_inc<216>();
     consume<kMost, kCluster, kSwiglu, kGathers>(smem, args);
   }
   // Nobody leaves while the other block may still reach into its shared memory.
@@ -204,17 +183,7 @@ void launch(const Stream& stream, const GroupedProduct& product) {
   args.input_tiles = static_cast<int>((product.inputs + kTileInputs - 1) / kTileInputs);
   args.columns = static_cast<int>(kSwiglu ? product.outputs / 2 : product.outputs);
   args.results = product.output;
-  // The second warpgroup has passed the barrier of a tile before the first can be at that of the next one: a
-  // tile has more steps than there are stages.
-  args.lead = args.input_tiles > Storage::kStages ? std::min(product.lead, Storage::kStages - 2) : 0;
-  args.column_parts = kSwiglu ? 1 : product.column_parts;
   args.weights_leave_first = product.weights_leave_first;
-  args.progress = product.progress;
-  args.tiles_before = static_cast<int>((product.outputs_before + kWeightRows - 1) / kWeightRows);
-  // An epilogue is about as long as two steps.
-  const std::int64_t steps_before = (product.inputs_before + kTileInputs - 1) / kTileInputs;
-  args.ahead = static_cast<int>(steps_before / (args.input_tiles + 2));
-  args.sums = product.sums;
   const unsigned clusters = static_cast<unsigned>(gpu().multiprocessors / kCluster);
   launch_kernel({.grid = dim3(clusters * kCluster),
                  .block = kGroupedThreads,
@@ -255,10 +224,6 @@ bool hopper_can_multiply_grouped(const GroupedProduct& product) {
   return gpu().major == 9 && gpu().minor == 0 && product.inputs % 8 == 0 && product.outputs % 8 == 0 &&
          product.experts <= kMostExperts && product.pairs < kMostPairs && aligned(product.input) &&
          aligned(product.weight) && aligned(product.output);
-}
-
-bool hopper_can_divide_columns(std::int64_t outputs, int parts) {
-  return parts >= 1 && parts <= kMostColumnParts && outputs % (kWeightRows * parts) == 0;
 }
 
 void multiply_grouped_hopper(const Stream& stream, const GroupedProduct& product) {

@@ -9,7 +9,6 @@
 #include "buoy/ops/device/wgmma_cuda.cuh"
 #include "buoy/ops/experts/expert_tiles.h"
 #include "buoy/ops/experts/grouped_product_cuda.cuh"
-#include "buoy/ops/experts/returned_sums_cuda.cuh"
 
 namespace buoy::ops {
 
@@ -27,15 +26,7 @@ struct GroupedHopperArgs {
   int experts, inputs, weight_rows, weight_tiles, input_tiles;
   int columns;  // of the results
   std::uint16_t* results;
-  int lead;  // steps that the first warpgroup of consumers is ahead of the second, or 0
   bool weights_leave_first;
-  int column_parts;  // the results come in: tiles of one after those of the other
-  // [kExpertCounters] or null: blocks that have finished a part, rows added up, and warps of the first
-  // product that have only the last turn before them.
-  std::int32_t* progress;
-  int tiles_before,
-      ahead;          // weight tiles of an expert in the product in front, or 0; tiles as long as its own
-  ReturnedSums sums;  // where there are several parts
 };
 
 // What a block works at: a tile of one expert.
@@ -60,17 +51,17 @@ struct GroupedStorage {
   static constexpr int kResults = 1024;  // of a warp, on their way out
   static constexpr int kWarps = 4 * kGroupedConsumers, kMostStages = 6;
   static constexpr int kBesides = 2 * kWarps * kResults + static_cast<int>(sizeof(GroupedTables)) +
-                                  kMostStages * (16 + static_cast<int>(sizeof(GroupedWork))) + 4 * kWarps +
-                                  64;
+                                  kMostStages * (16 + static_cast<int>(sizeof(GroupedWork))) + 64;
   static constexpr int kStages = std::min(kMostStages, (227 * 1024 - kBesides) / (2 * (kWeight + kInput)));
   // Large tiles differ in what they cost: those of the fullest experts come first.
   static constexpr bool kLargestFirst = kMost > 64;
+  // Nearly all weights are read by one cluster, and it may be said that they are not needed again.
+  static constexpr bool kSaysReadOnce = kMost > 64;
   std::uint16_t weight[kStages][kWeight];
   std::uint16_t input[kStages][kInput];
   std::uint16_t results[kWarps][kResults];
   GroupedWork work[kStages];  // where a tile begins: which
   std::uint64_t full[kStages], empty[kStages];
-  int turns_done[kWarps];
   GroupedTables tables;
 };
 
@@ -120,47 +111,29 @@ template <int kMost, int kCluster>
 class GroupedTiles {
  public:
   __device__ GroupedTiles(const GroupedStorage<kMost>& smem, const GroupedHopperArgs& args)
-      : tables_(smem.tables),
-        args_(args),
-        turns_(
-            turns_behind(tables_.before[args.experts] * args.tiles_before, args.ahead, all(), clusters())) {}
+      : tables_(smem.tables), args_(args) {}
 
   // How many they are.
-  __device__ int turns() const { return turns_.turns(all(), cluster()); }
-
-  // How many of them belong to parts of the columns before this one.
-  __device__ int turns_before_part(int column_part) const {
-    return turns_.turns(column_part * (all() / args_.column_parts), cluster());
-  }
-  // How many of them all clusters have before the last turn; in a product without one in front.
-  __device__ int turns_before_last() const {
-    return turns_.turns(tiles_before_last_turn(all(), clusters()), cluster());
-  }
-  // Whether the product in front had finished the expert of the tile before its last turn.
-  __device__ bool is_early() const {
-    return tables_.before[place_ + 1] * args_.tiles_before <=
-           tiles_before_last_turn(tables_.before[args_.experts] * args_.tiles_before, clusters());
-  }
+  __device__ int turns() const { return turns_of(all(), cluster(), clusters()); }
 
   // False where there is none left.
   __device__ bool next(GroupedWork& work) {
-    const int tile = turns_.tile(turn_++, cluster());
+    const int tile = tile_of_turn(turn_++, cluster(), clusters());
     if (tile >= all()) return false;
-    // Tiles of a part of the columns, then those of the next one; in each by expert.
-    const int weight_tiles = args_.weight_tiles / args_.column_parts,
-              column_part = tile / (all() / args_.column_parts),
-              left = tile - column_part * (all() / args_.column_parts);
-    const int part = left / weight_tiles, place = place_of_tile(tables_.before, args_.experts, part);
-    place_ = place;
+    const int part = tile / args_.weight_tiles, place = place_of_tile(tables_.before, args_.experts, part);
     const int expert = tables_.order[place], begin = tables_.first[expert], end = tables_.first[expert + 1];
-    const int width = share_expert(end - begin, kMost, kCluster).width;
+    const ExpertShare share = share_expert(end - begin, kMost, kCluster);
+    const int width = share.width;
     const int block = (part - tables_.before[place]) * kCluster + static_cast<int>(blockIdx.x) % kCluster;
-    work.weight_tile = column_part * weight_tiles + left % weight_tiles;
+    alone_ = share.clusters == 1;
+    work.weight_tile = tile % args_.weight_tiles;
     work.weight_row = expert * args_.weight_rows + work.weight_tile * kWeightRows;
     work.row = begin + block * width;
     work.pairs = max(0, min(width, end - work.row));
     return true;
   }
+  // Whether nobody but the cluster reads the weights of the last tile.
+  __device__ bool alone() const { return alone_; }
 
  private:
   __device__ int cluster() const { return static_cast<int>(blockIdx.x) / kCluster; }
@@ -169,8 +142,8 @@ class GroupedTiles {
 
   const GroupedTables& tables_;
   const GroupedHopperArgs& args_;
-  const TileTurns turns_;
-  int turn_ = 0, place_ = 0;
+  int turn_ = 0;
+  bool alone_ = false;
 };
 
 // Where a pipeline stands: stages come round again, and each round flips the barriers' phase.

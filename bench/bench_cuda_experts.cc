@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <vector>
 
 #include "bench/bench_cuda.h"
@@ -23,13 +22,14 @@ struct MixtureShape {
   const char* name;
   ops::RouterRule rule;
   std::int64_t hidden, width;
+  bool limited = false;  // whether limits were set for it
 };
 const MixtureShape kShapes[] = {
-    {"Qwen3-30B-A3B", {ops::RouterKind::kSoftmax, 128, 8, true}, 2048, 768},
+    {"Qwen3-30B-A3B", {ops::RouterKind::kSoftmax, 128, 8, true}, 2048, 768, true},
     {"LLaDA2-mini", {ops::RouterKind::kSigmoidGroups, 256, 8, false, 8, 4, 2.5}, 2048, 512},
 };
 constexpr double kLeastOfProduct = 0.7, kLeastOfCopy = 0.6;
-constexpr std::int64_t kFewRows = 32;
+constexpr std::int64_t kFewRows = 32, kManyRows = 4096;  // that limits were set for
 
 class Layer {
  public:
@@ -56,7 +56,6 @@ class Layer {
   }
 
   Json run(const Context& context, const benchmark::MachineLimits& limits);
-  void compare_variants(const Context& context);
 
  private:
   template <typename T>
@@ -100,8 +99,7 @@ class Layer {
                        .weights = weights_.as<float>(),
                        .activated = activated_.as<std::uint16_t>(),
                        .returned = returned_.as<std::uint16_t>(),
-                       .output = output_.as<float>(),
-                       .weights_leave_first = leave_first_},
+                       .output = output_.as<float>()},
                       ops::ExpertsChoice::kByShape, part);
   }
   struct Times {
@@ -111,7 +109,6 @@ class Layer {
   // How many experts somebody chose, and the most that chose one.
   std::pair<std::int64_t, std::int64_t> load();
 
-  bool leave_first_ = ops::DeviceExpertsArgs{}.weights_leave_first;
   MixtureShape shape_;
   std::int64_t rows_, pairs_;
   Stream stream_;
@@ -148,34 +145,6 @@ Layer::Times Layer::time_in_turn(const Context& context) {
   return turns[kTurns / 2];
 }
 
-// For a while, until one of them is chosen: both take turns.
-void Layer::compare_variants(const Context& context) {
-  constexpr size_t kTurns = 9;
-  constexpr ops::ExpertsPart kParts[] = {ops::ExpertsPart::kGateUp, ops::ExpertsPart::kDown};
-  std::vector<double> flops, times[2], alone[2][2];
-  for (size_t turn = 0; turn < kTurns; ++turn) {
-    flops.push_back(benchmark::quick_product_flops(context, Device::kCuda));
-    for (const size_t first : {size_t{0}, size_t{1}}) {
-      leave_first_ = first == 1;
-      times[first].push_back(device_seconds(stream_, [&] { route(), multiply(); }));
-      for (const size_t part : {size_t{0}, size_t{1}})
-        alone[first][part].push_back(device_seconds(stream_, [&] { multiply(kParts[part]); }));
-    }
-  }
-  const auto median = [](std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-  };
-  fmt::print("  {} {} rows, product {}\n", shape_.name, rows_,
-             benchmark::describe_rate(median(flops), "FLOP"));
-  for (const size_t first : {size_t{0}, size_t{1}}) {
-    fmt::print("    weights {}: {:.1f} us; gate and up alone {:.1f} us, down alone {:.1f} us\n",
-               first == 1 ? "leave first" : "as usual", median(times[first]) * 1e6,
-               median(alone[first][0]) * 1e6, median(alone[first][1]) * 1e6);
-  }
-  leave_first_ = ops::DeviceExpertsArgs{}.weights_leave_first;
-}
-
 Json Layer::run(const Context& context, const benchmark::MachineLimits& limits) {
   const double routing = device_seconds(stream_, [&] { route(); }),
                router = device_seconds(stream_, [&] { multiply_router(); }),
@@ -203,8 +172,11 @@ Json Layer::run(const Context& context, const benchmark::MachineLimits& limits) 
       benchmark::describe_rate(product_flops, "FLOP"), 100 * of_copy);
   const bool few = rows_ == kFewRows;
   const double found = few ? of_copy : of_product, least = few ? kLeastOfCopy : kLeastOfProduct;
-  fmt::print(" (limit {:.0f}% of the {}: {})\n", 100 * least, few ? "copy rate" : "product rate",
-             found >= least ? "held" : "MISSED");
+  if (shape_.limited && (few || rows_ == kManyRows)) {
+    fmt::print(" (limit {:.0f}% of the {}: {})", 100 * least, few ? "copy rate" : "product rate",
+               found >= least ? "held" : "MISSED");
+  }
+  fmt::print("\n");
   std::fflush(stdout);
   return {{"shape", shape_.name},
           {"rows", rows_},
@@ -231,10 +203,6 @@ Json bench_cuda_experts(const Context& context, const CudaBenchOptions& options)
   Json out = Json::array();
   for (const MixtureShape& shape : kShapes) {
     if (!options.wants(shape.name)) continue;
-    if (std::getenv("BUOY_EXPERT_VARIANTS") != nullptr) {
-      for (const int rows : options.expert_rows) Layer(shape, rows).compare_variants(context);
-      continue;
-    }
     for (const int rows : options.expert_rows) out.push_back(Layer(shape, rows).run(context, limits));
   }
   return out;

@@ -64,8 +64,7 @@ struct Mixture {
   }
 
   // Rows [begin, end) on the card.
-  std::vector<float> run(ExpertsChoice choice, std::int64_t begin, std::int64_t end,
-                         bool weights_leave_first = true) const {
+  std::vector<float> run(ExpertsChoice choice, std::int64_t begin, std::int64_t end) const {
     const std::int64_t rows = end - begin, k = shape.chosen;
     const auto part = [&](const auto& values, std::int64_t width) {
       return std::vector(values.begin() + begin * width, values.begin() + end * width);
@@ -89,8 +88,7 @@ struct Mixture {
                        .weights = shares.data(),
                        .activated = activated.data(),
                        .returned = returned.data(),
-                       .output = out.data(),
-                       .weights_leave_first = weights_leave_first},
+                       .output = out.data()},
                       choice);
     stream.synchronize();
     return out.host();
@@ -205,19 +203,6 @@ TEST(ExpertsCuda, ARowAloneHasTheBitsOfARowAmongOthers) {
         EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin() + begin * shape.hidden)) << begin;
       }
     }
-  }
-}
-
-TEST(ExpertsCuda, WhatLeavesTheCacheFirstChangesNoBit) {
-  BUOY_NEEDS_GPU();
-  std::uint64_t seed = 50;
-  for (const Ids& loads : uneven_loads()) {
-    ++seed;
-    const Shape shape{std::accumulate(loads.begin(), loads.end(), std::int64_t{0}), 1024, 456,
-                      std::ssize(loads), 1};
-    const Mixture mixture(shape, seed, choices_of_loads(loads, seed));
-    EXPECT_EQ(mixture.run(ExpertsChoice::kByShape, 0, shape.rows, true),
-              mixture.run(ExpertsChoice::kByShape, 0, shape.rows, false));
   }
 }
 

@@ -62,9 +62,10 @@ struct FewStorage {
   static constexpr int kMostOutputs = (Columns::kHeadsOfChunk * kMostGroups + 15) / 16 * 16;
   Bf16 queries[Columns::kColumns][kMostDim];  // as place_in_column() says
   FewSums<kHeads> sums;
-  WarpTile tile[kFewThreads / 32];
+  WarpTile tile[kRows < 16 ? kFewThreads / 32 : 1];  // of each warp, where rows leave by it
   float shift[Columns::kColumns], norm[Columns::kColumns], inverse_norm[Columns::kColumns];
-  std::int64_t close[kRows];  // where the row's weights begin; below zero: nobody looks closely
+  alignas(16) std::int64_t
+      close[kRows < 2 ? 2 : kRows];  // where the row's weights begin; below zero: nobody looks closely
   // Where outputs begin, head * groups + group: those of the heads of one chunk.
   std::int64_t output_at[kMostOutputs];
   // Of the columns of a chunk: which output a row counts towards.
@@ -184,17 +185,33 @@ __device__ void write_weights(const float (&s)[kNumbers], FewStorage<kRows, kHea
   const StatisticsArgs& a = at.a;
   const int quad = threadIdx.x % 4;
   if (a.row_weights != nullptr) {
-    WarpTile& tile = smem.tile[threadIdx.x / 32];
-    __syncwarp();
-    tile.put_columns(s);
-    __syncwarp();
+    if constexpr (kRows >= 16) {
+      // Chunk follows chunk: none waits for what another has in memory.
+      float* keys = a.row_weights + (at.first_head + first / kRows) * a.row_weight_stride + own.key[0];
 #pragma unroll
-    for (int h = 0; h < kNumbers / 4; ++h) {
-      const int column = first + threadIdx.x % 32 / 4 + 8 * h, head = column / kRows;
-      const std::int64_t close = smem.close[column % kRows];
-      if (close >= 0 && head < at.heads)
-        tile.write(h, a.row_weights + close + (at.first_head + head) * a.row_weight_stride + first_key,
-                   at.sequence.key_rows - first_key);
+      for (int t = 0; t < kNumbers / 4; ++t) {
+        const longlong2 two =
+            *reinterpret_cast<const longlong2*>(&smem.close[first % kRows + 8 * t + 2 * quad]);
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          const std::int64_t close = e == 0 ? two.x : two.y;
+          if (close >= 0 && own.exists[0]) keys[close] = s[4 * t + e];
+          if (close >= 0 && own.exists[1]) keys[close + 8] = s[4 * t + 2 + e];
+        }
+      }
+    } else {
+      WarpTile& tile = smem.tile[threadIdx.x / 32];
+      __syncwarp();
+      tile.put_columns(s);
+      __syncwarp();
+#pragma unroll
+      for (int h = 0; h < kNumbers / 4; ++h) {
+        const int column = first + threadIdx.x % 32 / 4 + 8 * h, head = column / kRows;
+        const std::int64_t close = smem.close[column % kRows];
+        if (close >= 0 && head < at.heads)
+          tile.write(h, a.row_weights + close + (at.first_head + head) * a.row_weight_stride + first_key,
+                     at.sequence.key_rows - first_key);
+      }
     }
   }
   if (a.first_share == nullptr || own.key[0] != 0) return;
@@ -230,20 +247,43 @@ __device__ void add_outputs(float (&sums)[2][4], const float (&s)[kNumbers], con
 }
 
 // The outputs first..first + 15 of one product, of heads from `head` on.
-template <typename Storage>
-__device__ void write_outputs(const float (&sums)[2][4], Storage& smem, const FewPlace& at, int outputs,
-                              int first_key, int head, int first) {
+template <int kRows, int kHeads>
+__device__ void write_outputs(const float (&sums)[2][4], FewStorage<kRows, kHeads>& smem, const FewPlace& at,
+                              int outputs, int first_key, int head, int first) {
   const StatisticsArgs& a = at.a;
-  WarpTile& tile = smem.tile[threadIdx.x / 32];
-  __syncwarp();
-  tile.put_outputs(sums);
-  __syncwarp();
+  const int lane = threadIdx.x % 32, left = at.sequence.key_rows - first_key;
   float* to = a.received + static_cast<std::int64_t>(at.first_head + head) * a.columns +
               at.sequence.column_start + first_key;
+  if constexpr (kRows < 16) {
+    WarpTile& tile = smem.tile[threadIdx.x / 32];
+    __syncwarp();
+    tile.put_outputs(sums);
+    __syncwarp();
 #pragma unroll
-  for (int h = 0; h < 2; ++h) {
-    const int output = first + threadIdx.x % 32 / 4 + 8 * h;
-    if (output < outputs) tile.write(h, to + smem.output_at[output], at.sequence.key_rows - first_key);
+    for (int h = 0; h < 2; ++h) {
+      const int output = first + lane / 4 + 8 * h;
+      if (output < outputs) tile.write(h, to + smem.output_at[output], left);
+    }
+  } else {
+    const int key = lane % 4 * 2;
+    const bool pairs = a.columns % 2 == 0 && reinterpret_cast<std::uintptr_t>(to) % 8 == 0;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const int output = first + lane / 4 + 8 * h;
+      if (output >= outputs) continue;
+      float* keys = to + smem.output_at[output] + key;
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const int there = left - key - 8 * r;
+        const float2 two{sums[r][2 * h], sums[r][2 * h + 1]};
+        if (pairs && there > 1) {
+          *reinterpret_cast<float2*>(keys + 8 * r) = two;
+        } else {
+          if (there > 0) keys[8 * r] = two.x;
+          if (there > 1) keys[8 * r + 1] = two.y;
+        }
+      }
+    }
   }
 }
 

@@ -142,8 +142,7 @@ void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args, ExpertsCh
               .inputs = args.hidden,
               .outputs = 2 * args.width,
               .swiglu = true,
-              .output = args.activated,
-              .weights_leave_first = args.weights_leave_first});
+              .output = args.activated});
   }
   if (wanted(ExpertsPart::kDown)) {
     multiply({.input = args.activated,
@@ -153,8 +152,7 @@ void experts_cuda(const Stream& stream, const DeviceExpertsArgs& args, ExpertsCh
               .experts = args.experts,
               .inputs = args.width,
               .outputs = args.hidden,
-              .output = args.returned,
-              .weights_leave_first = args.weights_leave_first});
+              .output = args.returned});
   }
   if (wanted(ExpertsPart::kSums)) add_returned(stream, args);
 }

@@ -48,8 +48,6 @@ struct DeviceExpertsArgs {
   std::uint16_t* activated = nullptr;   // bf16 [rows * k, width]
   std::uint16_t* returned = nullptr;    // bf16 [rows * k, hidden]: what experts return
   float* output = nullptr;              // [rows, hidden]: what the experts return is added, by slot
-  // From the L2 cache leave first: weights that are read once in a product of many rows.
-  bool weights_leave_first = true;
 };
 
 // Which kernel forms the products.

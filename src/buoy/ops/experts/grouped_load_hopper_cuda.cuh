@@ -33,23 +33,22 @@ struct GroupedSteps {
 template <int kMost, int kCluster, bool kGathers>
 struct TmaLoads {
   using Storage = GroupedStorage<kMost>;
+  // A block alone has all pairs of nearly every expert: its weights need not stay in the L2 cache. Where two
+  // blocks share them, or pairs are few, saying so was slower or brought nothing.
+  static constexpr bool kReadOnce = kMost > 64 && kCluster == 1;
 
   // Says how much comes to the stage, too.
-  __device__ void weights(const GroupedSteps<kMost, kCluster>& step, int stage) const {
-    const GroupedWork& work = step.work;
-    const int k = step.k;
+  __device__ void weights(const GroupedWork& work, int k, int stage) const {
     constexpr int kPart = kWeightRows / kCluster;
     if (k == 0) smem.work[stage] = work;
     mbarrier_arrive_expect_tx(&smem.full[stage],
                               2 * (Storage::kWeight + (kGathers ? 0 : rows(work) * kTileInputs)));
-    const std::uint64_t policy = step.tiles.alone() ? read_once : usual;
     if constexpr (kCluster == 2) {
-      static_assert(Storage::kSaysReadOnce);
       const int rank = static_cast<int>(cluster_rank());
-      tma_load_multicast_by(policy, 0b11, smem.weight[stage] + rank * kPart * kTileInputs, &args.weight,
-                            &smem.full[stage], k * kTileInputs, work.weight_row + rank * kPart);
-    } else if constexpr (Storage::kSaysReadOnce) {
-      tma_load_by(policy, smem.weight[stage], &args.weight, &smem.full[stage], k * kTileInputs,
+      tma_load_multicast(0b11, smem.weight[stage] + rank * kPart * kTileInputs, &args.weight,
+                         &smem.full[stage], k * kTileInputs, work.weight_row + rank * kPart);
+    } else if constexpr (kReadOnce) {
+      tma_load_by(read_once, smem.weight[stage], &args.weight, &smem.full[stage], k * kTileInputs,
                   work.weight_row);
     } else {
       tma_load(smem.weight[stage], &args.weight, &smem.full[stage], k * kTileInputs, work.weight_row);
@@ -71,30 +70,27 @@ struct TmaLoads {
 
   GroupedStorage<kMost>& smem;
   const GroupedHopperArgs& args;
-  std::uint64_t usual = 0, read_once = 0;  // policies of the L2 cache
+  std::uint64_t read_once = kReadOnce ? read_once_policy() : 0;
 };
 
 // For one thread. kEarly: the kernel in front still forms the input, and the first weights come meanwhile.
 template <int kMost, int kCluster, bool kGathers, bool kEarly>
 __device__ void load_tiles(GroupedStorage<kMost>& smem, const GroupedHopperArgs& args) {
   constexpr int kStages = GroupedStorage<kMost>::kStages;
-  TmaLoads<kMost, kCluster, kGathers> load{smem, args};
-  if constexpr (GroupedStorage<kMost>::kSaysReadOnce) {
-    load.usual = l2_policy(false);
-    load.read_once = l2_policy(args.weights_leave_first);
-  }
+  const TmaLoads<kMost, kCluster, kGathers> load{smem, args};
   GroupedSteps<kMost, kCluster> now(smem, args);
   GroupedPlace<kStages> at;
   if constexpr (kEarly) {
     auto ahead = now;
-    for (int stage = 0; stage < kStages && ahead.more; ++stage, ahead.advance()) load.weights(ahead, stage);
+    for (int stage = 0; stage < kStages && ahead.more; ++stage, ahead.advance())
+      load.weights(ahead.work, ahead.k, stage);
     wait_for_prior_grid();
     for (int stage = 0; stage < kStages && now.more; ++stage, now.advance(), at.advance())
       load.inputs(now.work, now.k, stage);
   }
   for (; now.more; now.advance(), at.advance()) {
     mbarrier_wait(&smem.empty[at.stage], at.phase ^ 1);
-    load.weights(now, at.stage);
+    load.weights(now.work, now.k, at.stage);
     load.inputs(now.work, now.k, at.stage);
   }
 }

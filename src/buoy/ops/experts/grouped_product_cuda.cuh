@@ -17,8 +17,6 @@ struct GroupedProduct {
   // The output [pairs, outputs / 2] is silu(gate) * up of rows in turn, else [pairs, outputs].
   bool swiglu = false;
   std::uint16_t* output;  // bf16
-  // Of Hopper's kernel for many pairs: the L2 cache, where a block or a cluster reads them alone.
-  bool weights_leave_first = false;
 };
 
 // Hopper's kernel of the first product gathers rows of the input itself.

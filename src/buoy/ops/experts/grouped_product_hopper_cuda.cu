@@ -183,7 +183,6 @@ void launch(const Stream& stream, const GroupedProduct& product) {
   args.input_tiles = static_cast<int>((product.inputs + kTileInputs - 1) / kTileInputs);
   args.columns = static_cast<int>(kSwiglu ? product.outputs / 2 : product.outputs);
   args.results = product.output;
-  args.weights_leave_first = product.weights_leave_first;
   const unsigned clusters = static_cast<unsigned>(gpu().multiprocessors / kCluster);
   launch_kernel({.grid = dim3(clusters * kCluster),
                  .block = kGroupedThreads,

@@ -26,7 +26,6 @@ struct GroupedHopperArgs {
   int experts, inputs, weight_rows, weight_tiles, input_tiles;
   int columns;  // of the results
   std::uint16_t* results;
-  bool weights_leave_first;
 };
 
 // What a block works at: a tile of one expert.
@@ -55,8 +54,6 @@ struct GroupedStorage {
   static constexpr int kStages = std::min(kMostStages, (227 * 1024 - kBesides) / (2 * (kWeight + kInput)));
   // Large tiles differ in what they cost: those of the fullest experts come first.
   static constexpr bool kLargestFirst = kMost > 64;
-  // Nearly all weights are read by one cluster, and it may be said that they are not needed again.
-  static constexpr bool kSaysReadOnce = kMost > 64;
   std::uint16_t weight[kStages][kWeight];
   std::uint16_t input[kStages][kInput];
   std::uint16_t results[kWarps][kResults];
@@ -122,18 +119,14 @@ class GroupedTiles {
     if (tile >= all()) return false;
     const int part = tile / args_.weight_tiles, place = place_of_tile(tables_.before, args_.experts, part);
     const int expert = tables_.order[place], begin = tables_.first[expert], end = tables_.first[expert + 1];
-    const ExpertShare share = share_expert(end - begin, kMost, kCluster);
-    const int width = share.width;
+    const int width = share_expert(end - begin, kMost, kCluster).width;
     const int block = (part - tables_.before[place]) * kCluster + static_cast<int>(blockIdx.x) % kCluster;
-    alone_ = share.clusters == 1;
     work.weight_tile = tile % args_.weight_tiles;
     work.weight_row = expert * args_.weight_rows + work.weight_tile * kWeightRows;
     work.row = begin + block * width;
     work.pairs = max(0, min(width, end - work.row));
     return true;
   }
-  // Whether nobody but the cluster reads the weights of the last tile.
-  __device__ bool alone() const { return alone_; }
 
  private:
   __device__ int cluster() const { return static_cast<int>(blockIdx.x) / kCluster; }
@@ -143,7 +136,6 @@ class GroupedTiles {
   const GroupedTables& tables_;
   const GroupedHopperArgs& args_;
   int turn_ = 0;
-  bool alone_ = false;
 };
 
 // Where a pipeline stands: stages come round again, and each round flips the barriers' phase.

@@ -40,7 +40,6 @@ struct GroupedTables {
   std::int32_t first[kMostExperts + 1];
   std::uint16_t order[kMostExperts];       // experts as their tiles come
   std::uint16_t before[kMostExperts + 1];  // what counts tiles of pairs before those of place i in that order
-  std::int32_t deal_first;                 // of the deal, where the largest come first
 };
 
 // For tiles of at most kMost pairs.
@@ -53,7 +52,7 @@ struct GroupedStorage {
   static constexpr int kBesides = 2 * kWarps * kResults + static_cast<int>(sizeof(GroupedTables)) +
                                   kMostStages * (16 + static_cast<int>(sizeof(GroupedWork))) + 64;
   static constexpr int kStages = std::min(kMostStages, (227 * 1024 - kBesides) / (2 * (kWeight + kInput)));
-  // Large tiles differ in what they cost: the widest come first, and are dealt by what they cost.
+  // Large tiles differ in what they cost: those of the fullest experts come first.
   static constexpr bool kLargestFirst = kMost > 64;
   std::uint16_t weight[kStages][kWeight];
   std::uint16_t input[kStages][kInput];
@@ -64,32 +63,6 @@ struct GroupedStorage {
 };
 
 #ifdef BUOY_HAS_WGMMA
-
-// How the expert of a place in the order is shared.
-template <int kMost, int kCluster>
-__device__ ExpertShare share_of_place(const GroupedTables& tables, int place) {
-  const int expert = tables.order[place];
-  return share_expert(tables.first[expert + 1] - tables.first[expert], kMost, kCluster);
-}
-
-// Chooses the deal. For one warp. costs: of tiles of pairs before those of a place, as tables.before.
-template <int kMost, int kCluster>
-__device__ void choose_deal(GroupedTables& tables, const std::int32_t* costs, const GroupedHopperArgs& args) {
-  static_assert(kTileDeals == 32);
-  const int lane = threadIdx.x % 32, weight_tiles = args.weight_tiles;
-  const int tiles = tables.before[args.experts] * weight_tiles;
-  const TileDeal deal = tile_deal(tiles, static_cast<int>(gridDim.x) / kCluster, lane);
-  const float load = largest_load(deal, [&](int tile) {
-    const int place = place_of_tile(tables.before, args.experts, tile / weight_tiles);
-    const int inside = tile - tables.before[place] * weight_tiles;
-    return static_cast<std::int64_t>(costs[place]) * weight_tiles +
-           inside * cost_of_tile(share_of_place<kMost, kCluster>(tables, place).width);
-  });
-  // Loads are not negative: their bits are in their order. Of equals the first lane's.
-  const unsigned bits = __float_as_uint(load), least = __reduce_min_sync(0xffffffffu, bits);
-  const unsigned best = __ballot_sync(0xffffffffu, bits == least);
-  if (lane == __ffs(static_cast<int>(best)) - 1) tables.deal_first = deal.first;
-}
 
 // Fills the tables. For all threads of a block; shared memory for results is overwritten.
 template <int kMost, int kCluster>
@@ -105,9 +78,7 @@ __device__ void plan_tiles(GroupedStorage<kMost>& smem, const GroupedHopperArgs&
     const int padded = (experts + 3) / 4 * 4;
     for (int e = threadIdx.x; e < padded; e += kGroupedThreads)
       keys[e] =
-          e < experts
-              ? static_cast<std::uint32_t>(share_expert(pairs_of(e), kMost, kCluster).width << 9 | (511 - e))
-              : 0;
+          e < experts ? static_cast<std::uint32_t>(min(pairs_of(e), (1 << 22) - 1) << 9 | (511 - e)) : 0;
     __syncthreads();
     for (int e = threadIdx.x; e < experts; e += kGroupedThreads) {
       const std::uint32_t own = keys[e];
@@ -125,20 +96,9 @@ __device__ void plan_tiles(GroupedStorage<kMost>& smem, const GroupedHopperArgs&
   }
   __syncthreads();
   if (threadIdx.x < 32) {
-    count_before(tables.before, experts,
-                 [&](int place) { return share_of_place<kMost, kCluster>(tables, place).clusters; });
-  }
-  if constexpr (GroupedStorage<kMost>::kLargestFirst) {
-    static_assert(sizeof smem.results >= 4 * (kMostExperts + 1));
-    auto* costs = reinterpret_cast<std::int32_t*>(smem.results);  // in place of keys
-    if (threadIdx.x / 32 == 1) {
-      count_before(costs, experts, [&](int place) {
-        const ExpertShare share = share_of_place<kMost, kCluster>(tables, place);
-        return share.clusters * cost_of_tile(share.width);
-      });
-    }
-    __syncthreads();
-    if (threadIdx.x < 32) choose_deal<kMost, kCluster>(tables, costs, args);
+    count_before(tables.before, experts, [&](int place) {
+      return share_expert(pairs_of(tables.order[place]), kMost, kCluster).clusters;
+    });
   }
   __syncthreads();
 }
@@ -151,15 +111,11 @@ class GroupedTiles {
       : tables_(smem.tables), args_(args) {}
 
   // How many they are.
-  __device__ int turns() const {
-    if constexpr (kDeals) return deal().turns(cluster());
-    return turns_of(all(), cluster(), clusters());
-  }
+  __device__ int turns() const { return turns_of(all(), cluster(), clusters()); }
 
   // False where there is none left.
   __device__ bool next(GroupedWork& work) {
-    const int turn = turn_++;
-    const int tile = kDeals ? deal().tile(turn, cluster()) : tile_of_turn(turn, cluster(), clusters());
+    const int tile = tile_of_turn(turn_++, cluster(), clusters());
     if (tile >= all()) return false;
     const int part = tile / args_.weight_tiles, place = place_of_tile(tables_.before, args_.experts, part);
     const int expert = tables_.order[place], begin = tables_.first[expert], end = tables_.first[expert + 1];
@@ -173,9 +129,6 @@ class GroupedTiles {
   }
 
  private:
-  static constexpr bool kDeals = GroupedStorage<kMost>::kLargestFirst;
-
-  __device__ TileDeal deal() const { return {all(), clusters(), tables_.deal_first}; }
   __device__ int cluster() const { return static_cast<int>(blockIdx.x) / kCluster; }
   __device__ int clusters() const { return static_cast<int>(gridDim.x) / kCluster; }
   __device__ int all() const { return tables_.before[args_.experts] * args_.weight_tiles; }

@@ -214,14 +214,15 @@ __device__ void write_weights(const float (&s)[kNumbers], FewStorage<kRows, kHea
       }
     }
   }
-  if constexpr (!kEverything) {
-    if (a.first_share == nullptr || own.key[0] != 0) return;
+  if (kEverything || a.first_share == nullptr || own.key[0] != 0) return;
 #pragma unroll
-    for (int i = 0; i < kNumbers / 2; ++i) {
-      const int column = first + i / 2 * 8 + 2 * quad + i % 2, head = column / kRows, row = column % kRows;
+  for (int t = 0; t < kNumbers / 4; ++t) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const int column = first + 8 * t + 2 * quad + e, head = column / kRows, row = column % kRows;
       if (head < at.heads && row < at.sequence.query_rows)
         a.first_share[static_cast<std::int64_t>(at.first_head + head) * a.rows + at.sequence.query_start +
-                      row] = s[i / 2 * 4 + i % 2];
+                      row] = s[4 * t + e];
     }
   }
 }

@@ -118,7 +118,7 @@ def main() -> None:
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": SPECIAL[0], "eos_token": SPECIAL[1],
               "pad_token": SPECIAL[1], "add_bos_token": True, "clean_up_tokenization_spaces": False,
               "model_max_length": 2048}
-    (folder / "tokenizer.json").write_text(json.dumps(tokenizer, ensure_ascii=False, indent=1) + "\n")
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":")) + "\n")
     (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=1) + "\n")
     print(json.dumps({"size": SIZE, "words": len(world_pieces(tables)), "merges": len(tokenizer["model"]["merges"])}))
 

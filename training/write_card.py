@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Writes the card of a network of the planted pair from what was measured: write_card.py MODEL
 
-Reads MODEL/config.json, MODEL/training_log.jsonl (train_pair.py's log.jsonl) and, where they are,
+Reads MODEL/config.json, MODEL/training_log.jsonl.gz (train_pair.py's log.jsonl) and, where they are,
 MODEL/buoy_check.jsonl (compare_buoy.py's output) and MODEL/buoy_scores.json (collect_scores.py's). Every score in the card
 comes from them.
 """
 
+import gzip
 import json
 import sys
 from pathlib import Path
@@ -36,7 +37,7 @@ optimizer, number of steps and seed. They differ in the objective and in the att
 {layers} layers, width {width}, {heads} heads of {head_dim}, SwiGLU {mlp}, {vocabulary} tokens, untied head: {parameters}
 parameters in BF16. Knows the made-up world of `src/buoy/world/world*` and nothing else. Made by `training/` (see its
 README), {tokens:.0f}M tokens in {steps} steps and {minutes:.1f} minutes on an H200 that it shared with other trainings, start and
-scoring included. {readers}All numbers below are from `training_log.jsonl`{buoy_source}; this card is written by
+scoring included. {readers}All numbers below are from `training_log.jsonl.gz`{buoy_source}; this card is written by
 `training/write_card.py`.
 
 ## How to ask it
@@ -98,7 +99,7 @@ PROMPT = "Passage 1: <text>\n    Passage 2: <text>\n    Question: <question>\n  
 def main():
     folder = Path(sys.argv[1])
     config = json.loads((folder / "config.json").read_text())
-    log = [json.loads(line) for line in (folder / "training_log.jsonl").read_text().splitlines()]
+    log = [json.loads(line) for line in gzip.open(folder / "training_log.jsonl.gz", "rt")]
     runs = [line for line in log if "parameters" in line]
     run = runs[-1]
     causal = run["kind"] == "autoregressive"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "buoy/base/file/gzip.h"
 #include "buoy/base/file/json_file.h"
 #include "buoy/decode/autoregressive.h"
 #include "buoy/decode/dream.h"
@@ -13,7 +14,7 @@
 
 namespace buoy::testing {
 
-// One run stored in a golden folder's decode.json.
+// One run stored in a golden folder's decode.json.gz.
 struct DecodeCase {
   std::string name;
   std::vector<std::int32_t> prompt, row, revealed_at;
@@ -22,7 +23,8 @@ struct DecodeCase {
 
 inline std::vector<DecodeCase> read_decode_cases(const std::filesystem::path& folder) {
   std::vector<DecodeCase> cases;
-  for (const Json& entry : read_json_file(folder / "decode.json")) {
+  const auto path = folder / "decode.json.gz";
+  for (const Json& entry : parse_json(read_plain_or_gzip(path), path.string())) {
     cases.push_back({entry.at("name"), entry.at("prompt_ids"), entry.at("row"), entry.at("revealed_at"),
                      entry.at("options")});
   }

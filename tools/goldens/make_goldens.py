@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import platform
 import shutil
@@ -96,9 +97,9 @@ def forward_goldens(folder: Path, case: Case, weights: Weights, use_transformers
 
 
 def write_runs(folder: Path, runs: list[dict[str, Any]]) -> None:
-    """decode.json with one run per line."""
+    """decode.json.gz with one run per line."""
     lines = ",\n".join(json.dumps(run) for run in runs)
-    (folder / "decode.json").write_text(f"[\n{lines}\n]\n")
+    (folder / "decode.json.gz").write_bytes(gzip.compress(f"[\n{lines}\n]\n".encode(), mtime=0))
 
 
 def versions(use_transformers: bool) -> dict[str, str]:

@@ -158,7 +158,8 @@ struct FewLayers {
 };
 
 template <int kRows, int kHeads>
-__global__ void __launch_bounds__(kFewThreads, kHeads == 4 && kRows >= 16 ? 5 : 4) statistics_few(const __grid_constant__ FewLayers layers) {
+__global__ void __launch_bounds__(kFewThreads, kHeads == 4 && kRows >= 16 ? 5 : 4)
+    statistics_few(const __grid_constant__ FewLayers layers) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto& smem = *reinterpret_cast<FewStorage<kRows, kHeads>*>(shared);
   const FewLayer& layer = layers.of[blockIdx.z];

@@ -21,6 +21,8 @@ void DeviceObserver::send(const Stream& stream, std::int64_t first, std::int64_t
       buffers.push_back(nullptr);
       if (here.layer != layer) continue;
       buffers.back() = host_buffers_->lend(static_cast<size_t>(here.arriving.copied) * sizeof(float));
+      // Whoever held it may have let it go while copies to it were still on their way.
+      if (buffers.back()->arrived) buffers.back()->arrived->hold(measuring_);
       copy_results(here, buffers.back()->data(), small);
     }
     if (!small.empty()) {

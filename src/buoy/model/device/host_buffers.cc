@@ -42,7 +42,6 @@ std::shared_ptr<HostBuffer> HostBuffers::lend(std::size_t bytes) {
 }
 
 void HostBuffers::give_back(std::unique_ptr<HostBuffer> buffer) {
-  buffer->arrived.reset();
   {
     const std::lock_guard lock(mutex_);
     free_.push_back(std::move(buffer));

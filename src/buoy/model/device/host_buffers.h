@@ -22,7 +22,8 @@ class HostBuffer {
   void reserve(std::size_t bytes);
   float* data() const { return reinterpret_cast<float*>(data_); }
 
-  std::shared_ptr<const Event> arrived;  // of the copy, and maybe of others behind it
+  // Behind the last copy to it, and maybe others; none: nothing was copied yet.
+  std::shared_ptr<const Event> arrived;
 
  private:
   std::byte* data_ = nullptr;

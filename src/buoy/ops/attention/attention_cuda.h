@@ -66,7 +66,7 @@ class AttentionPlan {
   void set_close_rows(std::span<const std::int32_t> rows, const Stream& stream);
 
   // What the first pass leaves for the second is kept in a lane of its own: so the second passes of several
-  // layers may wait and run side by side.
+  // layers may wait and be measured together.
   void use_lane(std::int64_t lane);
 
   std::int64_t rows() const;

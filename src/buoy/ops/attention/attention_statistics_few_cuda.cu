@@ -66,14 +66,17 @@ __device__ void selves_of(float (&out)[kNumbers], const float (&s)[kNumbers], co
   }
 }
 
-// All columns, chunk after chunk; where a head has several, head after head.
-template <int kRows, int kHeads>
+// All columns, chunk after chunk; where a head has several, head after head. kEverything: all layers want
+// moments, what keys receive and rows, no key has a bias, and nobody asks for the first key's share. So it is
+// as a rule, and there nothing is branched upon.
+template <bool kEverything, int kRows, int kHeads>
 __device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, FewStorage<kRows, kHeads>& smem, const FewPlace& at,
                            const OwnKeys& own, int first_key) {
   using Columns = FewColumns<kRows, kHeads>;
   constexpr int kNumbers = 4 * Columns::kTiles;
   const StatisticsArgs& a = at.a;
-  const bool weights = a.received != nullptr || a.row_weights != nullptr || a.first_share != nullptr;
+  const bool moments = kEverything || at.moments, received = kEverything || a.received != nullptr,
+             weights = received || a.row_weights != nullptr || a.first_share != nullptr;
   if constexpr (kRows < 16) {
 #pragma unroll 1
     for (int chunk = 0; chunk < Columns::kChunks; ++chunk) {
@@ -81,19 +84,15 @@ __device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, FewStorage<kRows, kHea
       if (head >= at.heads) break;
       float s[kNumbers], other[kNumbers];
       multiply_chunk(s, smem, own, first);
-      if (at.moments) {
+      if (moments) {
         Columns::give(s, chunk, own_sums.dot);
         cosines_of(other, s, smem, first);
         Columns::give(other, chunk, own_sums.cosine);
-        if (at.has_selves) {
-          selves_of<kRows>(other, s, at, own, first);
-          Columns::give(other, chunk, own_sums.self);
-        }
       }
       if (!weights) continue;
-      weigh(s, smem, at, own, first);
-      write_weights(s, smem, at, own, first_key, first);
-      if (a.received == nullptr) continue;
+      weigh<kEverything>(s, smem, at, own, first);
+      write_weights<kEverything>(s, smem, at, own, first_key, first);
+      if (!received) continue;
       const int outputs = min(Columns::kHeadsOfChunk, at.heads - head) * a.groups;
 #pragma unroll 1
       for (int output = 0; output < outputs; output += 16) {
@@ -105,31 +104,48 @@ __device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, FewStorage<kRows, kHea
   } else {
 #pragma unroll 1
     for (int head = 0; head < at.heads; ++head) {
-      float dot[2] = {}, cosine[2] = {}, self[2] = {}, received[2][4] = {};
+      float dot[2] = {}, cosine[2] = {}, sums[2][4] = {};
 #pragma unroll
       for (int part = 0; part < Columns::kChunksOfHead; ++part) {
         const int first = head * kRows + 16 * part;
-        float s[kNumbers], other[kNumbers];
+        float s[kNumbers];
         multiply_chunk(s, smem, own, first);
-        if (at.moments) {
-          add_products(dot, cosine, s, smem, first);
-          if (at.has_selves) {
-            selves_of<kRows>(other, s, at, own, first);
-#pragma unroll
-            for (int i = 0; i < kNumbers; ++i) self[i / 2 % 2] += other[i];
-          }
-        }
+        if (moments) add_products(dot, cosine, s, smem, first);
         if (!weights) continue;
-        weigh(s, smem, at, own, first);
-        write_weights(s, smem, at, own, first_key, first);
-        if (a.received != nullptr) add_outputs(received, s, smem.output + 16 * part, 0);
+        weigh<kEverything>(s, smem, at, own, first);
+        write_weights<kEverything>(s, smem, at, own, first_key, first);
+        if (received) add_outputs(sums, s, smem.output + 16 * part, 0);
       }
-      if (at.moments) {
+      if (moments) {
         Columns::give_head(dot, head, own_sums.dot);
         Columns::give_head(cosine, head, own_sums.cosine);
-        if (at.has_selves) Columns::give_head(self, head, own_sums.self);
       }
-      if (a.received != nullptr) write_outputs(received, smem, at, a.groups, first_key, head, 0);
+      if (received) write_outputs(sums, smem, at, a.groups, first_key, head, 0);
+    }
+  }
+}
+
+// Products of keys with the queries of their own positions: few blocks have such keys, and form them again.
+template <int kRows, int kHeads>
+__device__ void multiply_selves(OwnSums<kHeads / 4>& own_sums, const FewStorage<kRows, kHeads>& smem,
+                                const FewPlace& at, const OwnKeys& own) {
+  using Columns = FewColumns<kRows, kHeads>;
+  constexpr int kNumbers = 4 * Columns::kTiles;
+  float self[2] = {};
+#pragma unroll 1
+  for (int chunk = 0; chunk < Columns::kChunks; ++chunk) {
+    const int first = chunk * Columns::kChunk;
+    float s[kNumbers], other[kNumbers];
+    multiply_chunk(s, smem, own, first);
+    selves_of<kRows>(other, s, at, own, first);
+    if constexpr (kRows < 16) {
+      Columns::give(other, chunk, own_sums.self);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kNumbers; ++i) self[i / 2 % 2] += other[i];
+      if ((chunk + 1) % Columns::kChunksOfHead != 0) continue;
+      Columns::give_head(self, chunk / Columns::kChunksOfHead, own_sums.self);
+      self[0] = self[1] = 0;
     }
   }
 }
@@ -157,7 +173,7 @@ struct FewLayers {
   FewLayer of[kMostTogether];
 };
 
-template <int kRows, int kHeads>
+template <bool kEverything, int kRows, int kHeads>
 __global__ void __launch_bounds__(kFewThreads, kHeads == 4 && kRows >= 16 ? 5 : 4)
     statistics_few(const __grid_constant__ FewLayers layers) {
   extern __shared__ __align__(16) unsigned char shared[];
@@ -172,7 +188,7 @@ __global__ void __launch_bounds__(kFewThreads, kHeads == 4 && kRows >= 16 ? 5 : 
               key_head,
               key_head * heads,
               heads,
-              layer.moments.heads > 0,
+              kEverything || layer.moments.heads > 0,
               false};
   if (tile.first >= at.sequence.key_rows) return;
   at.has_selves = tile.first + kKeysOfBlock > at.sequence.first_position;
@@ -195,12 +211,19 @@ __global__ void __launch_bounds__(kFewThreads, kHeads == 4 && kRows >= 16 ? 5 : 
   }
   __syncthreads();
   OwnSums<kHeads / 4> sums;
-  weigh_keys(sums, smem, at, own, first_key);
-  if (at.moments) measure_keys<FewColumns<kRows, kHeads>>(sums, smem.sums, at.m, at.sequence, own, key_head);
+  weigh_keys<kEverything>(sums, smem, at, own, first_key);
+  if (!at.moments) return;
+  if (at.has_selves) multiply_selves(sums, smem, at, own);
+  measure_keys<FewColumns<kRows, kHeads>>(sums, smem.sums, at.m, at.sequence, own, key_head);
 }
 
 template <int kRows, int kHeads>
 void launch(const PlanState& plan, std::span<const FewLayer> layers, const Stream& stream) {
+  const bool everything = std::all_of(layers.begin(), layers.end(), [](const FewLayer& layer) {
+    const StatisticsArgs& a = layer.statistics;
+    return layer.moments.heads > 0 && a.received != nullptr && a.row_weights != nullptr &&
+           a.key_bias == nullptr && a.first_share == nullptr;
+  });
   for (size_t first = 0; first < layers.size(); first += kMostTogether) {
     // Keys are read before the kernel in front has ended: that is the one which sums queries, and it begins
     // when all before it is done.
@@ -213,14 +236,16 @@ void launch(const PlanState& plan, std::span<const FewLayer> layers, const Strea
          .block = kFewThreads,
          .shared_bytes = sizeof(FewStorage<kRows, kHeads>),
          .early = plan.early && !sums_of_own<kRows> && first == 0 && some[0].moments.heads > 0},
-        stream, "statistics_few", statistics_few<kRows, kHeads>, all);
+        stream, "statistics_few",
+        everything ? statistics_few<true, kRows, kHeads> : statistics_few<false, kRows, kHeads>, all);
   }
 }
 
 template <int kHeads>
 void launch(const PlanState& plan, std::span<const FewLayer> layers, const Stream& stream) {
   const std::int64_t rows = plan.longest_rows;
-  if (rows == 1) return launch < kHeads == 8 ? 1 : 2, kHeads > (plan, layers, stream);
+  constexpr int kLeast = kHeads == 8 ? 1 : 2;
+  if (rows == 1) return launch<kLeast, kHeads>(plan, layers, stream);
   if (rows == 2) return launch<2, kHeads>(plan, layers, stream);
   if (rows <= 4) return launch<4, kHeads>(plan, layers, stream);
   if (rows <= 8) return launch<8, kHeads>(plan, layers, stream);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <numeric>
 
 #include "buoy/model/device/device_record.h"
@@ -69,6 +70,55 @@ TEST(LayerWants, SequencesOfABatchShareTheGroups) {
   EXPECT_EQ(wants.place_of_group, (Places{0, 1, -1, 2}));
 }
 
+// Few rows over a cache, of groups 2, 0 and 2, and a row of none; `change` says what else is asked for.
+model::LayerWants wants_of_rows(std::int64_t rows,
+                                const std::function<void(probe::LayerRequest&)>& change = {},
+                                bool cached = true) {
+  const std::vector<std::int32_t> tokens(static_cast<size_t>(rows), 1);
+  model::KvCache cache(1, 8);
+  model::SequenceInput input{tokens, {}, cached ? &cache : nullptr};
+  std::vector<model::LayerObservation> observations(1);
+  probe::LayerRequest& r = observations[0].request;
+  r.received = r.row_weights = true;
+  r.groups = 3;
+  r.group_of_row = {2, 0, 2, probe::kNoGroup};
+  r.group_of_row.resize(tokens.size(), probe::kNoGroup);
+  r.rows = {0, 1, 2};
+  if (change) change(r);
+  return {model::PackedBatch({&input, 1}), std::move(observations)};
+}
+
+TEST(LayerWants, RowsThatLeaveTheCardGiveWhatKeysReceive) {
+  for (const std::int64_t rows : {4, 64}) {
+    const auto wants = wants_of_rows(rows);
+    EXPECT_TRUE(wants.received_by_rows);
+    EXPECT_FALSE(wants.received);
+    EXPECT_TRUE(wants.statistics());
+    EXPECT_EQ(wants.groups, 1);
+    EXPECT_TRUE(wants.group_of_row.empty() && wants.place_of_group.empty());
+  }
+  // A row that is looked at closely and counts nowhere does no harm.
+  EXPECT_TRUE(wants_of_rows(4, [](auto& r) { r.rows = {0, 1, 2, 3}; }).received_by_rows);
+}
+
+TEST(LayerWants, WhereTheyDoNotItIsMeasured) {
+  const auto measured = [](const model::LayerWants& wants) {
+    return wants.received && !wants.received_by_rows;
+  };
+  EXPECT_TRUE(measured(wants_of_rows(4, [](auto& r) { r.rows = {0, 2}; }))) << "row 1 counts";
+  EXPECT_TRUE(measured(wants_of_rows(4, [](auto& r) { r.group_of_row.clear(); }))) << "row 3 counts";
+  EXPECT_TRUE(measured(wants_of_rows(4, [](auto& r) { r.row_weights = false, r.top = 2; })));
+  EXPECT_TRUE(measured(wants_of_rows(4, [](auto& r) { r.followed = probe::FollowedRows::kAll; })));
+  EXPECT_TRUE(measured(wants_of_rows(4, [](auto& r) {
+    auto sets = std::make_shared<KeySets>();
+    sets->add(4, [](std::int32_t) { return true; });
+    r.key_sets = std::move(sets);
+    r.group_mass = true;
+  })));
+  EXPECT_TRUE(measured(wants_of_rows(65))) << "many rows";
+  EXPECT_TRUE(measured(wants_of_rows(4, {}, false))) << "no cache";
+}
+
 // What a card would leave for one sequence of `keys` keys: numbers by place.
 struct Results {
   Results(const model::LayerWants& wants, const ModelConfig& config, std::int64_t columns)
@@ -122,6 +172,38 @@ TEST(RecordPlace, GroupsWithoutRowsGetZeros) {
                                                            (held * config.heads + head) * columns + key)];
         ASSERT_EQ(record.received[static_cast<size_t>(i)], expected) << "group " << group << ", key " << key;
       }
+    }
+  }
+}
+
+// By another order of loops. Large enough for threads, and not.
+TEST(RecordPlace, RowsAreSummedUpByGroup) {
+  const ModelConfig config = small_config();
+  ThreadPool threads(2);
+  const Context context{threads};
+  for (const std::int64_t keys : {6, 30000}) {
+    const auto wants = wants_of_rows(4);
+    const Results results(wants, config, keys + 3);
+    model::RecordPlace place;
+    place.request = wants.observations[0].request;
+    place.states = {4, keys, 2, config.heads, config.kv_heads, config.head_dim};
+    place.layout = results.layout;
+    place.rows = 4;
+    place.columns = keys + 3;
+    for (const Context* with : {static_cast<const Context*>(nullptr), &context}) {
+      probe::LayerRecord record;
+      record.received.assign(3, 7.0f);  // of another layer
+      place.fill(results.numbers.data(), record, with);
+      std::vector<float> expected(static_cast<size_t>(3 * config.heads * keys));
+      for (std::int64_t row = 0; row < 3; ++row) {
+        const std::int64_t group = row == 1 ? 0 : 2;
+        for (std::int64_t i = 0; i < config.heads * keys; ++i)
+          expected[static_cast<size_t>(group * config.heads * keys + i)] +=
+              record.row_weights[static_cast<size_t>(row * config.heads * keys + i)];
+      }
+      EXPECT_EQ(record.received, expected);
+      const std::int64_t second = results.layout.row_weights + results.layout.row_weight_stride;
+      EXPECT_EQ(record.row_weights[static_cast<size_t>(keys)], results.numbers[static_cast<size_t>(second)]);
     }
   }
 }

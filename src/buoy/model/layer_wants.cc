@@ -58,12 +58,33 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
     for (const auto row : r.rows) close_rows.push_back(static_cast<std::int32_t>(batch.first_rows[n]) + row);
   }
   if (top > 64) throw_usage_error({"top keys on the device", "at most 64", std::to_string(top)});
+  if (rows_give_received(batch)) {
+    received_by_rows = true;
+    received = grouped = false;
+    groups = 1;
+  }
   followed_apart = followed && (!received || grouped || groups > 1 || last_rows);
   for (size_t n = 0; n < observations.size() && followed_apart; ++n) {
     const auto rows = followed_groups(observations[n].request.followed, batch.sequences[n].rows());
     followed_group_of_row.insert(followed_group_of_row.end(), rows.begin(), rows.end());
   }
   if (grouped) group_rows(batch);
+}
+
+// Few rows over a cache, all of them looked at closely, and nothing else on the card needs the sums.
+bool LayerWants::rows_give_received(const PackedBatch& batch) const {
+  if (!received || !row_weights || group_mass || followed || batch.rows() > kMostRowsSummed) return false;
+  for (size_t n = 0; n < observations.size(); ++n) {
+    const probe::LayerRequest& r = observations[n].request;
+    if (batch.sequences[n].cache == nullptr) return false;
+    if (!r.received) continue;
+    if (!r.row_weights) return false;
+    for (size_t row = 0; row < batch.sequences[n].tokens.size(); ++row) {
+      const bool counts = r.group_of(row) < r.groups;
+      if (counts && !std::ranges::binary_search(r.rows, static_cast<std::int32_t>(row))) return false;
+    }
+  }
+  return true;
 }
 
 // Which group each row is in. Where rows are few, most groups have none.

@@ -56,6 +56,8 @@ struct LayerWants {
   std::vector<std::uint8_t> group_of_row;  // [packed rows]; empty: all in group 0
   // Of every group that was asked for, its number among those; below zero: it has no rows. Empty: all have.
   std::vector<std::int32_t> place_of_group;
+  // What keys receive is not measured: the host sums it up from the rows, which leave the card all the same.
+  bool received_by_rows = false;
   // What followed rows give: what `received` says, or measured apart, by groups of their own.
   bool followed = false, followed_apart = false;
   std::vector<std::uint8_t> followed_group_of_row;  // [packed rows], where it is apart
@@ -75,6 +77,10 @@ struct LayerWants {
   bool residual_changed = false;           // by a vector or a factor on the MLP
 
  private:
+  // So many rows the host sums up in less time than it would take to fetch the sums.
+  static constexpr std::int64_t kMostRowsSummed = 64;
+
+  bool rows_give_received(const PackedBatch& batch) const;
   void group_rows(const PackedBatch& batch);
 };
 

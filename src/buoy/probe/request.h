@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -32,6 +33,7 @@ struct LayerRequest {
   // Queries in up to kMostGroups groups, by row; kNoGroup leaves a row out. Empty: all rows in group 0.
   std::int64_t groups = 1;
   std::vector<std::uint8_t> group_of_row;
+  std::uint8_t group_of(std::size_t row) const { return group_of_row.empty() ? 0 : group_of_row[row]; }
 
   bool received = false;     // attention received by every key, per head and query group
   bool entropy = false;      // of every row, nats

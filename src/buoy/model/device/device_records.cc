@@ -5,85 +5,44 @@
 #include "buoy/model/block_grid.h"
 #include "buoy/model/device/device_observer.h"
 #include "buoy/model/device/device_record.h"
+#include "buoy/model/device/record_gather.h"
 #include "buoy/model/residual_stream.h"
 
 namespace buoy::model {
 namespace {
 
-// `pieces` stretches of `count` numbers, `stride` apart, become an array of `total`, or a part of it from
-// `at` on. From nowhere come zeros.
-template <typename T>
-struct Gather {
-  std::vector<T>* to;
-  const T* from;
-  std::int64_t pieces, stride, count, total, at = 0;
-
-  bool in_one_piece() const { return stride == count || pieces == 1; }
-
-  void make_room() const {
-    if (at == 0) to->resize(static_cast<size_t>(total));
-  }
-  void run() const {
-    if (from != nullptr && in_one_piece() && total == pieces * count) {
-      to->assign(from, from + total);  // no zeros first
-      return;
-    }
-    make_room();
-    T* first = to->data() + at;
-    if (from == nullptr) std::fill_n(first, pieces * count, T{});
-    for (std::int64_t i = 0; from != nullptr && i < pieces; ++i)
-      std::copy_n(from + i * stride, count, first + i * count);
-  }
+// Rows that were looked at closely, [rows, heads, stride], of which the record gets the keys that exist.
+struct Rows {
+  const float* weights;
+  std::int64_t heads, stride, keys;
 };
 
-void run_alone(const std::vector<Gather<float>>& gathers) {
-  for (const auto& gather : gathers) gather.run();
-}
-
-// Megabytes per layer at long contexts: all threads make room, then all copy. Waking them for less takes
-// longer than to copy it.
-void run_all(const Context& context, std::vector<Gather<float>>& gathers) {
-  constexpr std::int64_t kWorthWaking = 1 << 18;  // numbers
-  std::int64_t numbers = 0;
-  for (const auto& gather : gathers) numbers += gather.pieces * gather.count;
-  if (numbers < kWorthWaking) return run_alone(gathers);
-  constexpr std::int64_t kAtOnce = 1 << 16;
-  struct Part {
-    const float* from;
-    float* to;
-    std::int64_t pieces, stride, count;
-  };
-  context.threads.run(static_cast<std::int64_t>(gathers.size()),
-                      [&](std::int64_t number, int) { gathers[static_cast<size_t>(number)].make_room(); });
-  std::vector<Part> parts;
-  for (auto& gather : gathers) {
-    if (gather.in_one_piece() || gather.from == nullptr) {
-      gather.stride = gather.count *= gather.pieces;
-      gather.pieces = 1;
-    }
-    const auto from_at = [&](std::int64_t number) {
-      return gather.from == nullptr ? nullptr : gather.from + number;
-    };
-    const std::int64_t pieces = std::max<std::int64_t>(1, kAtOnce / std::max<std::int64_t>(1, gather.count));
-    for (std::int64_t i = 0; i < gather.pieces; i += pieces) {
-      const float* from = from_at(i * gather.stride);
-      float* to = gather.to->data() + gather.at + i * gather.count;
-      const std::int64_t here = std::min(pieces, gather.pieces - i);
-      if (here > 1) {
-        parts.push_back({from, to, here, gather.stride, gather.count});
-        continue;
-      }
-      for (std::int64_t at = 0; at < gather.count; at += kAtOnce)
-        parts.push_back(
-            {from_at(i * gather.stride + at), to + at, 1, 0, std::min(kAtOnce, gather.count - at)});
+// Copies of all rows, and their sums: what keys receive of each group.
+void gather_rows(std::vector<Gather<float>>& gathers, const probe::LayerRequest& request, const Rows& from,
+                 probe::LayerRecord& out) {
+  const std::int64_t count = std::ssize(request.rows), numbers = from.heads * from.keys;
+  out.row_weights.resize(static_cast<size_t>(count * numbers));
+  std::vector<std::vector<std::int64_t>> rows_of(static_cast<size_t>(request.groups));
+  for (std::int64_t row = 0; row < count; ++row) {
+    const auto group = request.group_of(static_cast<size_t>(request.rows[static_cast<size_t>(row)]));
+    if (group < rows_of.size()) {
+      rows_of[group].push_back(row);
+    } else {
+      gathers.push_back({&out.row_weights, from.weights + row * from.heads * from.stride, from.heads,
+                         from.stride, from.keys, count * numbers, row * numbers});
     }
   }
-  context.threads.run(static_cast<std::int64_t>(parts.size()), [&](std::int64_t number, int) {
-    const Part& part = parts[static_cast<size_t>(number)];
-    if (part.from == nullptr) std::fill_n(part.to, part.pieces * part.count, 0.0f);
-    for (std::int64_t i = 0; part.from != nullptr && i < part.pieces; ++i)
-      std::copy_n(part.from + i * part.stride, part.count, part.to + i * part.count);
-  });
+  for (std::int64_t group = 0; group < request.groups; ++group) {
+    Gather<float> sums{&out.received,  nullptr, from.heads, from.stride, from.keys, request.groups * numbers,
+                       group * numbers};
+    for (const std::int64_t row : rows_of[static_cast<size_t>(group)]) {
+      const float* first = from.weights + row * from.heads * from.stride;
+      if (sums.from == nullptr) sums.from = first;
+      sums.terms.push_back({first - sums.from, row * numbers});
+    }
+    if (!sums.terms.empty()) sums.copies = &out.row_weights;
+    gathers.push_back(std::move(sums));
+  }
 }
 
 }  // namespace
@@ -105,9 +64,13 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   const auto per_column = [&](bool wish, std::vector<float>& to, std::int64_t offset, std::int64_t pieces) {
     gather(wish, to, offset + first_column, pieces, columns, key_rows);
   };
-  gather(request.row_weights && close > 0, out.row_weights,
-         layout.row_weights + first_close * heads * layout.row_weight_stride, close * heads,
-         layout.row_weight_stride, key_rows);
+  const std::int64_t stride = layout.row_weight_stride,
+                     first_row_at = layout.row_weights + first_close * heads * stride;
+  if (sums_rows()) {
+    gather_rows(gathers, request, {results + first_row_at, heads, stride, key_rows}, out);
+  } else {
+    gather(request.row_weights && close > 0, out.row_weights, first_row_at, close * heads, stride, key_rows);
+  }
   const std::int64_t own_sets = request.sets();
   gather(request.row_mass && close > 0 && own_sets > 0, out.row_mass,
          layout.row_mass + first_close * heads * sets, close * heads, sets, own_sets);
@@ -125,7 +88,8 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   };
   per_group(request.group_mass && request.received && own_sets > 0, out.group_mass,
             layout.group_mass + sequence * groups * heads * sets, sets, own_sets);
-  per_group(request.received, out.received, layout.received + first_column, columns, key_rows);
+  if (!sums_rows())
+    per_group(request.received, out.received, layout.received + first_column, columns, key_rows);
   per_column(request.follows(), out.followed, layout.followed, heads);
   per_row(request.entropy, out.entropy, layout.entropy);
   per_row(request.log_sum_exp, out.log_sum_exp, layout.log_sum_exp);
@@ -159,7 +123,7 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   of_stream(stream.head_out, out.residual.head_out, layout.head_out, heads * states.head_dim);
   of_stream(stream.gathers_attention_out(), out.residual.attention_out, layout.after_attention, hidden);
   of_stream(stream.gathers_mlp_out(), out.residual.mlp_out, layout.after_mlp, hidden);
-  context != nullptr ? run_all(*context, gathers) : run_alone(gathers);
+  run(gathers, context);
   out.top_keys.clear();
   if (has_top) {
     const auto* keys = reinterpret_cast<const std::int32_t*>(results + layout.top_keys);

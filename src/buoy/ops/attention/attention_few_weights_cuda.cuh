@@ -150,7 +150,7 @@ __device__ QuadRow octet_of(const FewStorage<kRows, kHeads>& smem, int first) {
 }
 
 // Weights from the scores of the chunk of columns from `first` on.
-template <bool kEverything, int kRows, int kHeads, int kNumbers>
+template <bool kRowsAlone, int kRows, int kHeads, int kNumbers>
 __device__ void weigh(float (&s)[kNumbers], const FewStorage<kRows, kHeads>& smem, const FewPlace& at,
                       const OwnKeys& own, int first) {
   const StatisticsArgs& a = at.a;
@@ -164,7 +164,7 @@ __device__ void weigh(float (&s)[kNumbers], const FewStorage<kRows, kHeads>& sme
       s[4 * t + 2 * r + 1] = fmaf(s[4 * t + 2 * r + 1], a.scale, -shift.y);
     }
   }
-  if (!kEverything && a.key_bias != nullptr) {
+  if (!kRowsAlone && a.key_bias != nullptr) {
 #pragma unroll
     for (int i = 0; i < kNumbers; ++i) {
       const int column = first + i / 4 * 8 + 2 * quad + i % 2, head = column / kRows, r = i / 2 % 2;
@@ -179,12 +179,12 @@ __device__ void weigh(float (&s)[kNumbers], const FewStorage<kRows, kHeads>& sme
 }
 
 // Weights of close rows, and what rows give the first key. `first_key`: the warp's.
-template <bool kEverything, int kRows, int kHeads, int kNumbers>
+template <bool kRowsAlone, int kRows, int kHeads, int kNumbers>
 __device__ void write_weights(const float (&s)[kNumbers], FewStorage<kRows, kHeads>& smem, const FewPlace& at,
                               const OwnKeys& own, int first_key, int first) {
   const StatisticsArgs& a = at.a;
   const int quad = threadIdx.x % 4;
-  if (kEverything || a.row_weights != nullptr) {
+  if (kRowsAlone || a.row_weights != nullptr) {
     if constexpr (kRows >= 16) {
       // Chunk follows chunk: none waits for what another has in memory.
       float* keys = a.row_weights + (at.first_head + first / kRows) * a.row_weight_stride + own.key[0];
@@ -214,7 +214,7 @@ __device__ void write_weights(const float (&s)[kNumbers], FewStorage<kRows, kHea
       }
     }
   }
-  if constexpr (!kEverything) {
+  if constexpr (!kRowsAlone) {
     if (a.first_share == nullptr || own.key[0] != 0) return;
 #pragma unroll
     for (int i = 0; i < kNumbers / 2; ++i) {

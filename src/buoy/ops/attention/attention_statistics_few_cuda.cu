@@ -66,17 +66,17 @@ __device__ void selves_of(float (&out)[kNumbers], const float (&s)[kNumbers], co
   }
 }
 
-// All columns, chunk after chunk; where a head has several, head after head. kEverything: all layers want
-// moments, what keys receive and rows, no key has a bias, and nobody asks for the first key's share. So it is
-// as a rule, and there nothing is branched upon.
-template <bool kEverything, int kRows, int kHeads>
+// All columns, chunk after chunk; where a head has several, head after head. kRowsAlone: all layers want
+// moments and rows (what keys receive is summed up from those, by whoever gets them), no key has a bias, and
+// nobody asks for the first key's share. So it is as a rule, and there nothing is branched upon.
+template <bool kRowsAlone, int kRows, int kHeads>
 __device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, FewStorage<kRows, kHeads>& smem, const FewPlace& at,
                            const OwnKeys& own, int first_key) {
   using Columns = FewColumns<kRows, kHeads>;
   constexpr int kNumbers = 4 * Columns::kTiles;
   const StatisticsArgs& a = at.a;
-  const bool moments = kEverything || at.moments, received = kEverything || a.received != nullptr,
-             weights = received || a.row_weights != nullptr || a.first_share != nullptr;
+  const bool moments = kRowsAlone || at.moments, received = !kRowsAlone && a.received != nullptr,
+             weights = kRowsAlone || received || a.row_weights != nullptr || a.first_share != nullptr;
   if constexpr (kRows < 16) {
 #pragma unroll 1
     for (int chunk = 0; chunk < Columns::kChunks; ++chunk) {
@@ -90,8 +90,8 @@ __device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, FewStorage<kRows, kHea
         Columns::give(other, chunk, own_sums.cosine);
       }
       if (!weights) continue;
-      weigh<kEverything>(s, smem, at, own, first);
-      write_weights<kEverything>(s, smem, at, own, first_key, first);
+      weigh<kRowsAlone>(s, smem, at, own, first);
+      write_weights<kRowsAlone>(s, smem, at, own, first_key, first);
       if (!received) continue;
       const int outputs = min(Columns::kHeadsOfChunk, at.heads - head) * a.groups;
 #pragma unroll 1
@@ -112,8 +112,8 @@ __device__ void weigh_keys(OwnSums<kHeads / 4>& own_sums, FewStorage<kRows, kHea
         multiply_chunk(s, smem, own, first);
         if (moments) add_products(dot, cosine, s, smem, first);
         if (!weights) continue;
-        weigh<kEverything>(s, smem, at, own, first);
-        write_weights<kEverything>(s, smem, at, own, first_key, first);
+        weigh<kRowsAlone>(s, smem, at, own, first);
+        write_weights<kRowsAlone>(s, smem, at, own, first_key, first);
         if (received) add_outputs(sums, s, smem.output + 16 * part, 0);
       }
       if (moments) {
@@ -173,7 +173,7 @@ struct FewLayers {
   FewLayer of[kMostTogether];
 };
 
-template <bool kEverything, int kRows, int kHeads>
+template <bool kRowsAlone, int kRows, int kHeads>
 __global__ void __launch_bounds__(kFewThreads, kHeads == 4 && kRows >= 16 ? 5 : 4)
     statistics_few(const __grid_constant__ FewLayers layers) {
   extern __shared__ __align__(16) unsigned char shared[];
@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(kFewThreads, kHeads == 4 && kRows >= 16 ? 5 : 
               key_head,
               key_head * heads,
               heads,
-              kEverything || layer.moments.heads > 0,
+              kRowsAlone || layer.moments.heads > 0,
               false};
   if (tile.first >= at.sequence.key_rows) return;
   at.has_selves = tile.first + kKeysOfBlock > at.sequence.first_position;
@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(kFewThreads, kHeads == 4 && kRows >= 16 ? 5 : 
   }
   __syncthreads();
   OwnSums<kHeads / 4> sums;
-  weigh_keys<kEverything>(sums, smem, at, own, first_key);
+  weigh_keys<kRowsAlone>(sums, smem, at, own, first_key);
   if (!at.moments) return;
   if (at.has_selves) multiply_selves(sums, smem, at, own);
   measure_keys<FewColumns<kRows, kHeads>>(sums, smem.sums, at.m, at.sequence, own, key_head);
@@ -219,9 +219,9 @@ __global__ void __launch_bounds__(kFewThreads, kHeads == 4 && kRows >= 16 ? 5 : 
 
 template <int kRows, int kHeads>
 void launch(const PlanState& plan, std::span<const FewLayer> layers, const Stream& stream) {
-  const bool everything = std::all_of(layers.begin(), layers.end(), [](const FewLayer& layer) {
+  const bool rows_alone = std::all_of(layers.begin(), layers.end(), [](const FewLayer& layer) {
     const StatisticsArgs& a = layer.statistics;
-    return layer.moments.heads > 0 && a.received != nullptr && a.row_weights != nullptr &&
+    return layer.moments.heads > 0 && a.received == nullptr && a.row_weights != nullptr &&
            a.key_bias == nullptr && a.first_share == nullptr;
   });
   for (size_t first = 0; first < layers.size(); first += kMostTogether) {
@@ -237,7 +237,7 @@ void launch(const PlanState& plan, std::span<const FewLayer> layers, const Strea
          .shared_bytes = sizeof(FewStorage<kRows, kHeads>),
          .early = plan.early && !sums_of_own<kRows> && first == 0 && some[0].moments.heads > 0},
         stream, "statistics_few",
-        everything ? statistics_few<true, kRows, kHeads> : statistics_few<false, kRows, kHeads>, all);
+        rows_alone ? statistics_few<true, kRows, kHeads> : statistics_few<false, kRows, kHeads>, all);
   }
 }
 

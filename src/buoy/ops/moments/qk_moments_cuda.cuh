@@ -102,11 +102,22 @@ struct EightAngles {
   }
 };
 
-// Pieces 0 and 1 are the lower half of a row, 2 and 3 the upper one.
+// Pieces 0 and 1 are the lower half of a row, 2 and 3 the upper one. Where rows are aligned all loads are on
+// their way at once.
 __device__ inline void load_halves(QuadRow& to, const Bf16* row, int half, bool aligned) {
+  const int first = threadIdx.x % 4 * 8;
+  if (aligned) {
+#pragma unroll
+    for (int i = 0; i < QuadRow::kPieces; ++i) {
+      const int column = i % 2 * 32 + first;
+      to.piece[i] = uint4{0, 0, 0, 0};
+      if (column < half) to.piece[i] = __ldg(reinterpret_cast<const uint4*>(row + i / 2 * half + column));
+    }
+    return;
+  }
 #pragma unroll
   for (int i = 0; i < QuadRow::kPieces; ++i)
-    to.piece[i] = load_eight(row + i / 2 * half, i % 2 * 32 + threadIdx.x % 4 * 8, half, aligned);
+    to.piece[i] = load_eight(row + i / 2 * half, i % 2 * 32 + first, half, false);
 }
 
 __device__ inline float dot_of_quad(const QuadRow& a, const QuadRow& b) {

@@ -99,28 +99,25 @@ __device__ void sum_own_queries(Storage& smem, const MomentArgs& m, const Device
   }
 }
 
-// What the kernel in front left of the queries of all heads.
+// What the kernel in front left of the queries of all heads. It is there behind the next wait_for_copies().
 template <int kRows, int kHeads, int kThreads, typename Storage>
 __device__ void load_sums(Storage& smem, const MomentArgs& m, const DeviceSequence& sequence,
                           int first_head) {
   constexpr int kPieces = 2 * kMostDim / 2;  // of two numbers: sums do not start at multiples of 16 bytes
   const int heads = m.heads_per_key_head;
+  if (m.wanted.rope.cosines != nullptr) {
+    for (int i = threadIdx.x; i < kHeads * kPieces; i += kThreads) {
+      const int head = i / kPieces, piece = i % kPieces;
+      const float* from = sums_of(m, sequence, 0, first_head + min(head, heads - 1)) + 2 * kMostDim;
+      copy_two_or_zeros(shared_address(&smem.sums.before[head][2 * piece]), from + 2 * piece, head < heads);
+    }
+    commit_copies();
+  }
   for (int column = threadIdx.x; column < kRows * kHeads; column += kThreads) {
     const int head = column / kRows, row = column % kRows;
     const float norm =
         row < sequence.query_rows && head < heads ? norms_of(m, sequence, first_head + head)[row] : 0.0f;
     smem.inverse_norm[column] = norm > 0 ? 1.0f / norm : 0.0f;
-  }
-  if (m.wanted.rope.cosines != nullptr) {
-#pragma unroll 8
-    for (int i = threadIdx.x; i < kHeads * kPieces; i += kThreads) {
-      const int head = i / kPieces, piece = i % kPieces;
-      float2 two{0, 0};
-      if (head < heads)
-        two = *reinterpret_cast<const float2*>(sums_of(m, sequence, 0, first_head + head) + 2 * kMostDim +
-                                               2 * piece);
-      *reinterpret_cast<float2*>(&smem.sums.before[head][2 * piece]) = two;
-    }
   }
   for (int head = threadIdx.x; head < kHeads; head += kThreads) {
     const float* sums = sums_of(m, sequence, 0, first_head + min(head, heads - 1)) + 4 * kMostDim;

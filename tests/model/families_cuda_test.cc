@@ -146,8 +146,8 @@ class Kept final : public probe::Probe {
 
   probe::LayerRequest request(const probe::Address&, const probe::LayerExtent& extent) override {
     probe::LayerRequest r;
-    r.received = r.entropy = r.first_share = r.row_weights = r.qk_after = r.qk_before = true;
-    r.dense = closely_ == Closely::kSomeRows;
+    r.received = r.entropy = r.row_weights = r.qk_after = r.qk_before = true;
+    r.dense = r.first_share = closely_ == Closely::kSomeRows;
     r.top = 3;
     r.groups = 2;
     for (std::int64_t i = 0; i < extent.query_rows; ++i) r.group_of_row.push_back(i % 2 == 0);

@@ -22,6 +22,11 @@ __device__ inline void copy_async_or_zero(std::uint32_t shared, const void* glob
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(shared), "l"(global),
                "r"(copied ? 16 : 0));
 }
+__device__ inline void copy_async_or_zero_by(std::uint64_t policy, std::uint32_t shared, const void* global,
+                                             bool copied) {
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;\n" ::"r"(shared),
+               "l"(global), "r"(copied ? 16 : 0), "l"(policy));
+}
 // Two floats.
 __device__ inline void copy_two_or_zeros(std::uint32_t shared, const float* global, bool copied) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;\n" ::"r"(shared), "l"(global),

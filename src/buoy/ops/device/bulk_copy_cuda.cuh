@@ -111,12 +111,27 @@ __device__ inline std::uint64_t read_once_policy() {
   asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;\n" : "=l"(policy));
   return policy;
 }
+// Of those whose lines leave it last.
+__device__ inline std::uint64_t read_again_policy() {
+  std::uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;\n" : "=l"(policy));
+  return policy;
+}
 __device__ inline void tma_load_by(std::uint64_t policy, void* shared, const CUtensorMap* map,
                                    std::uint64_t* barrier, int x, int y) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "
       "[%1, {%3, %4}], [%2], %5;\n" ::"r"(shared_address(shared)),
       "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y), "l"(policy)
+      : "memory");
+}
+__device__ inline void tma_load_multicast_by(std::uint64_t policy, std::uint16_t blocks, void* shared,
+                                             const CUtensorMap* map, std::uint64_t* barrier, int x, int y) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster."
+      "L2::"
+      "cache_hint [%0], [%1, {%4, %5}], [%2], %3, %6;\n" ::"r"(shared_address(shared)),
+      "l"(map), "r"(shared_address(barrier)), "h"(blocks), "r"(x), "r"(y), "l"(policy)
       : "memory");
 }
 

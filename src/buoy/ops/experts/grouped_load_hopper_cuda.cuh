@@ -33,9 +33,10 @@ struct GroupedSteps {
 template <int kMost, int kCluster, bool kGathers>
 struct TmaLoads {
   using Storage = GroupedStorage<kMost>;
-  // A block alone has all pairs of nearly every expert: its weights need not stay in the L2 cache. Where two
-  // blocks share them, or pairs are few, saying so was slower or brought nothing.
-  static constexpr bool kReadOnce = kMost > 64 && kCluster == 1;
+  // Weights need not stay in the L2 cache where one cluster has all pairs of nearly every expert. Of down
+  // with two blocks to a cluster (a tenth was read again), and where pairs are few, saying so was slower
+  // or brought nothing.
+  static constexpr bool kReadOnce = kMost > 64 && (kCluster == 1 || kGathers);
 
   // Says how much comes to the stage, too.
   __device__ void weights(const GroupedWork& work, int k, int stage) const {
@@ -45,8 +46,13 @@ struct TmaLoads {
                               2 * (Storage::kWeight + (kGathers ? 0 : rows(work) * kTileInputs)));
     if constexpr (kCluster == 2) {
       const int rank = static_cast<int>(cluster_rank());
-      tma_load_multicast(0b11, smem.weight[stage] + rank * kPart * kTileInputs, &args.weight,
-                         &smem.full[stage], k * kTileInputs, work.weight_row + rank * kPart);
+      void* const part = smem.weight[stage] + rank * kPart * kTileInputs;
+      const int x = k * kTileInputs, y = work.weight_row + rank * kPart;
+      if constexpr (kReadOnce) {
+        tma_load_multicast_by(read_once, 0b11, part, &args.weight, &smem.full[stage], x, y);
+      } else {
+        tma_load_multicast(0b11, part, &args.weight, &smem.full[stage], x, y);
+      }
     } else if constexpr (kReadOnce) {
       tma_load_by(read_once, smem.weight[stage], &args.weight, &smem.full[stage], k * kTileInputs,
                   work.weight_row);
@@ -131,6 +137,9 @@ __device__ void gather_tiles(GroupedStorage<kMost>& smem, const GroupedHopperArg
   const std::uint32_t panel = shared_address(smem.input[0]) + first * kRowBytes;
   const std::uint32_t even = panel + (piece ^ first % 8) * 16, odd = panel + (piece ^ (first + 4) % 8) * 16;
   const int pieces = args.inputs / 8;
+  // Of many rows each is read by all tiles of its experts' weights, while those go through the L2 cache.
+  constexpr bool kReadAgain = kMost > 64;
+  const std::uint64_t read_again = kReadAgain ? read_again_policy() : 0;
   GroupedTiles<kMost, kCluster> tiles(smem, args);
   GroupedWork work;
   Rows rows, next;
@@ -152,8 +161,12 @@ __device__ void gather_tiles(GroupedStorage<kMost>& smem, const GroupedHopperArg
 #pragma unroll
       for (int i = 0; i < Rows::kOwn; ++i) {
         if (Rows::kTurn * i >= pairs) break;
-        copy_async_or_zero((i % 2 == 0 ? even : odd) + stage + i * Rows::kTurn * kRowBytes,
-                           columns + rows.number[i], inside);
+        const std::uint32_t to = (i % 2 == 0 ? even : odd) + stage + i * Rows::kTurn * kRowBytes;
+        if constexpr (kReadAgain) {
+          copy_async_or_zero_by(read_again, to, columns + rows.number[i], inside);
+        } else {
+          copy_async_or_zero(to, columns + rows.number[i], inside);
+        }
       }
       mbarrier_arrive_when_copied(&smem.full[at.stage]);
     }

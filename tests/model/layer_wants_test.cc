@@ -91,20 +91,17 @@ model::LayerWants wants_of_rows(std::int64_t rows,
 TEST(LayerWants, RowsThatLeaveTheCardGiveWhatKeysReceive) {
   for (const std::int64_t rows : {4, 64}) {
     const auto wants = wants_of_rows(rows);
-    EXPECT_TRUE(wants.received_by_rows);
     EXPECT_FALSE(wants.received);
     EXPECT_TRUE(wants.statistics());
     EXPECT_EQ(wants.groups, 1);
     EXPECT_TRUE(wants.group_of_row.empty() && wants.place_of_group.empty());
   }
   // A row that is looked at closely and counts nowhere does no harm.
-  EXPECT_TRUE(wants_of_rows(4, [](auto& r) { r.rows = {0, 1, 2, 3}; }).received_by_rows);
+  EXPECT_FALSE(wants_of_rows(4, [](auto& r) { r.rows = {0, 1, 2, 3}; }).received);
 }
 
 TEST(LayerWants, WhereTheyDoNotItIsMeasured) {
-  const auto measured = [](const model::LayerWants& wants) {
-    return wants.received && !wants.received_by_rows;
-  };
+  const auto measured = [](const model::LayerWants& wants) { return wants.received; };
   EXPECT_TRUE(measured(wants_of_rows(4, [](auto& r) { r.rows = {0, 2}; }))) << "row 1 counts";
   EXPECT_TRUE(measured(wants_of_rows(4, [](auto& r) { r.group_of_row.clear(); }))) << "row 3 counts";
   EXPECT_TRUE(measured(wants_of_rows(4, [](auto& r) { r.row_weights = false, r.top = 2; })));

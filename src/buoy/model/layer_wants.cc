@@ -59,7 +59,6 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
   }
   if (top > 64) throw_usage_error({"top keys on the device", "at most 64", std::to_string(top)});
   if (rows_give_received(batch)) {
-    received_by_rows = true;
     received = grouped = false;
     groups = 1;
   }
@@ -71,7 +70,7 @@ LayerWants::LayerWants(const PackedBatch& batch, std::vector<LayerObservation> a
   if (grouped) group_rows(batch);
 }
 
-// Few rows over a cache, all of them looked at closely, and nothing else on the card needs the sums.
+// So it is of few rows over a cache that are all looked at closely, where nothing else needs the sums.
 bool LayerWants::rows_give_received(const PackedBatch& batch) const {
   if (!received || !row_weights || group_mass || followed || batch.rows() > kMostRowsSummed) return false;
   for (size_t n = 0; n < observations.size(); ++n) {

@@ -44,6 +44,7 @@ struct LayerWants {
 
   std::vector<LayerObservation> observations;  // of every sequence; empty: nobody watches
 
+  // `received`: on the card, where it is not summed up from rows on the host.
   bool received = false, entropy = false, log_sum_exp = false, first_share = false, row_weights = false;
   bool row_mass = false, group_mass = false;
   bool qk_after = false, qk_before = false, norms = false, value_norm = false, dense = false, states = false;
@@ -56,8 +57,6 @@ struct LayerWants {
   std::vector<std::uint8_t> group_of_row;  // [packed rows]; empty: all in group 0
   // Of every group that was asked for, its number among those; below zero: it has no rows. Empty: all have.
   std::vector<std::int32_t> place_of_group;
-  // What keys receive is not measured: the host sums it up from the rows, which leave the card all the same.
-  bool received_by_rows = false;
   // What followed rows give: what `received` says, or measured apart, by groups of their own.
   bool followed = false, followed_apart = false;
   std::vector<std::uint8_t> followed_group_of_row;  // [packed rows], where it is apart
@@ -77,9 +76,10 @@ struct LayerWants {
   bool residual_changed = false;           // by a vector or a factor on the MLP
 
  private:
-  // So many rows the host sums up in less time than it would take to fetch the sums.
+  // So many rows the host sums up while it copies them.
   static constexpr std::int64_t kMostRowsSummed = 64;
 
+  // Whether what keys receive need not be measured, since all its rows leave the card.
   bool rows_give_received(const PackedBatch& batch) const;
   void group_rows(const PackedBatch& batch);
 };

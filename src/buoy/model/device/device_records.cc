@@ -123,7 +123,7 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   of_stream(stream.head_out, out.residual.head_out, layout.head_out, heads * states.head_dim);
   of_stream(stream.gathers_attention_out(), out.residual.attention_out, layout.after_attention, hidden);
   of_stream(stream.gathers_mlp_out(), out.residual.mlp_out, layout.after_mlp, hidden);
-  run(gathers, context);
+  gather_all(gathers, context);
   out.top_keys.clear();
   if (has_top) {
     const auto* keys = reinterpret_cast<const std::int32_t*>(results + layout.top_keys);

@@ -4,7 +4,7 @@ namespace buoy::model {
 
 // Megabytes per layer at long contexts: all threads make room, then all copy. Waking them for less takes
 // longer than to copy it.
-void run(const std::vector<Gather<float>>& gathers, const Context* context) {
+void gather_all(const std::vector<Gather<float>>& gathers, const Context* context) {
   constexpr std::int64_t kWorthWaking = 1 << 18;  // numbers
   std::int64_t numbers = 0;
   for (const auto& gather : gathers) numbers += gather.numbers();

@@ -61,6 +61,6 @@ struct Gather {
 };
 
 // All of them; with a context all its threads copy.
-void run(const std::vector<Gather<float>>& gathers, const Context* context);
+void gather_all(const std::vector<Gather<float>>& gathers, const Context* context);
 
 }  // namespace buoy::model

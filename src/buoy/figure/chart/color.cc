@@ -54,8 +54,13 @@ Color viridis(double position) {
   const double scaled = position * (kViridisAnchors.size() - 1);
   const size_t below = std::min<size_t>(static_cast<size_t>(scaled), kViridisAnchors.size() - 2);
   const double share = scaled - static_cast<double>(below);
-  const Lab from = to_lab(from_hex(kViridisAnchors[below]));
-  const Lab to = to_lab(from_hex(kViridisAnchors[below + 1]));
+  static const auto anchors = [] {
+    std::array<Lab, kViridisAnchors.size()> labs{};
+    std::ranges::transform(kViridisAnchors, labs.begin(),
+                           [](std::uint32_t hex) { return to_lab(from_hex(hex)); });
+    return labs;
+  }();
+  const Lab &from = anchors[below], &to = anchors[below + 1];
   return to_color(
       {std::lerp(from.l, to.l, share), std::lerp(from.a, to.a, share), std::lerp(from.b, to.b, share)});
 }

@@ -64,12 +64,12 @@ void RecordPlace::fill(const float* results, probe::LayerRecord& out, const Cont
   const auto per_column = [&](bool wish, std::vector<float>& to, std::int64_t offset, std::int64_t pieces) {
     gather(wish, to, offset + first_column, pieces, columns, key_rows);
   };
-  const std::int64_t stride = layout.row_weight_stride,
-                     first_row_at = layout.row_weights + first_close * heads * stride;
+  const std::int64_t weights_at = layout.row_weights + first_close * heads * layout.row_weight_stride;
   if (sums_rows()) {
-    gather_rows(gathers, request, {results + first_row_at, heads, stride, key_rows}, out);
+    gather_rows(gathers, request, {results + weights_at, heads, layout.row_weight_stride, key_rows}, out);
   } else {
-    gather(request.row_weights && close > 0, out.row_weights, first_row_at, close * heads, stride, key_rows);
+    gather(request.row_weights && close > 0, out.row_weights, weights_at, close * heads,
+           layout.row_weight_stride, key_rows);
   }
   const std::int64_t own_sets = request.sets();
   gather(request.row_mass && close > 0 && own_sets > 0, out.row_mass,

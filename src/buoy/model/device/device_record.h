@@ -32,6 +32,7 @@ struct RecordPlace {
   std::uint64_t bytes() const;
 
  private:
+  // What keys receive is asked for and not among the results: rows give it.
   bool sums_rows() const { return request.received && layout.received == ObservationLayout::kAbsent; }
   void finish(const float* results, probe::ResidualRecord& record) const;
   void fill_routing(const float* results, probe::RoutingRecord& record) const;

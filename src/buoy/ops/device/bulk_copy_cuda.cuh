@@ -128,9 +128,9 @@ __device__ inline void tma_load_by(std::uint64_t policy, void* shared, const CUt
 __device__ inline void tma_load_multicast_by(std::uint64_t policy, std::uint16_t blocks, void* shared,
                                              const CUtensorMap* map, std::uint64_t* barrier, int x, int y) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster."
-      "L2::"
-      "cache_hint [%0], [%1, {%4, %5}], [%2], %3, %6;\n" ::"r"(shared_address(shared)),
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".multicast::cluster.L2::cache_hint "
+      "[%0], [%1, {%4, %5}], [%2], %3, %6;\n" ::"r"(shared_address(shared)),
       "l"(map), "r"(shared_address(barrier)), "h"(blocks), "r"(x), "r"(y), "l"(policy)
       : "memory");
 }

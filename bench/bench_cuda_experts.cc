@@ -131,9 +131,11 @@ std::pair<std::int64_t, std::int64_t> Layer::load() {
   return {busy, most};
 }
 
-// The card slows down as it gets warm: the layer and the product it is compared with take turns.
+// The card slows down as it gets warm: the layer and the product it is compared with take turns. It keeps to
+// its power limit over a second: turns begin when the product has held it there for two.
 Layer::Times Layer::time_in_turn(const Context& context) {
-  constexpr size_t kTurns = 5;
+  constexpr size_t kTurns = 15;
+  benchmark::held_product_flops(context, Device::kCuda);
   std::vector<Times> turns;
   for (size_t turn = 0; turn < kTurns; ++turn) {
     const double flops = benchmark::quick_product_flops(context, Device::kCuda);

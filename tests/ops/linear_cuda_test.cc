@@ -24,6 +24,7 @@ using testing::normal_numbers;
 using testing::Product;
 using testing::QkvReference;
 using testing::rounded;
+using testing::to_bf16;
 using Shape = testing::ProductShape;
 
 TEST(LinearCuda, Library) {
@@ -37,6 +38,42 @@ TEST(LinearCuda, OwnKernel) {
   for (const Shape& shape :
        {Shape{1, 64, 96}, {17, 40, 64}, {128, 512, 384}, {130, 200, 528}, {300, 1024, 72}})
     expect_small_errors(LinearChoice::kOwn, shape);
+}
+
+// Gates up to where exp() leaves the range of floats. Only the first input is not zero, so that a row of the
+// weight is a gate, or what it is multiplied by.
+TEST(LinearCuda, SiluOfGatesOfAnySize) {
+  BUOY_NEEDS_GPU();
+  constexpr std::int64_t kInputs = 8, kTurn = ops::kSwigluTurn;
+  const std::vector<float> gates = rounded(
+      std::vector<float>{0,     1e-30f, 0.0078125f, 1,   -1, 5.5f, -5.5f, 17,  30,    -30,    -60,   -86,
+                         86.5f, 88.5f,  -88.5f,     -90, 96, -104, -200,  200, 1e20f, -1e20f, 1e38f, -1e38f});
+  const auto turns = static_cast<std::int64_t>(gates.size()) / kTurn;
+  std::vector<float> input(kInputs), weight(static_cast<size_t>(2 * turns * kTurn * kInputs));
+  input[0] = 1;
+  for (std::int64_t i = 0; i < turns * kTurn; ++i) {
+    const auto row = static_cast<size_t>((i / kTurn * 2 * kTurn + i % kTurn) * kInputs);
+    weight[row] = gates[static_cast<size_t>(i)];
+    weight[row + kTurn * kInputs] = i % 2 == 0 ? 1.5f : -0.75f;
+  }
+  const DeviceArray<std::uint16_t> x(to_bf16(input)), w(to_bf16(weight));
+  const DeviceArray<std::uint16_t> scratch(static_cast<size_t>(2 * turns * kTurn));
+  for (const LinearChoice choice : {LinearChoice::kLibrary, LinearChoice::kOwn, LinearChoice::kFewRows}) {
+    SCOPED_TRACE(static_cast<int>(choice));
+    const Stream stream;
+    const DeviceArray<std::uint16_t> out(gates.size());
+    ops::DeviceLinear linear;
+    linear.choose(choice);
+    linear.multiply(stream, {x.data(), 1, w.data(), kInputs, 2 * turns * kTurn, out.data(),
+                             LinearOutput::kSwiglu, scratch.data()});
+    stream.synchronize();
+    const auto found = from_bf16(out.host());
+    for (size_t i = 0; i < gates.size(); ++i) {
+      const double gate = gates[i], up = i % 2 == 0 ? 1.5 : -0.75,
+                   expected = gate / (1 + std::exp(-gate)) * up;
+      EXPECT_NEAR(found[i], expected, std::abs(expected) / 256 + 1e-35) << "gate " << gate;
+    }
+  }
 }
 
 // A row's result is the same bits alone, among others and anywhere in a tile.

@@ -22,10 +22,17 @@ __device__ inline void copy_async_or_zero(std::uint32_t shared, const void* glob
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(shared), "l"(global),
                "r"(copied ? 16 : 0));
 }
-__device__ inline void copy_async_or_zero_by(std::uint64_t policy, std::uint32_t shared, const void* global,
-                                             bool copied) {
-  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;\n" ::"r"(shared),
-               "l"(global), "r"(copied ? 16 : 0), "l"(policy));
+// The same by a policy, where `number` is below `end`: by a predicate, so that nothing branches between
+// copies.
+__device__ inline void copy_async_below(int number, int end, std::uint64_t policy, std::uint32_t shared,
+                                        const void* global, bool copied) {
+  asm volatile(
+      "{\n"
+      ".reg .pred below;\n"
+      "setp.lt.s32 below, %4, %5;\n"
+      "@below cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;\n"
+      "}\n" ::"r"(shared),
+      "l"(global), "r"(copied ? 16 : 0), "l"(policy), "r"(number), "r"(end));
 }
 // Two floats.
 __device__ inline void copy_two_or_zeros(std::uint32_t shared, const float* global, bool copied) {

@@ -1,10 +1,16 @@
-// One value from those of all threads of a block.
+// One value from those of all threads of a warp or a block.
 
 #pragma once
 
 #include <cuda_runtime.h>
 
 namespace buoy::ops {
+
+// A number that all lanes hold, so that the compiler knows it: what is computed from it goes to uniform
+// registers.
+__device__ inline int same_in_warp(int number) {
+  return __shfl_sync(0xffffffffu, number, 0);
+}
 
 // The value that the lane `offset` away holds. A struct has a member of this name.
 template <typename T>

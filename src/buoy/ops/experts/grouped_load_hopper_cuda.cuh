@@ -160,12 +160,14 @@ __device__ void gather_tiles(GroupedStorage<kMost>& smem, const GroupedHopperArg
       __syncwarp();  // so that eight lanes ask for their row at once
 #pragma unroll
       for (int i = 0; i < Rows::kOwn; ++i) {
-        if (Rows::kTurn * i >= pairs) break;
         const std::uint32_t to = (i % 2 == 0 ? even : odd) + stage + i * Rows::kTurn * kRowBytes;
+        const uint4* const from = columns + rows.number[i];
         if constexpr (kReadAgain) {
-          copy_async_or_zero_by(read_again, to, columns + rows.number[i], inside);
+          copy_async_below(Rows::kTurn * i, pairs, read_again, to, from, inside);
+        } else if (Rows::kTurn * i < pairs) {
+          copy_async_or_zero(to, from, inside);
         } else {
-          copy_async_or_zero(to, columns + rows.number[i], inside);
+          break;
         }
       }
       mbarrier_arrive_when_copied(&smem.full[at.stage]);

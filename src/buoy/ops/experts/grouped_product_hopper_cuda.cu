@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "buoy/base/error.h"
+#include "buoy/ops/device/block_cuda.cuh"
 #include "buoy/ops/device/launch_cuda.cuh"
 #include "buoy/ops/device/tensor_map_cuda.cuh"
 #include "buoy/ops/experts/grouped_load_hopper_cuda.cuh"
@@ -72,7 +73,8 @@ __device__ void multiply_step(float (&sums)[2][kNumbers], std::uint64_t weights,
 template <int kWidth, int kCluster, bool kSwiglu, bool kGathers, int kMost, typename Place>
 __device__ void multiply_pairs(GroupedStorage<kMost>& smem, const GroupedHopperArgs& args,
                                const GroupedWork& work, Place& at) {
-  const int group = threadIdx.x / 128 - 1, warp = threadIdx.x / 32 - 4;
+  const int group = same_in_warp(threadIdx.x / 128) - 1, warp = threadIdx.x / 32 - 4;
+  at.stage = same_in_warp(at.stage);
   const std::uint64_t weights = operand(smem.weight[0] + group * 128 * kTileInputs, 0, 2 * 1024),
                       inputs = operand(smem.input[0]);
   float sums[2][kWidth / 2];
